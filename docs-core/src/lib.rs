@@ -1,0 +1,5 @@
+//! A documentation platform as a library.
+
+pub mod content;
+pub mod model;
+pub mod store;

@@ -1,0 +1,5 @@
+//! The resources of the platform and their limits: one definition each, used by the Rust API and the wire alike.
+
+mod id;
+
+pub use id::*;

@@ -1,0 +1,53 @@
+//! Typed records: what stands behind a [`Value`].
+
+use std::{any::Any, sync::Arc};
+
+use bytes::Bytes;
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Record, StoreError, StoreResult, Value};
+
+/// A resource that is stored: serde gives its JSON form, `KIND` the first segment of its key.
+///
+/// A field is never renamed or re-typed; a new one carries `#[serde(default)]`.
+pub trait Entity: Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The first segment of the record's key and the name of its table.
+    const KIND: &'static str;
+}
+
+impl<T: Entity> Record for T {
+    fn kind(&self) -> &'static str {
+        T::KIND
+    }
+
+    fn to_json(&self) -> StoreResult<Bytes> {
+        serde_json::to_vec(self)
+            .map(Bytes::from)
+            .map_err(|_| StoreError::Misuse("a record has no JSON form: its maps need keys of text"))
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// Reads a typed record out of a value.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] when the value is not a record of this type.
+pub fn decode<T: Entity>(value: Value) -> StoreResult<Arc<T>> {
+    match value {
+        Value::Live(record) => {
+            let kind = record.kind();
+            record.into_any().downcast::<T>().map_err(|_| {
+                StoreError::Corrupt(format!("a record of kind `{kind}` where `{}` was expected", T::KIND))
+            })
+        }
+        Value::Json(bytes) => serde_json::from_slice(&bytes)
+            .map(Arc::new)
+            .map_err(|e| StoreError::Corrupt(format!("a `{}` record does not parse: {e}", T::KIND))),
+        Value::Int(_) | Value::Unit => {
+            Err(StoreError::Corrupt(format!("no record where `{}` was expected", T::KIND)))
+        }
+    }
+}
