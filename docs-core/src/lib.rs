@@ -1,5 +1,9 @@
 //! A documentation platform as a library.
 
 pub mod content;
+mod error;
 pub mod model;
+pub mod ports;
 pub mod store;
+
+pub use error::{Error, ErrorKind, Result};

@@ -4,14 +4,26 @@
 //! cursors, jobs) is written once, here.
 
 mod api;
+mod cursor;
+mod indexed;
+pub mod jobs;
 pub mod key;
 mod objects;
 mod record;
+pub mod records;
+mod registry;
+mod run;
+mod tx;
 
 pub use api::*;
+pub use cursor::*;
+pub use indexed::{Indexed, Kind, Row};
 pub use key::KeyBuf;
 pub use objects::{Hash, NotAHash, Objects};
 pub use record::{Entity, decode};
+pub use registry::{Drift, KINDS, verify};
+pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, Receipt, run};
+pub use tx::Tx;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -1,0 +1,433 @@
+//! Change requests.
+
+use schemars::JsonSchema;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error as SerdeError},
+};
+use serde_json::Value;
+
+use super::{
+    ChangeRequestId, Emoji, FileId, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
+    list::constants,
+};
+
+constants! {
+    /// `change-request`.
+    ChangeRequestObject = "change-request",
+    /// `page`.
+    PageRefObject = "page",
+}
+
+/// Subject of a change request: at most 100 characters, may be empty.
+pub type Subject = Text<0, 100>;
+
+/// Where a change request stands (SPEC 3).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeRequestStatus {
+    /// Being written.
+    Draft,
+    /// In review.
+    Open,
+    /// Put away; may be reopened.
+    Archived,
+    /// Its changes are in the space: final.
+    Merged,
+}
+
+impl ChangeRequestStatus {
+    /// The status as it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Open => "open",
+            Self::Archived => "archived",
+            Self::Merged => "merged",
+        }
+    }
+}
+
+/// A change request (SPEC 2.9).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeRequest {
+    /// Always `change-request`.
+    pub object: ChangeRequestObject,
+    /// The id.
+    pub id: ChangeRequestId,
+    /// 1, 2, 3 … within the space.
+    pub number: u64,
+    /// Where it stands.
+    pub status: ChangeRequestStatus,
+    /// What it is about.
+    pub subject: Subject,
+    /// Who created it.
+    pub created_by: User,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it, or its content, last changed.
+    pub updated_at: Timestamp,
+    /// The space it belongs to.
+    pub space: super::SpaceId,
+    /// Its active revision.
+    pub revision: RevisionId,
+    /// The revision of the space it was created from.
+    pub revision_initial: RevisionId,
+    /// The space's revision it was last brought up to date with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision_merged_ancestor: Option<RevisionId>,
+    /// The revision that came of the merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision_merged: Option<RevisionId>,
+    /// Opened comments.
+    pub comments: u64,
+    /// The space has content that the request does not.
+    pub outdated: bool,
+    /// Addresses of the request.
+    pub urls: ChangeRequestUrls,
+}
+
+/// Addresses of a change request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeRequestUrls {
+    /// The request for people.
+    pub app: String,
+    /// The request in this API.
+    pub location: String,
+}
+
+/// What a new change request is made of.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateChangeRequest {
+    /// At most 100 characters.
+    pub subject: Option<Subject>,
+    /// The agent task the request implements; kept with the request.
+    pub agent_task_id: Option<Text<0, 100>>,
+}
+
+/// A change of a change request; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct UpdateChangeRequest {
+    /// At most 100 characters.
+    pub subject: Option<Subject>,
+    /// `draft`, `open` or `archived`; a request becomes `merged` only by merging it.
+    pub status: Option<SettableStatus>,
+}
+
+/// The statuses that a change request can be given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "see `ChangeRequestStatus`")]
+pub enum SettableStatus {
+    Draft,
+    Open,
+    Archived,
+}
+
+impl From<SettableStatus> for ChangeRequestStatus {
+    fn from(status: SettableStatus) -> Self {
+        match status {
+            SettableStatus::Draft => Self::Draft,
+            SettableStatus::Open => Self::Open,
+            SettableStatus::Archived => Self::Archived,
+        }
+    }
+}
+
+/// What came of a merge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MergeResult {
+    /// The space's new revision.
+    pub revision: RevisionId,
+    /// How it went.
+    pub result: MergeOutcome,
+}
+
+/// How a merge went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MergeOutcome {
+    /// Everything fitted.
+    Merge,
+    /// Merged, with conflicts that are kept in the content.
+    Conflicts,
+}
+
+/// What came of an update.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UpdateResult {
+    /// The request's revision.
+    pub revision: RevisionId,
+    /// How it went.
+    pub result: UpdateOutcome,
+}
+
+/// How an update went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UpdateOutcome {
+    /// Everything fitted.
+    Update,
+    /// Updated, with conflicts that are kept in the content.
+    Conflicts,
+}
+
+/// Changes of a request's content, applied in order and all or none.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct UpdateContent {
+    /// 1 to 50 changes.
+    #[schemars(length(min = 1, max = 50))]
+    pub changes: Vec<ContentChange>,
+}
+
+/// One change of content.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[serde(tag = "operation", rename_all = "snake_case")]
+pub enum ContentChange {
+    /// Changes a page.
+    UpdatePage(UpdatePageChange),
+    /// Adds a page.
+    InsertPage(InsertPageChange),
+    /// Removes a page and its subpages.
+    DeletePage(DeletePageChange),
+    /// Takes a page back to what it was.
+    RevertPage(RevertPageChange),
+    /// Adds files.
+    InsertFiles(InsertFilesChange),
+}
+
+impl<'de> Deserialize<'de> for ContentChange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        match value.get("operation").and_then(Value::as_str) {
+            Some("update_page") => part(value).map(Self::UpdatePage),
+            Some("insert_page") => part(value).map(Self::InsertPage),
+            Some("delete_page") => part(value).map(Self::DeletePage),
+            Some("revert_page") => part(value).map(Self::RevertPage),
+            Some("insert_files") => part(value).map(Self::InsertFiles),
+            _ => Err(D::Error::custom(
+                "operation: must be `update_page`, `insert_page`, `delete_page`, `revert_page` or `insert_files`",
+            )),
+        }
+    }
+}
+
+/// Parses a value whose type only its content tells, keeping the name of the wrong field in the message.
+fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        if path == "." {
+            E::custom(error.inner())
+        } else {
+            E::custom(format_args!("{path}: {}", error.inner()))
+        }
+    })
+}
+
+/// The fields of a page that a change sets.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PageFields {
+    /// The title, at least one character.
+    pub title: Option<Text<1, 1000>>,
+    /// The last part of the page's path, at most 100 characters.
+    pub slug: Option<Text<0, 100>>,
+    /// An emoji; not together with `icon`.
+    #[serde(default)]
+    pub emoji: Patch<Emoji>,
+    /// An icon; not together with `emoji`.
+    #[serde(default)]
+    pub icon: Patch<Icon>,
+    /// A short description.
+    pub description: Option<Text<0, 1000>>,
+    /// Leave the page out of navigation.
+    pub hidden: Option<bool>,
+    /// Keep the page out of search.
+    pub no_index: Option<bool>,
+    /// Keep the page out of search engines.
+    pub no_robots_index: Option<bool>,
+    /// An expression that decides who sees the page; empty to remove it.
+    pub condition: Option<Text<0, 1024>>,
+}
+
+/// The content of a page in a change: Markdown, or nothing for an empty page.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct DocumentInput {
+    /// Markdown, with front matter if wanted.
+    pub markdown: Option<String>,
+    /// A document tree. Only Markdown is taken: a tree is refused.
+    pub document: Option<Value>,
+}
+
+/// Changes a page.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+pub struct UpdatePageChange {
+    /// The page.
+    pub page: String,
+    /// Replaces the whole content.
+    pub document: Option<DocumentInput>,
+    /// Fields to set.
+    #[serde(flatten)]
+    pub fields: PageFields,
+    /// The new parent; `null` for the top level.
+    #[serde(default)]
+    pub into: Patch<String>,
+    /// The position among the new siblings, from 0.
+    pub at: Option<u32>,
+}
+
+impl<'de> Deserialize<'de> for UpdatePageChange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Own {
+            page: String,
+            document: Option<DocumentInput>,
+            #[serde(default)]
+            into: Patch<String>,
+            at: Option<u32>,
+        }
+        let value = Value::deserialize(deserializer)?;
+        let own: Own = part(value.clone())?;
+        Ok(Self { page: own.page, document: own.document, fields: part(value)?, into: own.into, at: own.at })
+    }
+}
+
+/// Adds a page.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+pub struct InsertPageChange {
+    /// The content.
+    pub document: DocumentInput,
+    /// Fields to set.
+    #[serde(flatten)]
+    pub fields: PageFields,
+    /// The parent; top level when absent.
+    pub into: Option<String>,
+    /// The position among its siblings, from 0; last when absent.
+    pub at: Option<u32>,
+    /// A name for the page within this request, so that others may link to it.
+    #[serde(rename = "ref")]
+    pub reference: Option<Text<1, 256>>,
+}
+
+impl<'de> Deserialize<'de> for InsertPageChange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Own {
+            document: DocumentInput,
+            into: Option<String>,
+            at: Option<u32>,
+            #[serde(rename = "ref")]
+            reference: Option<Text<1, 256>>,
+        }
+        let value = Value::deserialize(deserializer)?;
+        let own: Own = part(value.clone())?;
+        let fields = part(value)?;
+        Ok(Self { document: own.document, fields, into: own.into, at: own.at, reference: own.reference })
+    }
+}
+
+/// Removes a page and its subpages.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct DeletePageChange {
+    /// The page.
+    pub page: String,
+}
+
+/// Takes a page back to what it was.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct RevertPageChange {
+    /// The page.
+    pub page: String,
+    /// The revision to take it from; the one the request is based on when absent.
+    pub revision: Option<String>,
+    /// Keys of blocks to take back, instead of the whole page.
+    pub block: Option<Vec<String>>,
+}
+
+/// Adds files.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct InsertFilesChange {
+    /// 1 to 20 files.
+    #[schemars(length(min = 1, max = 20))]
+    pub files: Vec<InsertFile>,
+}
+
+/// A file to add: exactly one of `url` and `base64`.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InsertFile {
+    /// Its name, 1 to 256 characters.
+    pub name: Text<1, 256>,
+    /// Where to fetch it.
+    pub url: Option<super::Url>,
+    /// Its bytes, at most 1 MB; `contentType` is then needed.
+    pub base64: Option<String>,
+    /// Its media type.
+    pub content_type: Option<Text<1, 255>>,
+    /// A name for the file within this request, so that pages may link to it.
+    #[serde(rename = "ref")]
+    pub reference: Option<Text<1, 256>>,
+}
+
+/// What a change of content did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentUpdate {
+    /// The request after it.
+    pub change_request: ChangeRequest,
+    /// Each affected page once, in the order of first touch.
+    pub changes: Vec<ContentUpdateChange>,
+    /// The files that were added, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inserted_files: Option<Vec<RevisionFile>>,
+}
+
+/// What happened to a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "object", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum ContentUpdateChange {
+    CreatedPage {
+        #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+        page: PageRef,
+    },
+    UpdatedPage {
+        page: PageRef,
+    },
+    DeletedPage {
+        page: PageId,
+    },
+}
+
+/// A page, by id and address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PageRef {
+    /// Always `page`.
+    pub object: PageRefObject,
+    /// The page's id.
+    pub id: PageId,
+    /// Addresses of the page.
+    pub urls: super::UserUrls,
+}
+
+/// Ids that a change of content made, before they are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The pages, each once, in the order of first touch.
+    pub pages: Vec<(PageId, Touch, Option<String>)>,
+    /// The files, in order.
+    pub files: Vec<FileId>,
+}
+
+/// What was done to a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum Touch {
+    Created,
+    Updated,
+    Deleted,
+}

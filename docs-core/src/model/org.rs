@@ -1,0 +1,218 @@
+//! Organizations.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{EmailDomain, Hostname, OrgId, Patch, Role, SiteId, Text, Timestamp, Url, list::constants};
+
+constants! {
+    /// `organization`.
+    OrganizationObject = "organization",
+    /// `site`.
+    SitePointerType = "site",
+}
+
+/// Title of an organization: 2 to 255 characters (SPEC 8).
+pub type OrganizationTitle = Text<2, 255>;
+
+/// What an organization is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OrganizationType {
+    /// A business.
+    #[default]
+    Business,
+    /// A community.
+    Community,
+}
+
+/// What an organization uses the platform for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum OrganizationUseCase {
+    InternalDocs,
+    DocsSite,
+    AudienceControlledSite,
+    ProductDocs,
+    TeamKnowledgeBase,
+    DesignSystem,
+    OpenSourceDocs,
+    Notes,
+    Other,
+}
+
+/// The kind of a community.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum OrganizationCommunityType {
+    NonProfit,
+    OpenSource,
+    Education,
+}
+
+/// The plan of an organization. The platform bills nobody: new organizations have the widest one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum Plan {
+    #[serde(rename = "free_2024")]
+    Free2024,
+    #[serde(rename = "plus_2024")]
+    Plus2024,
+    #[serde(rename = "pro_2024")]
+    Pro2024,
+    #[default]
+    #[serde(rename = "enterprise_2024")]
+    Enterprise2024,
+    #[serde(rename = "community_2024")]
+    Community2024,
+    #[serde(rename = "free")]
+    Free,
+    #[serde(rename = "plus")]
+    Plus,
+    #[serde(rename = "pro")]
+    Pro,
+}
+
+/// What a visitor of the organization sees first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SitePointer {
+    /// Always `site`.
+    #[serde(rename = "type")]
+    pub kind: SitePointerType,
+    /// The site.
+    pub site: SiteId,
+}
+
+/// Where a trial stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TrialStatus {
+    /// The organization's plan knows no trial.
+    NotApplicable,
+}
+
+/// The trial of an organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Where it stands.
+    pub status: TrialStatus,
+}
+
+/// An organization (SPEC 2.10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Organization {
+    /// Always `organization`.
+    pub object: OrganizationObject,
+    /// The organization's id.
+    pub id: OrgId,
+    /// Its title.
+    pub title: OrganizationTitle,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Domains whose e-mail addresses may join.
+    pub email_domains: Vec<EmailDomain>,
+    /// Default host name for public content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<Hostname>,
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: OrganizationType,
+    /// What it uses the platform for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_case: Option<OrganizationUseCase>,
+    /// The kind of community.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub community_type: Option<OrganizationCommunityType>,
+    /// Role of those who join; `null` for guest.
+    pub default_role: Option<Role>,
+    /// What a visitor sees first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_content: Option<SitePointer>,
+    /// Whether single sign-on is enforced.
+    pub sso: bool,
+    /// Whether AI features are enabled.
+    pub ai: bool,
+    /// Whether invite links are enabled.
+    pub invite_links: bool,
+    /// The plan.
+    pub plan: Plan,
+    /// The trial.
+    pub trial: Trial,
+    /// Deprecated; always true.
+    #[serde(rename = "internal_isOnNewTrial")]
+    pub internal_is_on_new_trial: bool,
+    /// Addresses of the organization.
+    pub urls: OrganizationUrls,
+    /// What the reader may do.
+    pub permissions: OrganizationPermissions,
+}
+
+/// Addresses of an organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OrganizationUrls {
+    /// The organization in this API.
+    pub location: String,
+    /// The organization for people.
+    pub app: String,
+    /// Its logo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo: Option<Url>,
+}
+
+/// What the reader may do in an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
+pub struct OrganizationPermissions {
+    /// See it.
+    pub view: bool,
+    /// Change its settings and people.
+    pub admin: bool,
+    /// Manage the members of a team.
+    pub own_team: bool,
+    /// Create spaces and sites.
+    pub create_content: bool,
+    /// Create OpenAPI specs.
+    #[serde(rename = "createOpenAPISpec")]
+    pub create_openapi_spec: bool,
+    /// Feed conversations to it.
+    pub ingest_conversations: bool,
+    /// See its billing.
+    pub view_billing: bool,
+    /// List its members.
+    pub list_members: bool,
+    /// List its teams.
+    pub list_teams: bool,
+    /// List its integrations.
+    pub list_integrations: bool,
+}
+
+/// A change of an organization; what is left out stays (SPEC 4.10).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateOrganization {
+    /// 2 to 255 characters.
+    pub title: Option<OrganizationTitle>,
+    /// Replaces the domains.
+    pub email_domains: Option<Vec<EmailDomain>>,
+    /// 3 to 32 characters, unique among organizations.
+    pub hostname: Option<Hostname>,
+    /// A role, or `null` for guest.
+    #[serde(default)]
+    pub default_role: Patch<Role>,
+    /// A site, or `null`.
+    #[serde(default)]
+    pub default_content: Patch<SitePointer>,
+    /// At most 2048 characters, or `null`.
+    #[serde(default)]
+    pub logo: Patch<Url>,
+    /// Enforce single sign-on.
+    pub sso: Option<bool>,
+    /// Enable AI features.
+    pub ai: Option<bool>,
+    /// Enable invite links.
+    pub invite_links: Option<bool>,
+}

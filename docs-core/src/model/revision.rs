@@ -1,0 +1,269 @@
+//! Content as it is read: revisions, pages, files.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ChangeRequest, ContentRef, Dimensions, Emoji, FileId, GitBlob, GitCommit, Icon, PageCover, PageId,
+    PageLayout, ReusableId, RevisionId, Timestamp, Variables, list::constants,
+};
+
+constants! {
+    /// `revision`.
+    RevisionObject = "revision",
+    /// `sheet`: the deprecated kind of a document page.
+    SheetKind = "sheet",
+    /// `group`: the deprecated kind of a group.
+    GroupKind = "group",
+    /// `link`: the deprecated kind of a link page.
+    LinkKind = "link",
+}
+
+/// How a revision came to be; a merge tells of which request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum RevisionType {
+    /// Edits of content, an import among them.
+    Edits,
+    /// A change request was merged.
+    #[serde(rename_all = "camelCase")]
+    Merge {
+        /// The request.
+        merged_from: Box<ChangeRequest>,
+    },
+    /// An earlier revision was taken back.
+    Rollback,
+    /// A change request was brought up to date.
+    Update,
+    /// Made by computation.
+    Computed,
+}
+
+/// A revision: the content of a space at one point (SPEC 2.11).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Revision {
+    /// Always `revision`.
+    pub object: RevisionObject,
+    /// The revision's id.
+    pub id: RevisionId,
+    /// The revisions it was made from.
+    pub parents: Vec<RevisionId>,
+    /// How it came to be.
+    #[serde(flatten)]
+    pub kind: RevisionType,
+    /// The tree of pages, without their content.
+    pub pages: Vec<RevisionPage>,
+    /// The files.
+    pub files: Vec<RevisionFile>,
+    /// The reusable contents.
+    pub reusable_contents: Vec<ReusableContent>,
+    /// The variables of the space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Variables>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// The commit it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitCommit>,
+    /// Addresses of the revision.
+    pub urls: RevisionUrls,
+}
+
+/// Addresses of a revision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RevisionUrls {
+    /// The revision for people.
+    pub app: String,
+    /// Where it is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+    /// Where it is published to everybody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public: Option<String>,
+}
+
+/// A page of a revision: a document, a group of pages, a link, or a computed subtree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum RevisionPage {
+    /// A page with content.
+    Document(Box<DocumentPage>),
+    /// A titled group of pages.
+    Group(GroupPage),
+    /// A link in the tree of pages.
+    Link(LinkPage),
+    /// Pages that a source computes.
+    Computed(ComputedPage),
+}
+
+/// What all kinds of pages have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PageBase {
+    /// The page's id.
+    pub id: PageId,
+    /// Its title.
+    pub title: String,
+    /// Its emoji.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emoji: Option<Emoji>,
+    /// Its icon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Icon>,
+    /// When it was created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// When it last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
+}
+
+/// A page with content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Deprecated; always `sheet`.
+    pub kind: SheetKind,
+    /// Addresses of the page.
+    pub urls: PageUrls,
+    /// The last part of its path.
+    pub slug: String,
+    /// Its path in the space.
+    pub path: String,
+    /// A short description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its content as Markdown, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<String>,
+    /// Names its content; absent when it is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<String>,
+    /// Its subpages.
+    pub pages: Vec<RevisionPage>,
+    /// The file it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitBlob>,
+    /// How it is laid out.
+    pub layout: PageLayout,
+    /// Its cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cover: Option<PageCover>,
+    /// The page's variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Variables>,
+    /// Left out of navigation.
+    pub hidden: bool,
+    /// Kept out of search.
+    pub no_index: bool,
+    /// Kept out of search engines.
+    pub no_robots_index: bool,
+}
+
+/// Addresses of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PageUrls {
+    /// The page for people.
+    pub app: String,
+}
+
+/// A titled group of pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Deprecated; always `group`.
+    pub kind: GroupKind,
+    /// The last part of its path.
+    pub slug: String,
+    /// Its path in the space.
+    pub path: String,
+    /// Left out of navigation.
+    pub hidden: bool,
+    /// Kept out of search.
+    pub no_index: bool,
+    /// Kept out of search engines.
+    pub no_robots_index: bool,
+    /// Its pages.
+    pub pages: Vec<RevisionPage>,
+}
+
+/// A link in the tree of pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Deprecated; always `link`.
+    pub kind: LinkKind,
+    /// Where it leads.
+    pub target: ContentRef,
+    /// The address it leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub href: Option<String>,
+    /// Left out of navigation.
+    pub hidden: bool,
+}
+
+/// Pages that a source computes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComputedPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// The source.
+    pub computed: serde_json::Value,
+}
+
+/// The pages of a revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pages {
+    /// The tree of pages.
+    pub pages: Vec<RevisionPage>,
+}
+
+/// A file of a revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RevisionFile {
+    /// The file's id.
+    pub id: FileId,
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub content_type: String,
+    /// Where its bytes are.
+    #[serde(rename = "downloadURL")]
+    pub download_url: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The size of the picture, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Dimensions>,
+    /// The file of the repository it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitBlob>,
+}
+
+/// Content that pages include.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReusableContent {
+    /// The id.
+    pub id: ReusableId,
+    /// Its title.
+    pub title: String,
+    /// Names its content; absent when it is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
+    /// The file it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitBlob>,
+}

@@ -1,0 +1,38 @@
+//! People.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{UserId, list::constants};
+
+constants! {
+    /// `user`.
+    UserObject = "user",
+}
+
+/// A user (SPEC 2.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    /// Always `user`.
+    pub object: UserObject,
+    /// The user's id.
+    pub id: UserId,
+    /// The name shown to others.
+    pub display_name: String,
+    /// The e-mail address, where the reader may know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// A picture.
+    #[serde(default, rename = "photoURL", skip_serializing_if = "Option::is_none")]
+    pub photo_url: Option<String>,
+    /// Addresses of the user.
+    pub urls: UserUrls,
+}
+
+/// Addresses of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserUrls {
+    /// The user in this API.
+    pub location: String,
+}

@@ -1,0 +1,9 @@
+//! What the outside does for the platform. Nothing above this module asks the machine for the time or for chance.
+
+mod clock;
+mod git;
+mod ids;
+
+pub use clock::{Clock, SystemClock};
+pub use git::*;
+pub use ids::{Ids, RandomIds, id_text, new_id};

@@ -1,0 +1,238 @@
+//! Lists in pages: opaque cursors over ordered keys.
+//!
+//! A cursor holds the part of the last scanned key that follows the list's prefix. The prefix itself is made anew
+//! from the authorised path at each request, so a forged cursor can only move inside a list its user may read.
+//! Resuming is strictly after that key, whether or not it still exists: rows whose sort key never changes are neither
+//! repeated nor skipped while others come and go.
+
+use data_encoding::BASE64URL_NOPAD;
+
+use super::{Key, KeyBuf, MAX_SCAN, Scan, Tx, Value, key};
+use crate::{Error, Result};
+
+/// Items in a page when the request does not say.
+pub const DEFAULT_LIMIT: u32 = 50;
+/// Most items in a page.
+pub const MAX_LIMIT: u32 = 1_000;
+/// Most rows a page looks at when a filter drops some; the page is then short and has a `next`.
+pub const MAX_SCANNED: usize = 5_000;
+const VERSION: u8 = 1;
+
+/// Which page of a list is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageRequest {
+    /// The cursor that the page before gave as `next`.
+    pub page: Option<String>,
+    /// Most items to return, 0 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] when absent.
+    pub limit: Option<u32>,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// The cursor of the next page; absent on the last one.
+    pub next: Option<String>,
+    /// How many items the list has, where that is known without counting.
+    pub count: Option<u64>,
+}
+
+impl<T> Page<T> {
+    /// The same page with other items.
+    pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(each).collect(), next: self.next, count: self.count }
+    }
+}
+
+/// A list: where its rows are, and what makes its cursors its own.
+#[derive(Clone, Debug)]
+pub struct ListSpec {
+    /// What all the rows' keys start with.
+    pub prefix: KeyBuf,
+    /// Last row first.
+    pub rev: bool,
+    /// All filters of the request, as text: a cursor made under other filters is refused.
+    pub filters: String,
+}
+
+/// Walks a list page by page: feed it what each row became.
+#[derive(Debug)]
+pub struct Lister<T> {
+    spec: ListSpec,
+    fingerprint: [u8; 8],
+    from: Key,
+    to: Key,
+    limit: usize,
+    items: Vec<T>,
+    scanned: usize,
+    last: Option<Key>,
+    end: End,
+}
+
+/// What is known of the rows behind those already seen.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Unknown,
+    More,
+    None,
+}
+
+impl<T> Lister<T> {
+    /// Starts at the page asked for.
+    ///
+    /// # Errors
+    /// `Invalid` for a limit over [`MAX_LIMIT`], and for a cursor that is damaged or of another list.
+    pub fn new(spec: ListSpec, request: &PageRequest) -> Result<Self> {
+        let limit = checked_limit(request)?;
+        let (mut from, mut to) = spec.prefix.below();
+        let fingerprint = fingerprint(&[spec.prefix.as_str(), &spec.filters], spec.rev);
+        if let Some(token) = &request.page {
+            let at: Key = format!("{from}{}", open(token, fingerprint)?).into();
+            if spec.rev {
+                to = at;
+            } else {
+                from = key::after(&at);
+            }
+        }
+        Ok(Self {
+            spec,
+            fingerprint,
+            from,
+            to,
+            limit,
+            items: Vec::new(),
+            scanned: 0,
+            last: None,
+            end: if limit == 0 { End::None } else { End::Unknown },
+        })
+    }
+
+    /// Reads the next rows; `None` when the page is full or the list is at its end.
+    ///
+    /// Every row must then be [offered](Lister::offer), in order.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn rows(&mut self, tx: &Tx) -> Result<Option<Vec<(Key, Value)>>> {
+        if self.items.len() >= self.limit || self.end == End::None {
+            return Ok(None);
+        }
+        if self.scanned >= MAX_SCANNED {
+            self.end = End::More;
+            return Ok(None);
+        }
+        let wanted = (self.limit - self.items.len() + 1).min(MAX_SCAN as usize);
+        // After a page of misses a filter is at work: read more at once.
+        let chunk = if self.scanned == 0 { wanted } else { (4 * wanted).min(MAX_SCAN as usize) };
+        let limit = u32::try_from(chunk).unwrap_or(MAX_SCAN);
+        let rows = tx
+            .scan(&Scan { from: self.from.clone(), to: self.to.clone(), rev: self.spec.rev, limit })
+            .await?;
+        if rows.len() < chunk {
+            self.end = End::None;
+        }
+        self.scanned += rows.len();
+        Ok(if rows.is_empty() { None } else { Some(rows) })
+    }
+
+    /// Tells what a row became: an item, or nothing. Answers whether the page takes more.
+    pub fn offer(&mut self, key: &Key, item: Option<T>) -> bool {
+        if self.items.len() >= self.limit {
+            self.end = End::More;
+            return false;
+        }
+        if self.spec.rev {
+            self.to = Key::clone(key);
+        } else {
+            self.from = key::after(key);
+        }
+        self.last = Some(Key::clone(key));
+        self.items.extend(item);
+        true
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn finish(mut self, tx: &Tx, count: Option<u64>) -> Result<Page<T>> {
+        if self.end == End::Unknown {
+            let scan = Scan { from: self.from.clone(), to: self.to.clone(), rev: self.spec.rev, limit: 1 };
+            self.end = if tx.scan(&scan).await?.is_empty() { End::None } else { End::More };
+        }
+        let next = match (&self.end, &self.last) {
+            (End::More, Some(last)) => {
+                let prefix = self.spec.prefix.as_str().len() + 1;
+                Some(seal(last.get(prefix..).unwrap_or_default(), self.fingerprint))
+            }
+            _ => None,
+        };
+        Ok(Page { items: self.items, next, count })
+    }
+}
+
+/// The number of items to return.
+///
+/// # Errors
+/// `Invalid` over [`MAX_LIMIT`].
+pub fn checked_limit(request: &PageRequest) -> Result<usize> {
+    let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
+    if limit > MAX_LIMIT {
+        return Err(Error::invalid("limit", format_args!("must be at most {MAX_LIMIT}")));
+    }
+    Ok(limit as usize)
+}
+
+/// What ties a cursor to its list: a hash of the parts that name the list and its filters.
+#[must_use]
+pub fn fingerprint(parts: &[&str], rev: bool) -> [u8; 8] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.update(&[u8::from(rev)]);
+    first8(hasher.finalize().as_bytes())
+}
+
+/// Writes a cursor.
+#[must_use]
+pub fn seal(position: &str, fingerprint: [u8; 8]) -> String {
+    let mut bytes = vec![VERSION];
+    bytes.extend(fingerprint);
+    bytes.extend(position.as_bytes());
+    let sum = first8(blake3::hash(&bytes).as_bytes());
+    bytes.extend(&sum[..4]);
+    BASE64URL_NOPAD.encode(&bytes)
+}
+
+/// Reads a cursor.
+///
+/// # Errors
+/// `Invalid` when it is damaged or of another list.
+pub fn open(token: &str, expected: [u8; 8]) -> Result<String> {
+    let wrong =
+        || Error::invalid("page", "not a cursor of this list; send the `next.page` of the page before");
+    // A key is at most 1024 bytes, so no cursor is longer than this.
+    if token.len() > 2_048 {
+        return Err(wrong());
+    }
+    let bytes = BASE64URL_NOPAD.decode(token.as_bytes()).map_err(|_| wrong())?;
+    let (body, sum) = bytes.split_at_checked(bytes.len().saturating_sub(4)).ok_or_else(wrong)?;
+    let fits = body.len() >= 9
+        && body[0] == VERSION
+        && body[1..9] == expected
+        && first8(blake3::hash(body).as_bytes())[..4] == *sum;
+    if !fits {
+        return Err(wrong());
+    }
+    let position = String::from_utf8(body[9..].to_vec()).map_err(|_| wrong())?;
+    if position.contains('\0') { Err(wrong()) } else { Ok(position) }
+}
+
+fn first8(bytes: &[u8; 32]) -> [u8; 8] {
+    let mut out = [0; 8];
+    out.copy_from_slice(&bytes[..8]);
+    out
+}

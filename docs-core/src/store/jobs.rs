@@ -1,0 +1,255 @@
+//! Background work as records: enqueued in the transaction that wants it, done at least once, finished exactly once.
+//!
+//! A job is due at a time. Starting it counts the attempt up and moves the time to the end of a lease, so a job
+//! whose worker died is due again by itself. Only the worker of the latest attempt can finish it: that number is the
+//! fence, and correctness never depends on clocks. Jobs of one lane run one after the other, in order.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value as Json;
+
+use super::{
+    Key, KeyBuf, Operation, Scan, StoreResult, Tx, key,
+    records::{JobLine, JobRecord, JobState},
+    topic,
+};
+use crate::{
+    Error, Result,
+    model::{JobId, Timestamp},
+};
+
+/// How long a worker has a job before others may take it over; workers renew at a third of it.
+pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// Most starts of a job that keeps failing for reasons that may pass.
+pub const MAX_STARTS: u32 = 8;
+/// Due jobs looked at to find one whose lane is free.
+const LOOKED_AT: u32 = 64;
+
+/// A job to enqueue.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    /// The id; a fixed one makes enqueueing idempotent.
+    pub id: JobId,
+    /// What is to be done.
+    pub kind: &'static str,
+    /// What it is done with.
+    pub payload: Json,
+    /// What it is about.
+    pub subject: String,
+    /// The lane, and the place in it.
+    pub lane: Option<(String, Timestamp)>,
+    /// When to start.
+    pub due: Timestamp,
+}
+
+/// Enqueues a job in the transaction that wants it.
+pub fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) {
+    let (lane, lane_at) = match job.lane {
+        Some((lane, at)) => (Some(lane), at),
+        None => (None, job.due),
+    };
+    let record = tx.create(JobRecord {
+        id: job.id,
+        kind: job.kind.to_owned(),
+        payload: job.payload,
+        subject: job.subject,
+        lane,
+        lane_at,
+        state: JobState::Queued,
+        due: job.due,
+        attempt: 0,
+        created_at: now,
+        ended_at: None,
+        error: None,
+        log: Vec::new(),
+    });
+    tx.feed(topic::JOBS, JobRecord::at(&record.id));
+}
+
+/// How a run of a job ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobEnd {
+    /// It is done.
+    Done,
+    /// It cannot be done; the sentence is for the user.
+    Failed(String),
+    /// Something that may pass came in the way: again at that time.
+    Again(Timestamp, String),
+}
+
+/// Takes the first due job whose lane is free. Answers it with its attempt counted, or when to look again.
+#[derive(Debug)]
+pub struct Claim {
+    /// The time of the claim.
+    pub now: Timestamp,
+}
+
+/// What a claim found.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub enum Claimed {
+    /// This job: it is the caller's until its lease ends.
+    Job(Box<JobRecord>),
+    /// Nothing is due; the next job is due then, if there is one.
+    Nothing(Option<Timestamp>),
+}
+
+#[async_trait]
+impl Operation for Claim {
+    type Out = Claimed;
+    const NAME: &'static str = "job_claim";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
+        let rows = tx.below(&JobRecord::due(), LOOKED_AT).await?;
+        let mut next = None;
+        for (row, _) in &rows {
+            let Some(job) = tx.get::<JobRecord>(&by_row(row)).await? else { continue };
+            if job.due > self.now {
+                next = Some(job.due);
+                break;
+            }
+            if !heads_its_lane(tx, &job).await? {
+                continue;
+            }
+            let mut started = JobRecord::clone(&job);
+            started.state = JobState::Running;
+            started.attempt += 1;
+            started.due = Timestamp::new(self.now.time() + LEASE);
+            let started = tx.put(&*job, started)?;
+            return Ok(Claimed::Job(Box::new(JobRecord::clone(&started))));
+        }
+        Ok(Claimed::Nothing(next))
+    }
+}
+
+/// Ends a run of a job, unless a later attempt has taken it over.
+///
+/// `Out` tells whether the run was still the latest. The effect of the job belongs into the same transaction: see
+/// [`fence`].
+#[derive(Debug)]
+pub struct Finish {
+    /// The job as it was claimed.
+    pub job: JobRecord,
+    /// When the run ended.
+    pub now: Timestamp,
+    /// How it ended.
+    pub end: JobEnd,
+    /// What to add to its log.
+    pub log: Vec<JobLine>,
+}
+
+#[async_trait]
+impl Operation for Finish {
+    type Out = bool;
+    const NAME: &'static str = "job_finish";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        finish(tx, self).await
+    }
+}
+
+/// Ends a run of a job inside a transaction that also stores its effect.
+///
+/// # Errors
+/// The store's.
+pub async fn finish(tx: &mut Tx, run: &Finish) -> Result<bool> {
+    let Some(job) = latest(tx, &run.job).await? else { return Ok(false) };
+    let mut ended = JobRecord::clone(&job);
+    add_log(&mut ended, &run.log);
+    match &run.end {
+        JobEnd::Done => ended.state = JobState::Done,
+        JobEnd::Again(due, _) if job.attempt < MAX_STARTS => {
+            ended.state = JobState::Queued;
+            ended.due = *due;
+        }
+        JobEnd::Failed(why) | JobEnd::Again(_, why) => {
+            ended.state = JobState::Failed;
+            ended.error = Some(why.clone());
+        }
+    }
+    if ended.has_ended() {
+        ended.ended_at = Some(run.now);
+    }
+    tx.put(&*job, ended)?;
+    // Whoever waits for the lane, or for the job's new time, looks again.
+    tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
+    Ok(true)
+}
+
+/// Refuses a transaction of a run that was taken over.
+///
+/// # Errors
+/// `Conflict` when a later attempt has the job; the store's.
+pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
+    match latest(tx, job).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::conflict("another worker has taken the job over")),
+    }
+}
+
+/// Keeps a running job for another [`LEASE`].
+#[derive(Debug)]
+pub struct Renew {
+    /// The job as it was claimed.
+    pub job: JobRecord,
+    /// The time of the renewal.
+    pub now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Renew {
+    type Out = bool;
+    const NAME: &'static str = "job_renew";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
+        let mut renewed = JobRecord::clone(&job);
+        renewed.due = Timestamp::new(self.now.time() + LEASE);
+        tx.put(&*job, renewed)?;
+        Ok(true)
+    }
+}
+
+/// When to try again after a failure that may pass: 1 s, 4 s, 16 s … at most an hour.
+#[must_use]
+pub fn again_at(now: DateTime<Utc>, attempt: u32) -> Timestamp {
+    let seconds = 4_i64.saturating_pow(attempt.saturating_sub(1)).min(3_600);
+    Timestamp::new(now + TimeDelta::seconds(seconds))
+}
+
+async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let found = tx.get::<JobRecord>(&JobRecord::at(&run.id)).await?;
+    Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
+}
+
+async fn heads_its_lane(tx: &Tx, job: &JobRecord) -> StoreResult<bool> {
+    let Some(lane) = &job.lane else { return Ok(true) };
+    let first = tx.below(&JobRecord::of_lane(lane), 1).await?;
+    Ok(first.first().is_none_or(|(row, _)| key::last_segment(row) == job.id.as_str()))
+}
+
+fn by_row(row: &Key) -> Key {
+    KeyBuf::new(<JobRecord as super::Entity>::KIND).part(&key::last_segment(row)).key()
+}
+
+fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
+    for line in lines {
+        match job.log.len() {
+            len if len < JobRecord::MAX_LOG - 1 => job.log.push(line.clone()),
+            len if len == JobRecord::MAX_LOG - 1 => {
+                job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The latest jobs of a subject, newest first.
+///
+/// # Errors
+/// The store's.
+pub async fn of_subject(tx: &Tx, subject: &str, limit: u32) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
+    let (from, to) = JobRecord::of_subject(subject).below();
+    let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
+    let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
+    Ok(tx.get_many::<JobRecord>(&keys).await?.into_iter().flatten().collect())
+}

@@ -1,0 +1,128 @@
+//! Background jobs.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::{
+    model::{JobId, Timestamp},
+    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+};
+
+/// Where a job stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// Waits for its time, or for its lane.
+    Queued,
+    /// A worker is at it.
+    Running,
+    /// Done.
+    Done,
+    /// Given up; the log says why.
+    Failed,
+}
+
+/// A line of a job's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobLine {
+    /// When it was written.
+    pub at: Timestamp,
+    /// What happened.
+    pub text: String,
+}
+
+/// A background job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// The id.
+    pub id: JobId,
+    /// What is to be done.
+    pub kind: String,
+    /// What it is done with; secrets in it are sealed or redacted by whoever enqueues it.
+    pub payload: Json,
+    /// What it is about: the id of a space, for example. Jobs are listed by it.
+    pub subject: String,
+    /// Jobs of one lane run one after the other, in order.
+    #[serde(default)]
+    pub lane: Option<String>,
+    /// The place in its lane: the time of the event behind the job.
+    pub lane_at: Timestamp,
+    /// Where it stands.
+    pub state: JobState,
+    /// When it is due: to start, or, while it runs, to be taken over.
+    pub due: Timestamp,
+    /// How often it was started; also the fence: only the latest start may finish it.
+    #[serde(default)]
+    pub attempt: u32,
+    /// When it was enqueued.
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[serde(default)]
+    pub ended_at: Option<Timestamp>,
+    /// Why it failed, in a sentence for the user.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// What happened, at most [`JobRecord::MAX_LOG`] lines.
+    #[serde(default)]
+    pub log: Vec<JobLine>,
+}
+
+impl Entity for JobRecord {
+    const KIND: &'static str = "job";
+}
+
+impl JobRecord {
+    /// Most lines of a log; the last one then says how many more there were.
+    pub const MAX_LOG: usize = 500;
+
+    /// The key of a job.
+    #[must_use]
+    pub fn at(id: &JobId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// Jobs by the time they are due.
+    #[must_use]
+    pub fn due() -> KeyBuf {
+        KeyBuf::new("job.d")
+    }
+
+    /// Jobs of a lane that have not ended, in order.
+    #[must_use]
+    pub fn of_lane(lane: &str) -> KeyBuf {
+        KeyBuf::new("job.l").part(lane)
+    }
+
+    /// Jobs of a subject, by the time they were enqueued.
+    #[must_use]
+    pub fn of_subject(subject: &str) -> KeyBuf {
+        KeyBuf::new("job.s").part(subject)
+    }
+
+    /// Tells whether the job has ended.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        matches!(self.state, JobState::Done | JobState::Failed)
+    }
+}
+
+impl Indexed for JobRecord {
+    const INDEXES: &'static [&'static str] = &["job.d", "job.l", "job.s"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let id = self.id.as_str();
+        let subject = Self::of_subject(&self.subject).time(self.created_at.time()).part(id);
+        let mut rows = vec![Row::Index(subject.key(), Value::Unit)];
+        if !self.has_ended() {
+            rows.push(Row::Index(Self::due().time(self.due.time()).part(id).key(), Value::Unit));
+            if let Some(lane) = &self.lane {
+                let place =
+                    Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time()).part(id);
+                rows.push(Row::Index(place.key(), Value::Unit));
+            }
+        }
+        rows
+    }
+}

@@ -1,0 +1,230 @@
+//! Users, tokens, organizations, members.
+
+use serde::{Deserialize, Serialize};
+
+use super::{counter, text, unique};
+use crate::{
+    model::{
+        EmailDomain, Hostname, OrgId, OrganizationCommunityType, OrganizationTitle, OrganizationType,
+        OrganizationUseCase, Plan, Role, SitePointer, Timestamp, TokenId, Url, UserId,
+    },
+    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+};
+
+/// A user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UserRecord {
+    /// The id.
+    pub id: UserId,
+    /// The name shown to others.
+    pub display_name: String,
+    /// The e-mail address; no two users have the same, whatever the case.
+    pub email: String,
+    /// A picture.
+    #[serde(default)]
+    pub photo: Option<Url>,
+    /// When the user was created.
+    pub created_at: Timestamp,
+}
+
+impl Entity for UserRecord {
+    const KIND: &'static str = "usr";
+}
+
+impl UserRecord {
+    /// The key of a user.
+    #[must_use]
+    pub fn at(id: &UserId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// Leads from an e-mail address to its user.
+    #[must_use]
+    pub fn by_email(email: &str) -> Key {
+        unique("email", "", email)
+    }
+}
+
+impl Indexed for UserRecord {
+    const INDEXES: &'static [&'static str] = &["u"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        vec![Row::Unique(Self::by_email(&self.email), text(self.id.as_str()))]
+    }
+}
+
+/// A bearer token, by the hash of its secret: the secret itself is nowhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenRecord {
+    /// The hash of the secret.
+    pub hash: crate::store::Hash,
+    /// The id by which it is listed and revoked.
+    pub id: TokenId,
+    /// Whose rights it carries.
+    pub user: UserId,
+    /// What it is for.
+    pub label: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it ends.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Entity for TokenRecord {
+    const KIND: &'static str = "tok";
+}
+
+impl TokenRecord {
+    /// The key of a token.
+    #[must_use]
+    pub fn at(hash: &crate::store::Hash) -> Key {
+        KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
+    }
+
+    /// The tokens of a user, oldest first.
+    #[must_use]
+    pub fn of_user(user: &UserId) -> KeyBuf {
+        KeyBuf::new("tok.u").part(user.as_str())
+    }
+}
+
+impl Indexed for TokenRecord {
+    const INDEXES: &'static [&'static str] = &["tok.u"];
+    fn key(&self) -> Key {
+        Self::at(&self.hash)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let row = Self::of_user(&self.user).time(self.created_at.time()).part(&self.hash.to_string());
+        vec![Row::Index(row.key(), Value::Unit)]
+    }
+}
+
+/// An organization.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrgRecord {
+    /// The id.
+    pub id: OrgId,
+    /// The title.
+    pub title: OrganizationTitle,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Domains whose e-mail addresses may join; no two organizations claim the same.
+    #[serde(default)]
+    pub email_domains: Vec<EmailDomain>,
+    /// Default host name for public content, unique.
+    #[serde(default)]
+    pub hostname: Option<Hostname>,
+    /// What it is.
+    #[serde(default)]
+    pub kind: OrganizationType,
+    /// What it uses the platform for.
+    #[serde(default)]
+    pub use_case: Option<OrganizationUseCase>,
+    /// The kind of community.
+    #[serde(default)]
+    pub community_type: Option<OrganizationCommunityType>,
+    /// The plan.
+    #[serde(default)]
+    pub plan: Plan,
+    /// Role of those who join.
+    #[serde(default)]
+    pub default_role: Option<Role>,
+    /// What a visitor sees first.
+    #[serde(default)]
+    pub default_content: Option<SitePointer>,
+    /// The logo.
+    #[serde(default)]
+    pub logo: Option<Url>,
+    /// Single sign-on is enforced.
+    #[serde(default)]
+    pub sso: bool,
+    /// AI features are enabled.
+    #[serde(default)]
+    pub ai: bool,
+    /// Invite links are enabled.
+    #[serde(default)]
+    pub invite_links: bool,
+    /// Where the objects of its spaces are kept.
+    pub domain: String,
+}
+
+impl Entity for OrgRecord {
+    const KIND: &'static str = "org";
+}
+
+impl OrgRecord {
+    /// The key of an organization.
+    #[must_use]
+    pub fn at(id: &OrgId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// Leads from a host name to its organization.
+    #[must_use]
+    pub fn by_hostname(hostname: &str) -> Key {
+        unique("org.hostname", "", hostname)
+    }
+
+    /// Leads from an e-mail domain to its organization.
+    #[must_use]
+    pub fn by_domain(domain: &str) -> Key {
+        unique("org.domain", "", domain)
+    }
+}
+
+impl Indexed for OrgRecord {
+    const INDEXES: &'static [&'static str] = &["u"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let hostname = self.hostname.iter().map(|name| Self::by_hostname(name.as_str()));
+        let domains = self.email_domains.iter().map(|domain| Self::by_domain(domain.as_str()));
+        hostname.chain(domains).map(|key| Row::Unique(key, text(self.id.as_str()))).collect()
+    }
+}
+
+/// A user's membership of an organization.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberRecord {
+    /// The organization.
+    pub organization: OrgId,
+    /// The user.
+    pub user: UserId,
+    /// What the member may do; `None` for a guest.
+    pub role: Option<Role>,
+    /// When the user joined.
+    pub joined_at: Timestamp,
+}
+
+impl Entity for MemberRecord {
+    const KIND: &'static str = "mem";
+}
+
+impl MemberRecord {
+    /// The key of a membership.
+    #[must_use]
+    pub fn at(organization: &OrgId, user: &UserId) -> Key {
+        KeyBuf::new(Self::KIND).part(organization.as_str()).part(user.as_str()).key()
+    }
+
+    /// The organizations of a user, by the time of joining.
+    #[must_use]
+    pub fn orgs_of(user: &UserId) -> KeyBuf {
+        KeyBuf::new("org.u").part(user.as_str())
+    }
+}
+
+impl Indexed for MemberRecord {
+    const INDEXES: &'static [&'static str] = &["org.u", "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.organization, &self.user)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let row = Self::orgs_of(&self.user).time(self.joined_at.time()).part(self.organization.as_str());
+        vec![Row::Index(row.key(), Value::Unit), Row::Count(counter(self.user.as_str(), "orgs"))]
+    }
+}

@@ -1,0 +1,107 @@
+//! Spaces.
+
+use serde::{Deserialize, Serialize};
+
+use super::counter;
+use crate::{
+    model::{
+        DefaultLevel, EditMode, Emoji, GitSync, OrgId, RevisionId, SpaceId, SpaceTitle, Timestamp, Url,
+        UserId, Visibility,
+    },
+    store::{Entity, Hash, Indexed, Key, KeyBuf, Row, Value},
+};
+
+/// A space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpaceRecord {
+    /// The id.
+    pub id: SpaceId,
+    /// The organization it belongs to.
+    pub organization: OrgId,
+    /// Where its objects are kept; stays when the space moves to another organization.
+    pub domain: String,
+    /// The title.
+    pub title: SpaceTitle,
+    /// The emoji, where one was chosen.
+    #[serde(default)]
+    pub emoji: Option<Emoji>,
+    /// The icon, where one was chosen.
+    #[serde(default)]
+    pub icon: Option<Url>,
+    /// Who may see it.
+    #[serde(default)]
+    pub visibility: Visibility,
+    /// Whether live content may be edited.
+    #[serde(default)]
+    pub edit_mode: EditMode,
+    /// What members who have no grant of their own may do.
+    #[serde(default)]
+    pub default_level: DefaultLevel,
+    /// Who created it.
+    pub created_by: UserId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it, or its content, last changed.
+    pub updated_at: Timestamp,
+    /// When it was deleted.
+    #[serde(default)]
+    pub deleted_at: Option<Timestamp>,
+    /// The active revision.
+    pub head: RevisionId,
+    /// The root of the active revision's content.
+    pub root: Hash,
+    /// The repository it is in sync with.
+    #[serde(default)]
+    pub git: Option<GitState>,
+}
+
+/// How far a space is in sync with its repository.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GitState {
+    /// What is shown of the repository.
+    pub info: GitSync,
+    /// The last commit that was imported or exported.
+    #[serde(default)]
+    pub oid: Option<String>,
+    /// The time of the event behind the last operation in either direction.
+    #[serde(default)]
+    pub event_at: Option<Timestamp>,
+}
+
+impl Entity for SpaceRecord {
+    const KIND: &'static str = "spc";
+}
+
+impl SpaceRecord {
+    /// The key of a space.
+    #[must_use]
+    pub fn at(id: &SpaceId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// The spaces of an organization, by the time of their creation; deleted ones are not among them.
+    #[must_use]
+    pub fn of_org(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("spc.o").part(organization.as_str())
+    }
+
+    /// How many spaces an organization has.
+    #[must_use]
+    pub fn count_in(organization: &OrgId) -> Key {
+        counter(organization.as_str(), "spaces")
+    }
+}
+
+impl Indexed for SpaceRecord {
+    const INDEXES: &'static [&'static str] = &["spc.o", "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        if self.deleted_at.is_some() {
+            return Vec::new();
+        }
+        let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
+        vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+    }
+}

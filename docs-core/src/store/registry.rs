@@ -1,0 +1,88 @@
+//! The list of every kind of record and every index, and what keeps them true.
+
+use std::collections::BTreeMap;
+
+use super::{Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Scan, Store, StoreResult, Tx, Value, key, records};
+
+/// Every kind of record.
+pub const KINDS: &[Kind] = records::KINDS;
+
+/// What [`verify`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// Rows that a record calls for and that are not there, or hold something else.
+    pub missing: Vec<Key>,
+    /// Rows that no record calls for.
+    pub stray: Vec<Key>,
+    /// Counters that differ from a recount: key, stored, counted.
+    pub counters: Vec<(Key, i64, i64)>,
+}
+
+impl Drift {
+    /// Tells whether everything is as it should be.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Recomputes every index row, unique value and counter from the records and compares. Reads the whole store in one
+/// snapshot: a check for administrators and tests.
+///
+/// # Errors
+/// The store's; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
+pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
+    let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
+    let mut rows: BTreeMap<Key, Value> = BTreeMap::new();
+    let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
+    for kind in KINDS {
+        for (_, value) in all(&tx, kind.name).await? {
+            for row in (kind.derive)(value)?.1 {
+                match row {
+                    Row::Index(key, value) | Row::Unique(key, value) => drop(rows.insert(key, value)),
+                    Row::Count(key) => *counts.entry(key).or_default() += 1,
+                }
+            }
+        }
+    }
+    let mut drift = Drift::default();
+    let mut classes: Vec<&str> = KINDS.iter().flat_map(|kind| kind.indexes).copied().collect();
+    classes.sort_unstable();
+    classes.dedup();
+    for class in classes {
+        for (key, stored) in all(&tx, class).await? {
+            if let Value::Int(stored) = stored {
+                let counted = counts.remove(&key).unwrap_or_default();
+                if counted != stored {
+                    drift.counters.push((key, stored, counted));
+                }
+                continue;
+            }
+            match rows.remove(&key) {
+                Some(wanted) if super::indexed::same_value(&wanted, &stored)? => {}
+                Some(_) => drift.missing.push(key),
+                None => drift.stray.push(key),
+            }
+        }
+    }
+    drift.missing.extend(rows.into_keys());
+    drift.counters.extend(counts.into_iter().map(|(key, counted)| (key, 0, counted)));
+    Ok(drift)
+}
+
+/// Reads everything of a class.
+async fn all(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
+    let (mut from, to) = KeyBuf::new(class).below();
+    let mut found = Vec::new();
+    loop {
+        let page = tx.scan(&Scan { from: from.clone(), to: to.clone(), rev: false, limit: MAX_SCAN }).await?;
+        let full = page.len() == MAX_SCAN as usize;
+        if let Some((last, _)) = page.last() {
+            from = key::after(last);
+        }
+        found.extend(page);
+        if !full {
+            return Ok(found);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Running an operation: attempts, backing off, and what happened when nobody answered.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Key, KeyBuf, Mode, Store, StoreError, Tx, Value};
+use crate::{Error, Result};
+
+/// Most attempts at one operation.
+pub const MAX_ATTEMPTS: u32 = 10;
+/// How long attempts may go on.
+pub const DEADLINE: Duration = Duration::from_secs(3);
+/// From this attempt on an operation's hot keys are taken first: doing so at once halves throughput.
+const HOT_FROM: u32 = 3;
+/// Class of the receipts of operations.
+pub(crate) const RECEIPT: &str = "op";
+
+/// One write of the platform: decided on a snapshot, stored by one commit.
+///
+/// Ids and the time are fields, set before the first attempt, so that every attempt does the same.
+/// [`apply`](Operation::apply) has nothing but the transaction, so it can be run again.
+#[async_trait]
+pub trait Operation: Send + Sync {
+    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views.
+    type Out: Serialize + DeserializeOwned + Send;
+
+    /// Its name in logs and metrics.
+    const NAME: &'static str;
+
+    /// Keys that are known to be contended, see [`Store::begin`].
+    fn hot(&self) -> Vec<Key> {
+        Vec::new()
+    }
+
+    /// The error that says a unique value is taken, given the key that was.
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("this exists already")
+    }
+
+    /// Reads, decides, and writes to the transaction. Nothing is stored until it returns.
+    ///
+    /// # Errors
+    /// Whatever makes the operation impossible; the transaction is then dropped.
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out>;
+}
+
+/// What identifies one run of an operation: its receipt is stored with its effect.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// When the operation was asked for.
+    pub at: DateTime<Utc>,
+    /// 128 random bits: the name of the run, and the seed of its back-off.
+    pub id: uuid::Uuid,
+}
+
+impl Receipt {
+    fn key(&self) -> Key {
+        KeyBuf::new(RECEIPT).time(self.at).part(&self.id.simple().to_string()).key()
+    }
+
+    /// Full jitter: anything up to `min(2^attempt ms, 100 ms)`.
+    fn pause(&self, attempt: u32) -> Duration {
+        let bound = (1_u64 << attempt.min(7)).min(100) * 1_000;
+        let (seed, _) = self.id.as_u64_pair();
+        Duration::from_micros(seed.rotate_left(attempt * 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) % bound)
+    }
+}
+
+/// Runs an operation until it is stored or refused.
+///
+/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
+/// is never guessed: its receipt tells, and the same receipt keeps a second attempt from being applied twice.
+///
+/// # Errors
+/// What [`Operation::apply`] refuses, and the store's errors.
+///
+/// # Cancel safety
+/// Dropping the future leaves the operation done whole or not at all.
+pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
+    let started = Instant::now();
+    let mut exists_seen = false;
+    let mut uncertain = false;
+    for attempt in 1.. {
+        let hot = if attempt >= HOT_FROM { operation.hot() } else { Vec::new() };
+        let error = match attempt_once(store, receipt, operation, &hot).await {
+            Ok(out) => return Ok(out),
+            Err(error) => error,
+        };
+        match error.store() {
+            Some(StoreError::Exists(key)) if *key == receipt.key() => {
+                // An earlier attempt whose outcome was unknown had been applied after all.
+                return recover(store, receipt).await?.ok_or(error);
+            }
+            // Once more, so that it reads the winner and refuses in its own words.
+            Some(StoreError::Exists(_)) if !exists_seen => exists_seen = true,
+            Some(StoreError::Exists(key)) => return Err(operation.taken(key).caused_by(error)),
+            Some(StoreError::Unknown(_)) => {
+                uncertain = true;
+                if let Ok(Some(out)) = recover(store, receipt).await {
+                    return Ok(out);
+                }
+            }
+            Some(StoreError::Unavailable(_)) if uncertain => {}
+            Some(StoreError::Conflict) => {}
+            _ => return Err(error),
+        }
+        if attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE {
+            tracing::warn!(operation = O::NAME, attempt, error = ?error, "gave up");
+            return Err(error);
+        }
+        tracing::debug!(operation = O::NAME, attempt, error = ?error, "trying again");
+        tokio::time::sleep(receipt.pause(attempt)).await;
+    }
+    unreachable!("the loop ends by its bound")
+}
+
+async fn attempt_once<O: Operation>(
+    store: &Arc<dyn Store>,
+    receipt: &Receipt,
+    operation: &O,
+    hot: &[Key],
+) -> Result<O::Out> {
+    let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
+    let out = operation.apply(&mut tx).await?;
+    if !tx.is_empty() {
+        let json = serde_json::to_vec(&out).map_err(Error::internal)?;
+        tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
+        tx.commit().await?;
+    }
+    Ok(out)
+}
+
+async fn recover<T: DeserializeOwned>(store: &Arc<dyn Store>, receipt: &Receipt) -> Result<Option<T>> {
+    let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
+    match tx.get_value(&receipt.key()).await? {
+        Some(Value::Json(json)) => serde_json::from_slice(&json).map(Some).map_err(Error::internal),
+        Some(_) => Err(StoreError::Corrupt("a receipt without its answer".into()).into()),
+        None => Ok(None),
+    }
+}

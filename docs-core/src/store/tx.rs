@@ -1,0 +1,297 @@
+//! A transaction as operations use it: typed, and reading its own writes.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use super::{
+    Batch, FeedItem, Indexed, Key, KeyBuf, MAX_SCAN, Op, Row, Scan, StoreError, StoreResult, Txn, Value,
+    decode, indexed::same_value,
+};
+
+/// A transaction with typed records, index upkeep and an overlay of its own writes.
+///
+/// Reads see the transaction's snapshot with its own writes on top. Nothing is stored before
+/// [`commit`](Tx::commit); dropping it changes nothing.
+pub struct Tx {
+    txn: Box<dyn Txn>,
+    writes: BTreeMap<Key, Write>,
+    feed: Vec<FeedItem>,
+}
+
+enum Write {
+    Put(Value),
+    Create(Value),
+    Delete,
+    Add(i64),
+}
+
+impl Write {
+    /// What a read sees, given what the snapshot holds.
+    fn over(&self, below: Option<&Value>) -> StoreResult<Option<Value>> {
+        match self {
+            Self::Put(value) | Self::Create(value) => Ok(Some(value.clone())),
+            Self::Delete => Ok(None),
+            Self::Add(n) => match below {
+                None => Ok(Some(Value::Int(*n))),
+                Some(Value::Int(m)) => Ok(Some(Value::Int(m + n))),
+                Some(_) => Err(StoreError::Misuse("an Add on a key that is no counter")),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for Tx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tx").field("writes", &self.writes.len()).field("feed", &self.feed.len()).finish()
+    }
+}
+
+impl Tx {
+    /// Wraps a store's transaction.
+    #[must_use]
+    pub fn new(txn: Box<dyn Txn>) -> Self {
+        Self { txn, writes: BTreeMap::new(), feed: Vec::new() }
+    }
+
+    /// Reads one key.
+    ///
+    /// # Errors
+    /// As [`Txn::get`].
+    pub async fn get_value(&self, key: &Key) -> StoreResult<Option<Value>> {
+        Ok(self.get_values(std::slice::from_ref(key)).await?.pop().flatten())
+    }
+
+    /// Reads several keys in one call; answers in the order asked.
+    ///
+    /// # Errors
+    /// As [`Txn::get`].
+    pub async fn get_values(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
+        // A key that this transaction put needs no read, and no dependency on what it held.
+        let asked: Vec<Key> = keys
+            .iter()
+            .filter(|k| matches!(self.writes.get(*k), None | Some(Write::Add(_))))
+            .cloned()
+            .collect();
+        let mut found = if asked.is_empty() { Vec::new() } else { self.txn.get(&asked).await? }.into_iter();
+        keys.iter()
+            .map(|key| match self.writes.get(key) {
+                None => Ok(found.next().flatten()),
+                Some(write @ Write::Add(_)) => write.over(found.next().flatten().as_ref()),
+                Some(write) => write.over(None),
+            })
+            .collect()
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// As [`Txn::get`]; [`StoreError::Corrupt`] when it is not of this type.
+    pub async fn get<T: Indexed>(&self, key: &Key) -> StoreResult<Option<Arc<T>>> {
+        self.get_value(key).await?.map(decode::<T>).transpose()
+    }
+
+    /// Reads several records in one call; answers in the order asked.
+    ///
+    /// # Errors
+    /// As [`get`](Tx::get).
+    pub async fn get_many<T: Indexed>(&self, keys: &[Key]) -> StoreResult<Vec<Option<Arc<T>>>> {
+        self.get_values(keys).await?.into_iter().map(|value| value.map(decode::<T>).transpose()).collect()
+    }
+
+    /// Reads a counter; 0 where there is none. Depends on it: an operation that only bumps it uses [`add`](Tx::add).
+    ///
+    /// # Errors
+    /// As [`Txn::get`]; [`StoreError::Corrupt`] when the key holds no number.
+    pub async fn number(&self, key: &Key) -> StoreResult<i64> {
+        Ok(self.numbers(std::slice::from_ref(key)).await?[0])
+    }
+
+    /// Reads several counters in one call.
+    ///
+    /// # Errors
+    /// As [`number`](Tx::number).
+    pub async fn numbers(&self, keys: &[Key]) -> StoreResult<Vec<i64>> {
+        self.get_values(keys)
+            .await?
+            .into_iter()
+            .zip(keys)
+            .map(|(value, key)| match value {
+                None => Ok(0),
+                Some(Value::Int(n)) => Ok(n),
+                Some(_) => Err(StoreError::Corrupt(format!("`{key}` holds no number"))),
+            })
+            .collect()
+    }
+
+    /// Reads a range, at most [`MAX_SCAN`] entries.
+    ///
+    /// # Errors
+    /// As [`Txn::scan`].
+    pub async fn scan(&self, scan: &Scan) -> StoreResult<Vec<(Key, Value)>> {
+        if scan.from >= scan.to {
+            return Ok(Vec::new());
+        }
+        let own: Vec<(&Key, &Write)> = self.writes.range(scan.from.clone()..scan.to.clone()).collect();
+        let extra = u32::try_from(own.len()).unwrap_or(u32::MAX);
+        // Own deletions may hide as many entries as there are own writes in the range.
+        let wanted = Scan { limit: scan.limit.saturating_add(extra).min(MAX_SCAN), ..scan.clone() };
+        let found = self.txn.scan(std::slice::from_ref(&wanted)).await?.pop().unwrap_or_default();
+        if own.is_empty() {
+            return Ok(found);
+        }
+        let cut = found.len() == wanted.limit as usize;
+        let last = found.last().map(|(key, _)| key.clone());
+        let mut merged: BTreeMap<Key, Value> = found.into_iter().collect();
+        for (key, write) in own {
+            // Beyond a cut the snapshot's entries are unknown, so own writes there must wait for the next page.
+            let beyond =
+                cut && last.as_ref().is_some_and(|last| if scan.rev { key < last } else { key > last });
+            if beyond {
+                continue;
+            }
+            match write.over(merged.get(key))? {
+                Some(value) => drop(merged.insert(key.clone(), value)),
+                None => drop(merged.remove(key)),
+            }
+        }
+        let limit = scan.limit as usize;
+        Ok(if scan.rev {
+            merged.into_iter().rev().take(limit).collect()
+        } else {
+            merged.into_iter().take(limit).collect()
+        })
+    }
+
+    /// Reads the first entries below a prefix.
+    ///
+    /// # Errors
+    /// As [`scan`](Tx::scan).
+    pub async fn below(&self, prefix: &KeyBuf, limit: u32) -> StoreResult<Vec<(Key, Value)>> {
+        self.scan(&prefix.scan(false, limit)).await
+    }
+
+    /// Stores a new record with its rows. A live key or a unique value that is taken fails the commit with
+    /// [`StoreError::Exists`] naming it.
+    pub fn create<T: Indexed>(&mut self, record: T) -> Arc<T> {
+        let record = Arc::new(record);
+        for row in record.rows() {
+            self.write_row(row);
+        }
+        self.create_value(record.key(), Value::Live(Arc::clone(&record) as Arc<dyn super::Record>));
+        record
+    }
+
+    /// Stores a record that replaces `old`: writes the record and the difference of their rows.
+    ///
+    /// # Errors
+    /// [`StoreError::Misuse`] when a row has no JSON form.
+    pub fn put<T: Indexed>(&mut self, old: &T, new: T) -> StoreResult<Arc<T>> {
+        debug_assert_eq!(old.key(), new.key(), "a record keeps its key");
+        let mut gone: BTreeMap<Key, Row> =
+            old.rows().into_iter().map(|row| (Arc::clone(row.key()), row)).collect();
+        for row in new.rows() {
+            match (gone.remove(row.key()), row) {
+                (Some(Row::Count(_)), Row::Count(_)) => {}
+                (Some(was), row) => match (was.value(), row.value()) {
+                    (Some(a), Some(b)) if same_value(a, b)? => {}
+                    (_, Some(value)) => self.put_value(Arc::clone(row.key()), value.clone()),
+                    (_, None) => self.write_row(row),
+                },
+                (None, row) => self.write_row(row),
+            }
+        }
+        for row in gone.into_values() {
+            self.drop_row(&row);
+        }
+        let new = Arc::new(new);
+        self.put_value(new.key(), Value::Live(Arc::clone(&new) as Arc<dyn super::Record>));
+        Ok(new)
+    }
+
+    /// Removes a record and its rows.
+    pub fn delete<T: Indexed>(&mut self, old: &T) {
+        for row in old.rows() {
+            self.drop_row(&row);
+        }
+        self.delete_value(old.key());
+    }
+
+    fn write_row(&mut self, row: Row) {
+        match row {
+            Row::Index(key, value) => self.put_value(key, value),
+            Row::Unique(key, value) => self.create_value(key, value),
+            Row::Count(key) => self.add(key, 1),
+        }
+    }
+
+    fn drop_row(&mut self, row: &Row) {
+        match row {
+            Row::Index(key, _) | Row::Unique(key, _) => self.delete_value(Arc::clone(key)),
+            Row::Count(key) => self.add(Arc::clone(key), -1),
+        }
+    }
+
+    /// Sets a key that belongs to no record.
+    pub fn put_value(&mut self, key: Key, value: Value) {
+        self.writes.insert(key, Write::Put(value));
+    }
+
+    /// Sets a key that must not exist yet.
+    pub fn create_value(&mut self, key: Key, value: Value) {
+        // A key this transaction deleted was its own, so taking it again is no claim on somebody else's.
+        let write = match self.writes.get(&key) {
+            Some(Write::Delete) => Write::Put(value),
+            _ => Write::Create(value),
+        };
+        self.writes.insert(key, write);
+    }
+
+    /// Removes a key.
+    pub fn delete_value(&mut self, key: Key) {
+        self.writes.insert(key, Write::Delete);
+    }
+
+    /// Adds to a counter without depending on it.
+    pub fn add(&mut self, key: Key, n: i64) {
+        let write = match self.writes.get(&key) {
+            Some(Write::Add(m)) => Write::Add(m + n),
+            Some(Write::Put(Value::Int(m))) => Write::Put(Value::Int(m + n)),
+            _ => Write::Add(n),
+        };
+        self.writes.insert(key, write);
+    }
+
+    /// Tells the change feed of something, once the transaction is committed.
+    pub fn feed(&mut self, topic: u16, key: Key) {
+        let item = FeedItem { topic, key };
+        if !self.feed.contains(&item) {
+            self.feed.push(item);
+        }
+    }
+
+    /// Tells whether the transaction would change nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.feed.is_empty()
+    }
+
+    /// Stores everything, or nothing.
+    ///
+    /// # Errors
+    /// As [`Txn::commit`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves all stored or nothing.
+    pub async fn commit(self) -> StoreResult<()> {
+        let ops = self
+            .writes
+            .into_iter()
+            .map(|(key, write)| match write {
+                Write::Put(value) => Op::Put(key, value),
+                Write::Create(value) => Op::Create(key, value),
+                Write::Delete => Op::Delete(key),
+                Write::Add(n) => Op::Add(key, n),
+            })
+            .collect();
+        self.txn.commit(Batch { ops, feed: self.feed }).await
+    }
+}
