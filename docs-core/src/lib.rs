@@ -2,4 +2,5 @@
 
 pub mod content;
 pub mod model;
+pub mod ports;
 pub mod store;

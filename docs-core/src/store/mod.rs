@@ -5,6 +5,7 @@
 
 mod api;
 pub mod key;
+pub mod limits;
 mod objects;
 mod record;
 

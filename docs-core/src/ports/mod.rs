@@ -1,0 +1,7 @@
+//! What the outside does for the platform. Nothing above this module asks the machine for the time or for chance.
+
+mod clock;
+mod ids;
+
+pub use clock::{Clock, SystemClock};
+pub use ids::{Ids, RandomIds, id_text, new_id};
