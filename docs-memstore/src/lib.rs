@@ -1,1 +1,20 @@
-//! The store in memory.
+//! The store in memory, and what tests need around it.
+//!
+//! [`MemStore`] keeps records as live values behind one lock and is the strictest of the stores: whatever it accepts,
+//! every store accepts. [`MemObjects`] keeps immutable content. [`ManualClock`] and [`SeededIds`] replace time and
+//! chance.
+
+mod clock;
+mod feed;
+mod gates;
+mod ids;
+mod inner;
+mod objects;
+mod registry;
+mod rng;
+mod store;
+
+pub use clock::ManualClock;
+pub use ids::SeededIds;
+pub use objects::MemObjects;
+pub use store::{Form, MemStore, Stats};

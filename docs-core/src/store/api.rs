@@ -36,6 +36,11 @@ pub trait Record: Any + Send + Sync {
     /// # Errors
     /// [`StoreError::Misuse`] when the record has no JSON form (a map with keys that are not text).
     fn to_json(&self) -> StoreResult<Bytes>;
+    /// How many bytes [`to_json`](Record::to_json) gives, found without keeping them.
+    ///
+    /// # Errors
+    /// [`StoreError::Misuse`] as for `to_json`, and when a text of the record contains NUL.
+    fn json_size(&self) -> StoreResult<usize>;
     /// The record as a value that can be downcast to its type.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }

@@ -8,6 +8,7 @@ mod cursor;
 mod indexed;
 pub mod jobs;
 pub mod key;
+pub mod limits;
 mod objects;
 mod record;
 pub mod records;

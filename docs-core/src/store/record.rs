@@ -5,7 +5,9 @@ use std::{any::Any, sync::Arc};
 use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Record, StoreError, StoreResult, Value};
+use super::{Record, StoreError, StoreResult, Value, limits::Gauge};
+
+const NO_JSON_FORM: &str = "a record has no JSON form: its maps need keys of text";
 
 /// A resource that is stored: serde gives its JSON form, `KIND` the first segment of its key.
 ///
@@ -21,9 +23,13 @@ impl<T: Entity> Record for T {
     }
 
     fn to_json(&self) -> StoreResult<Bytes> {
-        serde_json::to_vec(self)
-            .map(Bytes::from)
-            .map_err(|_| StoreError::Misuse("a record has no JSON form: its maps need keys of text"))
+        serde_json::to_vec(self).map(Bytes::from).map_err(|_| StoreError::Misuse(NO_JSON_FORM))
+    }
+
+    fn json_size(&self) -> StoreResult<usize> {
+        let mut gauge = Gauge::default();
+        serde_json::to_writer(&mut gauge, self).map_err(|_| StoreError::Misuse(NO_JSON_FORM))?;
+        gauge.size()
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

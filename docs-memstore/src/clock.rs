@@ -1,0 +1,97 @@
+//! A clock that stands still until it is told otherwise.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
+use docs_core::ports::Clock;
+use tokio::sync::watch;
+
+/// A [`Clock`] moved by hand. Clones show the same time.
+///
+/// Whoever waits for a time is woken when the clock is moved to it, so a test lets a week pass without waiting.
+///
+/// ```
+/// use std::time::Duration;
+/// use docs_core::ports::Clock;
+/// use docs_memstore::ManualClock;
+///
+/// let clock = ManualClock::default();
+/// let before = clock.now();
+/// clock.advance(Duration::from_secs(3600));
+/// assert_eq!((clock.now() - before).num_minutes(), 60);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ManualClock(Arc<watch::Sender<DateTime<Utc>>>);
+
+impl ManualClock {
+    /// A clock that shows `start`, cut to milliseconds.
+    #[must_use]
+    pub fn new(start: DateTime<Utc>) -> Self {
+        Self(Arc::new(watch::Sender::new(start.trunc_subsecs(3))))
+    }
+
+    /// Moves the clock to a time, forwards or backwards.
+    pub fn set(&self, now: DateTime<Utc>) {
+        self.0.send_replace(now.trunc_subsecs(3));
+    }
+
+    /// Moves the clock forwards. A span that leads past the last time there is moves it to that.
+    pub fn advance(&self, by: Duration) {
+        self.0.send_modify(|now| {
+            let later = TimeDelta::from_std(by).ok().and_then(|by| now.checked_add_signed(by));
+            *now = later.unwrap_or(DateTime::<Utc>::MAX_UTC).trunc_subsecs(3);
+        });
+    }
+}
+
+impl Default for ManualClock {
+    /// A clock that shows the start of 2025.
+    fn default() -> Self {
+        Self::new(DateTime::UNIX_EPOCH + TimeDelta::seconds(1_735_689_600))
+    }
+}
+
+#[async_trait]
+impl Clock for ManualClock {
+    fn now(&self) -> DateTime<Utc> {
+        *self.0.borrow()
+    }
+
+    async fn wait_until(&self, at: DateTime<Utc>) {
+        let mut time = self.0.subscribe();
+        // The sender lives as long as `self`, so the wait ends by the time alone.
+        let _ = time.wait_for(|now| *now >= at).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_waiter_wakes_when_its_time_comes_and_not_before() {
+        let clock = ManualClock::default();
+        let start = clock.now();
+        let mut wait = Box::pin(clock.wait_until(start + TimeDelta::seconds(2)));
+        let mut poll = || {
+            let waker = std::task::Waker::noop();
+            wait.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready()
+        };
+        assert!(!poll());
+        clock.advance(Duration::from_secs(1));
+        assert!(!poll());
+        clock.clone().set(start + TimeDelta::seconds(2));
+        assert!(poll());
+    }
+
+    #[test]
+    fn time_is_in_whole_milliseconds_and_never_overflows() {
+        let clock = ManualClock::new(DateTime::UNIX_EPOCH + TimeDelta::nanoseconds(1_999_999));
+        assert_eq!(clock.now().timestamp_subsec_nanos(), 1_000_000);
+        clock.advance(Duration::from_micros(1_500));
+        assert_eq!(clock.now().timestamp_subsec_nanos(), 2_000_000);
+        clock.advance(Duration::MAX);
+        assert_eq!(clock.now(), DateTime::<Utc>::MAX_UTC.trunc_subsecs(3));
+    }
+}

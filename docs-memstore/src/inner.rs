@@ -1,0 +1,211 @@
+//! The data of the store: plain methods, one caller at a time for changes.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Bound,
+};
+
+use docs_core::store::{Batch, Key, Op, Scan, StoreError, StoreResult, Value};
+use smallvec::{SmallVec, smallvec};
+
+use crate::feed::Feed;
+
+/// Keys in several versions, and the feed.
+///
+/// Invariants: the versions of a chain ascend; no chain is empty; every snapshot from `floor` on reads as it did when
+/// it was the newest.
+#[derive(Default, Debug)]
+pub(crate) struct Inner {
+    /// The number of the last commit.
+    seq: u64,
+    /// The oldest snapshot that can still be read.
+    floor: u64,
+    map: BTreeMap<Key, Chain>,
+    /// Keys with a version that the commit of this number made obsolete, oldest first.
+    obsolete: VecDeque<(u64, Key)>,
+    pub(crate) feed: Feed,
+}
+
+type Chain = SmallVec<[Version; 1]>;
+
+/// What a key held from a commit on; `None` when that commit deleted it.
+#[derive(Clone, Debug)]
+struct Version {
+    seq: u64,
+    value: Option<Value>,
+}
+
+/// What a write transaction depends on.
+#[derive(Default, Debug)]
+pub(crate) struct ReadSet {
+    keys: Vec<Key>,
+    ranges: Vec<(Bound<Key>, Bound<Key>)>,
+}
+
+impl ReadSet {
+    pub(crate) fn keys(&mut self, keys: &[Key]) {
+        self.keys.extend_from_slice(keys);
+    }
+
+    /// Adds the part of a scan that its answer depends on: up to the last entry when the limit cut it.
+    pub(crate) fn range(&mut self, scan: &Scan, found: &[(Key, Value)]) {
+        let cut = found.len() >= scan.limit as usize;
+        let (mut from, mut to) = (Bound::Included(scan.from.clone()), Bound::Excluded(scan.to.clone()));
+        match found.last() {
+            Some((last, _)) if cut && scan.rev => from = Bound::Included(last.clone()),
+            Some((last, _)) if cut => to = Bound::Included(last.clone()),
+            None if cut || scan.from >= scan.to => return,
+            _ => {}
+        }
+        self.ranges.push((from, to));
+    }
+}
+
+impl Inner {
+    pub(crate) fn get(&self, keys: &[Key], at: u64) -> StoreResult<Vec<Option<Value>>> {
+        self.check_readable(at)?;
+        Ok(keys.iter().map(|key| self.map.get(key).and_then(|chain| seen(chain, at)).cloned()).collect())
+    }
+
+    pub(crate) fn scan(&self, scan: &Scan, at: u64) -> StoreResult<Vec<(Key, Value)>> {
+        self.check_readable(at)?;
+        if scan.from >= scan.to {
+            return Ok(Vec::new());
+        }
+        let range = self.map.range::<str, _>((Bound::Included(&*scan.from), Bound::Excluded(&*scan.to)));
+        let live = |(key, chain): (&Key, &Chain)| seen(chain, at).map(|value| (key.clone(), value.clone()));
+        let limit = scan.limit as usize;
+        Ok(if scan.rev {
+            range.rev().filter_map(live).take(limit).collect()
+        } else {
+            range.filter_map(live).take(limit).collect()
+        })
+    }
+
+    /// Applies a batch whole, or fails and changes nothing; answers the number of the commit.
+    ///
+    /// The batch is within the limits; checking that needs no lock.
+    pub(crate) fn commit(&mut self, snapshot: u64, reads: &ReadSet, batch: Batch) -> StoreResult<u64> {
+        self.check_readable(snapshot)?;
+        if self.seq != snapshot {
+            self.validate(snapshot, reads)?;
+        }
+        let changes = self.resolve(batch.ops)?;
+        self.seq += 1;
+        for (key, value) in changes {
+            self.append(key, value);
+        }
+        self.feed.push(batch.feed);
+        Ok(self.seq)
+    }
+
+    /// Drops up to `budget` obsolete versions that no snapshot from `floor` on can see.
+    pub(crate) fn collect(&mut self, floor: u64, budget: usize) {
+        self.floor = self.floor.max(floor);
+        for _ in 0..budget {
+            match self.obsolete.pop_front() {
+                Some((seq, key)) if seq <= self.floor => self.prune(&key),
+                Some(later) => {
+                    self.obsolete.push_front(later);
+                    return;
+                }
+                None => return,
+            }
+        }
+    }
+
+    /// A copy of the newest snapshot.
+    pub(crate) fn fork(&self) -> Self {
+        let newest = |(key, chain): (&Key, &Chain)| {
+            let version = chain.last().filter(|version| version.value.is_some())?;
+            Some((key.clone(), smallvec![version.clone()]))
+        };
+        Self {
+            seq: self.seq,
+            floor: self.seq,
+            map: self.map.iter().filter_map(newest).collect(),
+            obsolete: VecDeque::new(),
+            feed: self.feed.fork(),
+        }
+    }
+
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// How many keys there are, deleted ones that are still kept included, and how many versions of them.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.map.len(), self.map.values().map(SmallVec::len).sum())
+    }
+
+    fn check_readable(&self, snapshot: u64) -> StoreResult<()> {
+        // Only a transaction whose time is over is ever overtaken by the floor.
+        if snapshot < self.floor { Err(StoreError::Conflict) } else { Ok(()) }
+    }
+
+    /// Reads again what was read: a newer version anywhere is a conflict, also one of a key that was not there.
+    fn validate(&self, snapshot: u64, reads: &ReadSet) -> StoreResult<()> {
+        let newer = |chain: &Chain| chain.last().is_some_and(|version| version.seq > snapshot);
+        let point = reads.keys.iter().any(|key| self.map.get(key).is_some_and(newer));
+        let mut ranges = reads.ranges.iter();
+        if point || ranges.any(|range| self.map.range(range.clone()).any(|(_, chain)| newer(chain))) {
+            return Err(StoreError::Conflict);
+        }
+        Ok(())
+    }
+
+    /// Turns operations into new values; fails where one must not be applied.
+    fn resolve(&self, ops: Vec<Op>) -> StoreResult<Vec<(Key, Option<Value>)>> {
+        ops.into_iter().map(|op| self.resolve_one(op)).collect()
+    }
+
+    fn resolve_one(&self, op: Op) -> StoreResult<(Key, Option<Value>)> {
+        let now = |key: &Key| self.map.get(key).and_then(|chain| seen(chain, self.seq));
+        match op {
+            Op::Put(key, value) => Ok((key, Some(value))),
+            Op::Delete(key) => Ok((key, None)),
+            Op::Create(key, _) if now(&key).is_some() => Err(StoreError::Exists(key)),
+            Op::Create(key, value) => Ok((key, Some(value))),
+            Op::Add(key, by) => {
+                let before = match now(&key) {
+                    None => 0,
+                    Some(Value::Int(n)) => *n,
+                    Some(_) => return Err(StoreError::Misuse("an addition to what is not a number")),
+                };
+                let after = before.checked_add(by).ok_or(StoreError::Misuse("a counter overflows"))?;
+                Ok((key, Some(Value::Int(after))))
+            }
+        }
+    }
+
+    fn append(&mut self, key: Key, value: Option<Value>) {
+        let version = Version { seq: self.seq, value };
+        let Some(chain) = self.map.get_mut(&key) else {
+            // Deleting what never was leaves no trace.
+            if version.value.is_some() {
+                self.map.insert(key, smallvec![version]);
+            }
+            return;
+        };
+        let was = chain.last().is_some_and(|last| last.value.is_some());
+        if was || version.value.is_some() {
+            chain.push(version);
+            self.obsolete.push_back((self.seq, key));
+        }
+    }
+
+    fn prune(&mut self, key: &Key) {
+        let Some(chain) = self.map.get_mut(key) else { return };
+        let visible = chain.partition_point(|version| version.seq <= self.floor);
+        chain.drain(..visible.saturating_sub(1));
+        if chain.len() == 1 && visible > 0 && chain[0].value.is_none() {
+            self.map.remove(key);
+        }
+    }
+}
+
+/// What a snapshot sees of a key.
+fn seen(chain: &Chain, at: u64) -> Option<&Value> {
+    let visible = chain.partition_point(|version| version.seq <= at);
+    chain[..visible].last().and_then(|version| version.value.as_ref())
+}

@@ -1,0 +1,166 @@
+//! Immutable content in memory.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    ops::Bound,
+    sync::Arc,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
+use docs_core::{
+    ports::{Clock, SystemClock},
+    store::{Hash, Objects, StoreError, StoreResult},
+};
+use parking_lot::RwLock;
+
+/// [`Objects`] in memory. Clones are the same store.
+///
+/// Bytes are checked against their hash on the way in and on the way out.
+#[derive(Clone)]
+pub struct MemObjects(Arc<Shared>);
+
+struct Shared {
+    domains: RwLock<HashMap<String, BTreeMap<Hash, Object>>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Clone)]
+struct Object {
+    bytes: Bytes,
+    touched: DateTime<Utc>,
+}
+
+impl MemObjects {
+    /// An empty store with the clock of the machine.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(Arc::new(SystemClock))
+    }
+
+    /// An empty store with a clock of the caller, which says when an object was touched.
+    #[must_use]
+    pub fn with(clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(Shared { domains: RwLock::default(), clock }))
+    }
+
+    /// An independent store that starts with what this one holds now.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let domains = RwLock::new(self.0.domains.read().clone());
+        Self(Arc::new(Shared { domains, clock: self.0.clock.clone() }))
+    }
+
+    /// Damages an object, as a failing disk would; answers whether it was there.
+    ///
+    /// For tests: from now on reading the object fails with [`StoreError::Corrupt`].
+    pub fn damage(&self, domain: &str, hash: Hash) -> Option<()> {
+        let mut domains = self.0.domains.write();
+        let object = domains.get_mut(domain)?.get_mut(&hash)?;
+        let mut bytes = object.bytes.to_vec();
+        match bytes.first_mut() {
+            Some(first) => *first = !*first,
+            None => bytes.push(0),
+        }
+        object.bytes = bytes.into();
+        Some(())
+    }
+
+    /// How many objects there are, in all domains.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.domains.read().values().map(BTreeMap::len).sum()
+    }
+
+    /// Tells whether there is no object.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Default for MemObjects {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemObjects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemObjects").field("objects", &self.len()).finish()
+    }
+}
+
+#[async_trait]
+impl Objects for MemObjects {
+    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
+        if objects.iter().any(|(hash, bytes)| Hash::of(bytes) != *hash) {
+            return Err(StoreError::Misuse("an object under a hash that is not its own"));
+        }
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let touched = self.0.clock.now();
+        let mut domains = self.0.domains.write();
+        let stored = domains.entry(domain.to_owned()).or_default();
+        for (hash, bytes) in objects {
+            stored.insert(*hash, Object { bytes: bytes.clone(), touched });
+        }
+        Ok(())
+    }
+
+    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
+        let found: Vec<Option<Bytes>> = {
+            let domains = self.0.domains.read();
+            let stored = domains.get(domain);
+            hashes.iter().map(|hash| Some(stored?.get(hash)?.bytes.clone())).collect()
+        };
+        for (hash, bytes) in hashes.iter().zip(&found) {
+            if bytes.as_ref().is_some_and(|bytes| Hash::of(bytes) != *hash) {
+                return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not fit its hash")));
+            }
+        }
+        Ok(found)
+    }
+
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        untouched_for: Duration,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        let now = self.0.clock.now();
+        let domains = self.0.domains.read();
+        let Some(stored) = domains.get(domain) else { return Ok(Vec::new()) };
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let old =
+            stored.range((from, Bound::Unbounded)).filter(|(_, object)| object.is_old(now, untouched_for));
+        Ok(old.map(|(hash, _)| *hash).take(max as usize).collect())
+    }
+
+    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
+        let now = self.0.clock.now();
+        let mut domains = self.0.domains.write();
+        let Some(stored) = domains.get_mut(domain) else { return Ok(()) };
+        for hash in hashes {
+            if stored.get(hash).is_some_and(|object| object.is_old(now, untouched_for)) {
+                stored.remove(hash);
+            }
+        }
+        if stored.is_empty() {
+            domains.remove(domain);
+        }
+        Ok(())
+    }
+}
+
+impl Object {
+    fn is_old(&self, now: DateTime<Utc>, untouched_for: Duration) -> bool {
+        // A span that chrono cannot express is longer than any object has been there.
+        TimeDelta::from_std(untouched_for).is_ok_and(|span| now - self.touched >= span)
+    }
+}

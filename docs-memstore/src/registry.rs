@@ -1,0 +1,56 @@
+//! Which snapshots are being read: what they see must not be collected.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use docs_core::store::MAX_TXN;
+
+/// [`MAX_TXN`] as a span of the clock.
+pub(crate) const MAX_TXN_DELTA: TimeDelta = TimeDelta::seconds(MAX_TXN.as_secs().cast_signed());
+
+/// The open transactions.
+#[derive(Default, Debug)]
+pub(crate) struct Registry {
+    begun: u64,
+    /// The end of each transaction's time, by its ticket.
+    open: BTreeMap<Ticket, DateTime<Utc>>,
+}
+
+/// An open transaction: the snapshot it reads, and a number that tells it from others of the same snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Ticket {
+    pub(crate) snapshot: u64,
+    number: u64,
+}
+
+impl Registry {
+    /// Registers a transaction; answers its ticket and when its time is over.
+    pub(crate) fn enter(&mut self, snapshot: u64, now: DateTime<Utc>) -> (Ticket, DateTime<Utc>) {
+        self.begun += 1;
+        let ticket = Ticket { snapshot, number: self.begun };
+        let end = now.checked_add_signed(MAX_TXN_DELTA).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        self.open.insert(ticket, end);
+        (ticket, end)
+    }
+
+    pub(crate) fn leave(&mut self, ticket: Ticket) {
+        self.open.remove(&ticket);
+    }
+
+    /// The oldest snapshot that may still be read, or `newest` if there is none.
+    ///
+    /// Transactions whose time is over are struck off, so that a forgotten one does not keep old versions for ever.
+    pub(crate) fn floor(&mut self, newest: u64, now: DateTime<Utc>) -> u64 {
+        while let Some(oldest) = self.open.first_entry() {
+            if now <= *oldest.get() {
+                return oldest.key().snapshot;
+            }
+            oldest.remove();
+        }
+        newest
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+}

@@ -1,0 +1,310 @@
+//! [`MemStore`]: the contract over [`Inner`].
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use docs_core::{
+    ports::{Clock, SystemClock},
+    store::{
+        Batch, FeedPos, Key, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
+        limits::{check_batch, check_key, check_scan},
+    },
+};
+use parking_lot::{Mutex, RwLock};
+
+use crate::{
+    gates::{Gates, Pass},
+    inner::{Inner, ReadSet},
+    registry::{MAX_TXN_DELTA, Registry, Ticket},
+};
+
+/// Keys read under one hold of the lock, so that a long read does not keep a writer waiting.
+const PAGE: usize = 1_000;
+/// Obsolete versions a commit collects beyond twice the operations it adds.
+const COLLECT: usize = 64;
+
+/// In which form records are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As the values that were put, shared without serialisation.
+    Live,
+    /// As JSON: what is read went through the same encoding as in a store on disk.
+    Json,
+}
+
+/// A [`Store`] in memory. Clones are the same store.
+///
+/// Every key keeps the versions that open transactions may see. A commit takes the one lock, checks that nothing its
+/// transaction read has a newer version, and appends. No call waits for anything but the lock, save two:
+/// [`begin`](Store::begin) for hot keys and [`changed`](Store::changed).
+///
+/// It is strict: limits, NUL, duplicate keys, values that are not JSON and records under a key of another kind are
+/// refused in every build. To that end the JSON form of each live value is counted, not kept, once a commit and
+/// outside the lock: about the time of serialising it, without the memory.
+///
+/// A transaction open for more than [`MAX_TXN`](docs_core::store::MAX_TXN) fails with [`StoreError::Conflict`].
+///
+/// # Example
+/// ```
+/// use docs_core::store::{Batch, Mode, Op, Store, Value};
+/// use docs_memstore::MemStore;
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let store = MemStore::new();
+/// let ops = vec![Op::Create("u!host!a".into(), Value::Unit)];
+/// store.begin(Mode::Write, &[]).await?.commit(Batch { ops, feed: vec![] }).await?;
+/// let found = store.begin(Mode::Read, &[]).await?.get(&["u!host!a".into()]).await?;
+/// assert!(matches!(found[..], [Some(Value::Unit)]));
+/// # Ok::<(), docs_core::store::StoreError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct MemStore(Arc<Shared>);
+
+/// What a store holds, for tests of what it lets go.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Stats {
+    /// Keys, deleted ones included while a version of them is kept.
+    pub keys: usize,
+    /// Versions of all keys.
+    pub versions: usize,
+    /// Transactions that were begun and neither committed nor dropped.
+    pub open: usize,
+    /// Hot keys that somebody holds or waits for.
+    pub gates: usize,
+    /// Items of the feed.
+    pub feed: usize,
+}
+
+impl MemStore {
+    /// An empty store that keeps live values.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(Form::Live, Arc::new(SystemClock))
+    }
+
+    /// An empty store that keeps JSON.
+    #[must_use]
+    pub fn json() -> Self {
+        Self::with(Form::Json, Arc::new(SystemClock))
+    }
+
+    /// An empty store with a clock of the caller, which decides when a transaction has been open for too long.
+    #[must_use]
+    pub fn with(form: Form, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(Shared::new(Inner::default(), form, clock)))
+    }
+
+    /// An independent store that starts with what this one holds now.
+    ///
+    /// The time this takes grows with the number of keys; values are shared.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let inner = self.0.inner.read().fork();
+        Self(Arc::new(Shared::new(inner, self.0.form, self.0.clock.clone())))
+    }
+
+    /// What the store holds now.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let (keys, versions) = self.0.inner.read().size();
+        Stats {
+            keys,
+            versions,
+            open: self.0.registry.lock().len(),
+            gates: self.0.gates.len(),
+            feed: self.0.inner.read().feed.len(),
+        }
+    }
+}
+
+impl Default for MemStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemStore").field("form", &self.0.form).field("stats", &self.stats()).finish()
+    }
+}
+
+#[async_trait]
+impl Store for MemStore {
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        let passes = match mode {
+            Mode::Read => Vec::new(),
+            // The snapshot is taken behind the gates, so that it includes what was committed by those before.
+            Mode::Write => self.0.pass(hot).await,
+        };
+        let (ticket, end) = self.0.enter();
+        Ok(Box::new(MemTxn { shared: self.0.clone(), mode, ticket, end, reads: Mutex::default(), passes }))
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        self.0.inner.read().feed.after(topic, after.as_ref(), max)
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        let (seen, mut last) = self.0.inner.write().feed.watch(topic, after.as_ref())?;
+        if *last.borrow_and_update() > seen {
+            return Ok(true);
+        }
+        // The topic lives as long as the store, which `self` holds; so an answer means that the number has grown.
+        Ok(tokio::time::timeout(wait, last.wait_for(|last| *last > seen)).await.is_ok())
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        self.0.inner.write().feed.trim(topic, upto)
+    }
+}
+
+/// Lock order: `inner`, then `registry`.
+struct Shared {
+    inner: RwLock<Inner>,
+    /// The newest snapshot: follows `inner.seq` when a commit is complete, so that `begin` needs no lock on `inner`.
+    newest: AtomicU64,
+    registry: Mutex<Registry>,
+    gates: Gates,
+    form: Form,
+    clock: Arc<dyn Clock>,
+}
+
+impl Shared {
+    fn new(inner: Inner, form: Form, clock: Arc<dyn Clock>) -> Self {
+        let newest = AtomicU64::new(inner.seq());
+        Self {
+            inner: RwLock::new(inner),
+            newest,
+            registry: Mutex::default(),
+            gates: Gates::default(),
+            form,
+            clock,
+        }
+    }
+
+    /// Passes the gates of hot keys. They are advice, so whoever waited for as long as a transaction may take goes on
+    /// without: the one in front was forgotten.
+    async fn pass(&self, hot: &[Key]) -> Vec<Pass> {
+        if hot.is_empty() {
+            return Vec::new();
+        }
+        let late = self.clock.now().checked_add_signed(MAX_TXN_DELTA).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        tokio::select! {
+            biased;
+            passes = self.gates.pass(hot) => passes,
+            () = self.clock.wait_until(late) => Vec::new(),
+        }
+    }
+
+    fn enter(&self) -> (Ticket, DateTime<Utc>) {
+        let now = self.clock.now();
+        let mut registry = self.registry.lock();
+        // Read under the lock: a floor computed before or after this is never above the snapshot.
+        registry.enter(self.newest.load(Ordering::Acquire), now)
+    }
+
+    fn commit(&self, snapshot: u64, reads: &ReadSet, batch: Batch) -> StoreResult<()> {
+        let budget = COLLECT + 2 * batch.ops.len();
+        let now = self.clock.now();
+        let mut inner = self.inner.write();
+        let before = inner.seq();
+        let seq = inner.commit(snapshot, reads, batch)?;
+        // The floor is at most the newest snapshot that `begin` gives at this moment, which is the one before.
+        let floor = self.registry.lock().floor(before, now);
+        inner.collect(floor, budget);
+        self.newest.store(seq, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Invariant: registered from its begin to its drop, so that its snapshot stays readable for its time.
+struct MemTxn {
+    shared: Arc<Shared>,
+    mode: Mode,
+    ticket: Ticket,
+    end: DateTime<Utc>,
+    reads: Mutex<ReadSet>,
+    /// Held until the transaction has ended.
+    passes: Vec<Pass>,
+}
+
+impl MemTxn {
+    fn check_time(&self) -> StoreResult<()> {
+        if self.shared.clock.now() > self.end { Err(StoreError::Conflict) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl Txn for MemTxn {
+    async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
+        self.check_time()?;
+        keys.iter().try_for_each(|key| check_key(key))?;
+        let mut found = Vec::with_capacity(keys.len());
+        for page in keys.chunks(PAGE) {
+            found.append(&mut self.shared.inner.read().get(page, self.ticket.snapshot)?);
+        }
+        if self.mode == Mode::Write {
+            self.reads.lock().keys(keys);
+        }
+        Ok(found)
+    }
+
+    async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
+        self.check_time()?;
+        scans.iter().try_for_each(check_scan)?;
+        let mut pages = Vec::with_capacity(scans.len());
+        for scan in scans {
+            pages.push(self.shared.inner.read().scan(scan, self.ticket.snapshot)?);
+        }
+        if self.mode == Mode::Write {
+            let mut reads = self.reads.lock();
+            scans.iter().zip(&pages).for_each(|(scan, page)| reads.range(scan, page));
+        }
+        Ok(pages)
+    }
+
+    async fn commit(self: Box<Self>, mut batch: Batch) -> StoreResult<()> {
+        check_batch(self.mode, &batch)?;
+        self.check_time()?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        if self.shared.form == Form::Json {
+            batch.ops.iter_mut().try_for_each(encode)?;
+        }
+        self.shared.commit(self.ticket.snapshot, &self.reads.lock(), batch)
+    }
+}
+
+impl Drop for MemTxn {
+    fn drop(&mut self) {
+        self.shared.registry.lock().leave(self.ticket);
+        // The gates open when the transaction has ended, not before.
+        self.passes.clear();
+    }
+}
+
+/// Turns a live value into JSON.
+fn encode(op: &mut Op) -> StoreResult<()> {
+    if let Op::Put(_, value) | Op::Create(_, value) = op
+        && let Value::Live(record) = value
+    {
+        *value = Value::Json(record.to_json()?);
+    }
+    Ok(())
+}
