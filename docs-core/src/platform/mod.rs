@@ -1,1 +1,196 @@
-//! The operations of the platform.
+//! The operations of the platform: one file a noun.
+//!
+//! Every operation first says who acts. It checks its input, proves the right, decides inside one transaction, and
+//! shows the result; nothing is visited twice.
+
+mod access;
+mod jobs;
+mod orgs;
+mod people;
+mod sites;
+mod spaces;
+mod urls;
+
+use std::{fmt, sync::Arc};
+
+pub use people::{NewUser, TokenSecret};
+pub use urls::Urls;
+
+use crate::{
+    Error, Result,
+    content::Content,
+    model::{Timestamp, UserId},
+    ports::{Clock, GitRemote, Ids, RandomIds, SystemClock, new_id},
+    store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
+};
+
+/// Who acts.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Actor {
+    /// A user, with the user's rights.
+    User(UserId),
+    /// The platform itself, or the program that embeds it: everything is allowed.
+    Platform,
+}
+
+impl Actor {
+    /// The user, where it is one.
+    #[must_use]
+    pub const fn user(&self) -> Option<&UserId> {
+        match self {
+            Self::User(user) => Some(user),
+            Self::Platform => None,
+        }
+    }
+
+    /// The user, for what only users have.
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself.
+    pub fn require_user(&self) -> Result<&UserId> {
+        self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
+    }
+}
+
+/// The platform: everything an application does goes through it.
+///
+/// Cheap to clone; all clones are the same platform. It starts no task of its own: the host runs
+/// [`work`](Platform::work), a test calls [`settle`](Platform::settle).
+#[derive(Clone)]
+pub struct Platform(Arc<Inner>);
+
+struct Inner {
+    store: Arc<dyn Store>,
+    content: Content,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    git: Option<Arc<dyn GitRemote>>,
+    urls: Urls,
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Platform").field("urls", &self.0.urls).finish_non_exhaustive()
+    }
+}
+
+/// What a platform is made of.
+pub struct Builder {
+    store: Arc<dyn Store>,
+    objects: Arc<dyn Objects>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    git: Option<Arc<dyn GitRemote>>,
+    urls: Urls,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("urls", &self.urls).finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Takes the time from somewhere else, such as a manual clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Takes ids from somewhere else, such as a seeded source.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids) -> Self {
+        self.ids = Arc::new(ids);
+        self
+    }
+
+    /// Reads Git repositories through this; without it, Git imports are refused.
+    #[must_use]
+    pub fn git(mut self, git: Arc<dyn GitRemote>) -> Self {
+        self.git = Some(git);
+        self
+    }
+
+    /// Makes the addresses in answers begin with this.
+    #[must_use]
+    pub fn base_url(mut self, base: &str) -> Self {
+        self.urls = Urls::new(base);
+        self
+    }
+
+    /// The platform.
+    #[must_use]
+    pub fn build(self) -> Platform {
+        Platform(Arc::new(Inner {
+            content: Content::new(self.objects),
+            store: self.store,
+            clock: self.clock,
+            ids: self.ids,
+            git: self.git,
+            urls: self.urls,
+        }))
+    }
+}
+
+impl Platform {
+    /// A platform over a store and its objects, with the machine's clock and random ids.
+    #[must_use]
+    pub fn builder(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Builder {
+        Builder {
+            store,
+            objects,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            git: None,
+            urls: Urls::new("http://127.0.0.1:4000"),
+        }
+    }
+
+    /// The store everything is in.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.0.store
+    }
+
+    /// The addresses in answers.
+    #[must_use]
+    pub fn urls(&self) -> &Urls {
+        &self.0.urls
+    }
+
+    pub(crate) fn content(&self) -> &Content {
+        &self.0.content
+    }
+
+    pub(crate) fn git(&self) -> Option<&Arc<dyn GitRemote>> {
+        self.0.git.as_ref()
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.clock
+    }
+
+    pub(crate) fn ids(&self) -> &dyn Ids {
+        self.0.ids.as_ref()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.0.clock.now().into()
+    }
+
+    pub(crate) fn id<T: std::str::FromStr<Err = crate::model::NotAnId>>(&self) -> T {
+        new_id(self.ids())
+    }
+
+    /// Starts reading one snapshot.
+    pub(crate) async fn read(&self) -> Result<Tx> {
+        Ok(Tx::new(self.0.store.begin(Mode::Read, &[]).await?))
+    }
+
+    /// Runs a write until it is stored or refused.
+    pub(crate) async fn write<O: Operation>(&self, operation: &O) -> Result<O::Out> {
+        let receipt = Receipt { at: self.0.clock.now(), id: self.0.ids.next() };
+        run(&self.0.store, &receipt, operation).await
+    }
+}

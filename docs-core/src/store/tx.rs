@@ -161,6 +161,21 @@ impl Tx {
         })
     }
 
+    /// Reads several ranges in one call; answers in the order asked.
+    ///
+    /// # Errors
+    /// As [`Txn::scan`].
+    pub async fn scan_many(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
+        if self.writes.is_empty() {
+            return if scans.is_empty() { Ok(Vec::new()) } else { self.txn.scan(scans).await };
+        }
+        let mut found = Vec::with_capacity(scans.len());
+        for scan in scans {
+            found.push(self.scan(scan).await?);
+        }
+        Ok(found)
+    }
+
     /// Reads the first entries below a prefix.
     ///
     /// # Errors

@@ -28,9 +28,6 @@ pub struct SpaceRecord {
     /// The icon, where one was chosen.
     #[serde(default)]
     pub icon: Option<Url>,
-    /// Who may see it.
-    #[serde(default)]
-    pub visibility: Visibility,
     /// Whether live content may be edited.
     #[serde(default)]
     pub edit_mode: EditMode,

@@ -1,0 +1,64 @@
+//! From an id in a request to a proof of access.
+
+use std::sync::Arc;
+
+use super::Actor;
+use crate::{
+    Error, Result,
+    model::{OrgId, SiteId, SpaceId},
+    policy::{OrgAccess, SiteAction, SpaceAccess},
+    store::{
+        Tx,
+        records::{MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
+    },
+};
+
+/// The access of an actor to an organization.
+pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
+    match actor {
+        Actor::Platform => OrgAccess::of_platform(tx.get(&OrgRecord::at(id)).await?),
+        Actor::User(user) => {
+            let found = tx.get_values(&[OrgRecord::at(id), MemberRecord::at(id, user)]).await?;
+            let [org, member] = <[_; 2]>::try_from(found).map_err(|_| Error::not_found("organization"))?;
+            let org = org.map(crate::store::decode::<OrgRecord>).transpose()?;
+            let member = member.map(crate::store::decode::<MemberRecord>).transpose()?;
+            OrgAccess::of_member(org, member.as_deref())
+        }
+    }
+}
+
+/// The access of an actor to a space, deleted or not.
+pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    let Some(space) = space else { return Err(Error::not_found("space")) };
+    let org = org(tx, actor, &space.organization).await.map_err(|error| hide(error, "space"))?;
+    org.space(Some(space), actor.user())
+}
+
+/// The access of an actor to a space that is not deleted.
+pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
+    let access = any_space(tx, actor, id).await?;
+    if access.space().deleted_at.is_some() {
+        return Err(Error::not_found("space"));
+    }
+    Ok(access)
+}
+
+/// A site of an organization, with the right to do something with it.
+pub(super) async fn site(
+    tx: &Tx,
+    actor: &Actor,
+    of: (&OrgId, &SiteId),
+    action: SiteAction,
+) -> Result<(OrgAccess, Arc<SiteRecord>)> {
+    let org = org(tx, actor, of.0).await?;
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(of.1)).await?;
+    let site = site.filter(|site| site.organization == *of.0).ok_or_else(|| Error::not_found("site"))?;
+    org.require_site(action, Some(&site.created_by), actor.user())?;
+    Ok((org, site))
+}
+
+/// Speaks of the noun the actor asked for, not of what stands behind it.
+fn hide(error: Error, noun: &str) -> Error {
+    if error.kind() == crate::ErrorKind::NotFound { Error::not_found(noun) } else { error }
+}

@@ -1,0 +1,460 @@
+//! Change requests.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Actor, Platform, access, people::later};
+use crate::{
+    Error, Result,
+    content::{Merged, Side},
+    model::{
+        ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
+        CreateChangeRequest, MergeOutcome, MergeResult, PageId, RevisionId, SpaceId, Timestamp, UpdateChangeRequest,
+        UpdateOutcome, UpdateResult, UserId,
+    },
+    platform::spaces::move_head,
+    policy::{SpaceAccess, SpaceAction},
+    store::{
+        Key, KeyBuf, Lister, ListSpec, Operation, Page, PageRequest, Tx, Value,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
+        topic,
+    },
+};
+
+/// How often a merge starts again because the space moved meanwhile.
+const MAX_MOVES: usize = 10;
+
+/// Which change requests to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestFilter {
+    /// Only those in this status.
+    pub status: Option<ChangeRequestStatus>,
+    /// Only those that this user changed.
+    pub contributor: Option<String>,
+    /// Only those that this user created.
+    pub creator: Option<String>,
+}
+
+impl Platform {
+    /// Lists the change requests of a space, newest first (SPEC 4.12).
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_change_requests(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        filter: &RequestFilter,
+        page: &PageRequest,
+    ) -> Result<Page<ChangeRequest>> {
+        let tx = self.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let nobody = || Ok(Page { items: Vec::new(), next: None, count: Some(0) });
+        let contributor = match filter.contributor.as_ref().map(|user| user.parse::<UserId>()) {
+            Some(Err(_)) => return nobody(),
+            Some(Ok(user)) => Some(user),
+            None => None,
+        };
+        let prefix = match (&contributor, filter.status) {
+            (Some(user), _) => ChangeRequestRecord::by_contributor(space, user),
+            (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
+            (None, None) => ChangeRequestRecord::of_space(space),
+        };
+        let mut list = Lister::new(ListSpec { prefix, rev: true, filters: format!("{filter:?}") }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
+            let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+            for ((row, _), request) in rows.iter().zip(found) {
+                let fits = |request: &Arc<ChangeRequestRecord>| {
+                    filter.status.is_none_or(|status| status == request.status)
+                        && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
+                };
+                if !list.offer(row, request.filter(fits)) {
+                    break;
+                }
+            }
+        }
+        let counted = filter.contributor.is_none() && filter.creator.is_none();
+        let count = match counted {
+            true => u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok(),
+            false => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let items = self.request_views(&tx, access.space(), &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Creates a change request: a draft, with the content that the space has now.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`.
+    pub async fn create_change_request(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        new: CreateChangeRequest,
+    ) -> Result<ChangeRequest> {
+        let operation = Create {
+            by: actor.require_user()?.clone(),
+            actor: actor.clone(),
+            space: space.clone(),
+            id: self.id(),
+            new,
+            now: self.now(),
+        };
+        self.write(&operation).await?;
+        self.get_change_request(actor, space, operation.id.as_str()).await
+    }
+
+    /// Reads a change request, by id or number.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_change_request(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<ChangeRequest> {
+        let tx = self.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let request = find(&tx, space, name).await?;
+        let shown = self.request_views(&tx, access.space(), &[request]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
+    }
+
+    /// Changes subject or status (SPEC 3). What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`, or `review` for a request of somebody else; `Conflict` for a
+    /// new status of a merged request.
+    pub async fn update_change_request(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+        change: UpdateChangeRequest,
+    ) -> Result<ChangeRequest> {
+        let operation =
+            Update { actor: actor.clone(), space: space.clone(), name: name.to_owned(), change, now: self.now() };
+        self.write(&operation).await?;
+        self.get_change_request(actor, space, name).await
+    }
+
+    /// Merges a change request into its space (SPEC 3). Conflicts do not stop it: they are kept in the content.
+    ///
+    /// Costs what the two sides changed, not what the space holds.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
+    pub async fn merge_change_request(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<MergeResult> {
+        let id: RevisionId = self.id();
+        for _ in 0..MAX_MOVES {
+            let at = self.two_sides(actor, space, name, SpaceAction::Review).await?;
+            let (main, request) = (&at.space, &at.request);
+            let merged = self
+                .content()
+                .merge(&main.domain, (request.base_root, main.root, request.root), Side::Theirs)
+                .await?;
+            let conflicts = conflicted(&merged);
+            let revision = RevisionRecord {
+                id: id.clone(),
+                space: space.clone(),
+                parents: vec![main.head.clone(), request.head.clone()],
+                root: merged.root,
+                kind: RevisionKind::Merge(request.id.clone()),
+                created_at: self.now(),
+                by: actor.require_user()?.clone(),
+                git: None,
+                conflicts,
+            };
+            let clean = merged.is_clean();
+            if self.write(&Merge { actor: actor.clone(), at, revision }).await? {
+                let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
+                return Ok(MergeResult { revision: id, result });
+            }
+        }
+        Err(Error::conflict("the space kept changing meanwhile; try again"))
+    }
+
+    /// Brings a change request up to date with its space (SPEC 3). Conflicts are kept in the request's content.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
+    pub async fn pull_change_request(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<UpdateResult> {
+        let id: RevisionId = self.id();
+        for _ in 0..MAX_MOVES {
+            let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
+            let (main, request) = (&at.space, &at.request);
+            if main.head == *request.base() {
+                return Ok(UpdateResult { revision: request.head.clone(), result: UpdateOutcome::Update });
+            }
+            let merged = self
+                .content()
+                .merge(&main.domain, (request.base_root, request.root, main.root), Side::Ours)
+                .await?;
+            let revision = RevisionRecord {
+                id: id.clone(),
+                space: space.clone(),
+                parents: vec![request.head.clone(), main.head.clone()],
+                root: merged.root,
+                kind: RevisionKind::Update,
+                created_at: self.now(),
+                by: actor.require_user()?.clone(),
+                git: None,
+                conflicts: conflicted(&merged),
+            };
+            let clean = merged.is_clean();
+            if self.write(&Pull { actor: actor.clone(), at, revision }).await? {
+                let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
+                return Ok(UpdateResult { revision: id, result });
+            }
+        }
+        Err(Error::conflict("the space kept changing meanwhile; try again"))
+    }
+
+    /// Reads a request and its space as a merge needs them.
+    async fn two_sides(&self, actor: &Actor, space: &SpaceId, name: &str, action: SpaceAction) -> Result<Sides> {
+        let tx = self.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let space = Arc::clone(access.require(action)?.space());
+        let request = find(&tx, &space.id, name).await?;
+        require_living(&request)?;
+        Ok(Sides { space, request, action })
+    }
+
+    /// Shows change requests of one space.
+    pub(super) async fn request_views(
+        &self,
+        tx: &Tx,
+        space: &SpaceRecord,
+        requests: &[Arc<ChangeRequestRecord>],
+    ) -> Result<Vec<ChangeRequest>> {
+        let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();
+        let users = self.user_views(tx, &users).await?;
+        let counters: Vec<Key> = requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
+        let comments = tx.numbers(&counters).await?;
+        let shown = requests.iter().zip(users).zip(comments).map(|((request, created_by), comments)| {
+            let (location, app) = self.urls().change_request(&space.id, &request.id, request.number);
+            ChangeRequest {
+                object: ChangeRequestObject::Is,
+                id: request.id.clone(),
+                number: request.number,
+                status: request.status,
+                subject: request.subject.clone(),
+                created_by,
+                created_at: request.created_at,
+                updated_at: request.updated_at,
+                space: space.id.clone(),
+                revision: request.head.clone(),
+                revision_initial: request.initial.clone(),
+                revision_merged_ancestor: request.ancestor.clone(),
+                revision_merged: request.merged.clone(),
+                comments: u64::try_from(comments).unwrap_or(0),
+                outdated: is_outdated(space, request),
+                urls: ChangeRequestUrls { app, location },
+            }
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Tells whether the space has content that a living request was not brought up to date with.
+fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
+    is_living(request.status) && space.head != *request.base() && space.root != request.base_root
+}
+
+const fn is_living(status: ChangeRequestStatus) -> bool {
+    matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
+}
+
+/// Refuses work on the content of a request that is merged or archived.
+pub(super) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
+    if is_living(request.status) {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("the change request is {}", request.status.as_str())))
+}
+
+/// A change request of a space, by id or number.
+pub(super) async fn find(tx: &Tx, space: &SpaceId, name: &str) -> Result<Arc<ChangeRequestRecord>> {
+    let missing = || Error::not_found("change request");
+    let id: ChangeRequestId = if name.bytes().all(|b| b.is_ascii_digit()) {
+        let number = name.parse().map_err(|_| missing())?;
+        let row = tx.get_value(&ChangeRequestRecord::by_number(space, number)).await?.ok_or_else(missing)?;
+        linked_id(&row)?
+    } else {
+        name.parse().map_err(|_| missing())?
+    };
+    let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
+    request.filter(|request| request.space == *space).ok_or_else(missing)
+}
+
+fn linked(value: &Value) -> Result<Key> {
+    Ok(ChangeRequestRecord::at(&linked_id::<ChangeRequestId>(value)?))
+}
+
+fn conflicted(merged: &Merged) -> Vec<PageId> {
+    let mut pages: Vec<PageId> = merged.conflicted_pages().cloned().collect();
+    pages.truncate(RevisionRecord::MAX_CONFLICTS);
+    pages
+}
+
+/// Tells the feed that the head of a change request moved.
+pub(super) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
+    tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
+}
+
+/// A request and its space, as they were when two sides were brought together.
+struct Sides {
+    space: Arc<SpaceRecord>,
+    request: Arc<ChangeRequestRecord>,
+    action: SpaceAction,
+}
+
+impl Sides {
+    /// Reads both again, with the right; `None` when one of them moved.
+    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceAccess, Arc<ChangeRequestRecord>)>> {
+        let access = access::space(tx, actor, &self.space.id).await?;
+        access.require(self.action)?;
+        let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
+        require_living(&request)?;
+        let same = access.space().head == self.space.head && request.head == self.request.head;
+        Ok(same.then_some((access, request)))
+    }
+}
+
+struct Create {
+    actor: Actor,
+    by: UserId,
+    space: SpaceId,
+    id: ChangeRequestId,
+    new: CreateChangeRequest,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Create {
+    type Out = ();
+    const NAME: &'static str = "change_request_create";
+
+    fn hot(&self) -> Vec<Key> {
+        vec![ChangeRequestRecord::last_number(&self.space)]
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
+        let space = proof.space();
+        let last = ChangeRequestRecord::last_number(&self.space);
+        let number = tx.number(&last).await? + 1;
+        tx.put_value(last, Value::Int(number));
+        tx.create(ChangeRequestRecord {
+            id: self.id.clone(),
+            space: self.space.clone(),
+            number: u64::try_from(number).map_err(Error::internal)?,
+            status: ChangeRequestStatus::Draft,
+            subject: self.new.subject.clone().unwrap_or_else(|| "".parse().unwrap_or_else(|_| unreachable!())),
+            agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            head: space.head.clone(),
+            root: space.root,
+            initial: space.head.clone(),
+            ancestor: None,
+            base_root: space.root,
+            merged: None,
+            contributors: vec![self.by.clone()],
+        });
+        Ok(())
+    }
+}
+
+struct Update {
+    actor: Actor,
+    space: SpaceId,
+    name: String,
+    change: UpdateChangeRequest,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "change_request_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::space(tx, &self.actor, &self.space).await?;
+        access.require(SpaceAction::Edit)?;
+        let old = find(tx, &self.space, &self.name).await?;
+        if self.actor.user() != Some(&old.created_by) {
+            access.require(SpaceAction::Review)?;
+        }
+        let mut new = ChangeRequestRecord::clone(&old);
+        if let Some(status) = self.change.status {
+            if old.status == ChangeRequestStatus::Merged {
+                return Err(Error::conflict("status: a merged change request stays merged"));
+            }
+            new.status = status.into();
+        }
+        new.subject = self.change.subject.clone().unwrap_or(new.subject);
+        if new != *old {
+            new.updated_at = later(self.now, old.updated_at);
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+/// Stores a merge; `Out` tells whether both sides were still where they had been.
+struct Merge {
+    actor: Actor,
+    at: Sides,
+    revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for Merge {
+    type Out = bool;
+    const NAME: &'static str = "change_request_merge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some((access, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let now = self.revision.created_at;
+        move_head(tx, access.space(), self.revision.clone(), now)?;
+        let new = ChangeRequestRecord {
+            status: ChangeRequestStatus::Merged,
+            merged: Some(self.revision.id.clone()),
+            updated_at: later(now, old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
+}
+
+/// Stores an update; `Out` tells whether both sides were still where they had been.
+struct Pull {
+    actor: Actor,
+    at: Sides,
+    revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for Pull {
+    type Out = bool;
+    const NAME: &'static str = "change_request_pull";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some((access, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let space = access.space();
+        let new = ChangeRequestRecord {
+            head: self.revision.id.clone(),
+            root: self.revision.root,
+            ancestor: Some(space.head.clone()),
+            base_root: space.root,
+            updated_at: later(self.revision.created_at, old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        tx.create(self.revision.clone());
+        feed_head(tx, &old);
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
+}

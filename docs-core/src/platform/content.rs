@@ -1,0 +1,380 @@
+//! Content as it is read: the same operations for a space and for a change request.
+
+use std::sync::Arc;
+
+use super::{Actor, Platform, access, change_requests};
+use crate::{
+    Error, Result,
+    content::{Body, FileEntry, PageEntry, PageKind, PageTree, Rendering, TreePage, View},
+    model::{
+        ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId, PageUrls,
+        Pages, ReusableContent, Revision, RevisionFile, RevisionId, RevisionObject, RevisionPage, RevisionType,
+        RevisionUrls, SpaceId, Timestamp,
+    },
+    policy::{OrgAccess, SpaceAccess},
+    store::{
+        Hash, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+        seal_cursor,
+    },
+};
+
+/// Most levels of pages that are shown below one another.
+const MAX_DEPTH: usize = 64;
+
+/// Whose content: a space's own, or that of one of its change requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentOf {
+    /// The space.
+    pub space: SpaceId,
+    /// The change request, by id or number.
+    pub request: Option<String>,
+}
+
+impl ContentOf {
+    /// The live content of a space.
+    #[must_use]
+    pub const fn space(space: SpaceId) -> Self {
+        Self { space, request: None }
+    }
+
+    /// The content of a change request, by id or number.
+    #[must_use]
+    pub fn request(space: SpaceId, request: &str) -> Self {
+        Self { space, request: Some(request.to_owned()) }
+    }
+}
+
+/// What to show of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// With what Git knows of pages and files.
+    pub git: bool,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self { git: true }
+    }
+}
+
+/// One revision, found and allowed.
+pub(super) struct Located {
+    pub(super) access: SpaceAccess,
+    pub(super) org: OrgAccess,
+    pub(super) request: Option<Arc<ChangeRequestRecord>>,
+    pub(super) revision: RevisionId,
+    pub(super) view: View,
+}
+
+impl Located {
+    fn space(&self) -> &SpaceRecord {
+        self.access.space()
+    }
+}
+
+impl Platform {
+    /// Finds the content that a request is about.
+    pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let access = access::space(tx, actor, &of.space).await?;
+        let org = access::org(tx, actor, &access.space().organization).await?;
+        let request = match &of.request {
+            None => None,
+            Some(name) => Some(change_requests::find(tx, &of.space, name).await?),
+        };
+        let space = access.space();
+        let (revision, root) = request.as_ref().map_or((&space.head, space.root), |r| (&r.head, r.root));
+        let (revision, view) = (revision.clone(), self.content().view(&space.domain, root));
+        Ok(Located { access, org, request, revision, view })
+    }
+
+    /// Reads the current revision of a space, or the latest of a change request (SPEC 4.7).
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_revision(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Revision> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        let record: Option<Arc<RevisionRecord>> =
+            tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
+        let record = record.ok_or_else(|| Error::not_found("revision"))?;
+        let kind = match &record.kind {
+            RevisionKind::Edits => RevisionType::Edits,
+            RevisionKind::Update => RevisionType::Update,
+            RevisionKind::Merge(id) => {
+                let merged: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
+                let merged = merged.ok_or_else(|| Error::not_found("change request"))?;
+                let shown = self.request_views(&tx, at.space(), std::slice::from_ref(&merged)).await?;
+                let merged = shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))?;
+                RevisionType::Merge { merged_from: Box::new(merged) }
+            }
+        };
+        let tree = at.view.tree().await?;
+        let place = self.placements(&tx, &[&of.space]).await?.pop().flatten();
+        let variables = at.view.variables().await?;
+        let reusable = at.view.reusables(None, usize::MAX).await?;
+        let files = at.view.files(None, usize::MAX).await?;
+        Ok(Revision {
+            object: RevisionObject::Is,
+            id: at.revision.clone(),
+            parents: record.parents.clone(),
+            kind,
+            pages: self.tree_view(at.space(), &tree, shown),
+            files: files.into_iter().map(|(id, file)| self.file_view(at.space(), id, file, shown)).collect(),
+            reusable_contents: reusable
+                .into_iter()
+                .map(|(id, content)| ReusableContent {
+                    id,
+                    document: document_id(&content.body),
+                    title: content.title,
+                    git: content.git.filter(|_| shown.git),
+                })
+                .collect(),
+            variables: (!variables.is_empty())
+                .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
+            created_at: record.created_at,
+            git: record.git.clone().filter(|_| shown.git),
+            urls: RevisionUrls {
+                app: self.urls().revision(&of.space, &at.revision),
+                published: place.as_ref().map(|place| place.url.clone()),
+                public: place.filter(|p| p.site.visibility == Default::default()).map(|place| place.url),
+            },
+        })
+    }
+
+    /// Lists all pages, as a tree without their content (SPEC 4.7).
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn list_pages(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Pages> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        drop(tx);
+        let tree = at.view.tree().await?;
+        Ok(Pages { pages: self.tree_view(at.space(), &tree, shown) })
+    }
+
+    /// Reads a page with its Markdown and the pages below it (SPEC 4.7).
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_page(&self, actor: &Actor, of: &ContentOf, page: &PageId, shown: Shown) -> Result<RevisionPage> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        drop(tx);
+        let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+        self.whole_page(&at, page, entry, shown).await
+    }
+
+    /// Reads a page by its path, in any case.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_page_by_path(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        path: &str,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        drop(tx);
+        let (id, entry) = at.view.find(path).await?.ok_or_else(|| Error::not_found("page"))?;
+        self.whole_page(&at, &id, entry, shown).await
+    }
+
+    async fn whole_page(&self, at: &Located, id: &PageId, entry: PageEntry, shown: Shown) -> Result<RevisionPage> {
+        let path = at.view.path_of(id).await?.unwrap_or_default();
+        let markdown = match entry.kind {
+            PageKind::Document => Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string()),
+            PageKind::Group | PageKind::Link | PageKind::Computed => None,
+        };
+        let below = self.pages_below(at, id, &path, shown).await?;
+        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown);
+        if let RevisionPage::Document(document) = &mut page {
+            document.markdown = markdown;
+        }
+        Ok(page)
+    }
+
+    /// The pages below one: costs what it answers, not what the space holds.
+    async fn pages_below(&self, at: &Located, top: &PageId, path: &str, shown: Shown) -> Result<Vec<RevisionPage>> {
+        struct Level {
+            page: Option<(PageId, PageEntry, String)>,
+            path: String,
+            left: std::vec::IntoIter<(PageId, PageEntry)>,
+            done: Vec<RevisionPage>,
+        }
+        let first = at.view.children(Some(top)).await?.into_iter();
+        let mut stack = vec![Level { page: None, path: path.to_owned(), left: first, done: Vec::new() }];
+        loop {
+            let depth = stack.len();
+            let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
+            if let Some((id, entry)) = level.left.next() {
+                let path = join(&level.path, &entry.slug);
+                let below =
+                    if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }.into_iter();
+                stack.push(Level { page: Some((id, entry, path.clone())), path, left: below, done: Vec::new() });
+                continue;
+            }
+            let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
+            let Some((id, entry, path)) = finished.page else { return Ok(finished.done) };
+            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown);
+            if let Some(above) = stack.last_mut() {
+                above.done.push(shown);
+            }
+        }
+    }
+
+    /// Lists the files (SPEC 4.7). Cursors are bound to the revision they began with.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_files(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        shown: Shown,
+        page: &PageRequest,
+    ) -> Result<Page<RevisionFile>> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        let limit = checked_limit(page)?;
+        let fingerprint = cursor_fingerprint(&["files", of.space.as_str(), of.request.as_deref().unwrap_or("")], false);
+        let (view, after) = match &page.page {
+            None => (at.view.clone(), None),
+            Some(token) => {
+                let position = open_cursor(token, fingerprint)?;
+                let wrong = || Error::invalid("page", "not a cursor of this list");
+                let (root, after) = position.split_once('!').ok_or_else(wrong)?;
+                let root: Hash = root.parse().map_err(|_| wrong())?;
+                let after: FileId = after.parse().map_err(|_| wrong())?;
+                (self.content().view(&at.space().domain, root), Some(after))
+            }
+        };
+        drop(tx);
+        let mut found = view.files(after.as_ref(), limit + 1).await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| more).map(|(last, _)| seal_cursor(&format!("{}!{last}", view.root()), fingerprint));
+        let count = view.counts().await?.files;
+        let items = found.into_iter().map(|(id, file)| self.file_view(at.space(), id, file, shown)).collect();
+        Ok(Page { items, next, count: Some(count) })
+    }
+
+    /// Reads what is known of a file (SPEC 4.7).
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_file(&self, actor: &Actor, of: &ContentOf, file: &FileId, shown: Shown) -> Result<RevisionFile> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        drop(tx);
+        let entry = at.view.file(file).await?.ok_or_else(|| Error::not_found("file"))?;
+        Ok(self.file_view(at.space(), file.clone(), entry, shown))
+    }
+
+    fn tree_view(&self, space: &SpaceRecord, tree: &PageTree, shown: Shown) -> Vec<RevisionPage> {
+        // Pages come before those below them, so going backwards every page's children are ready.
+        let mut ready: Vec<Option<RevisionPage>> = tree.pages().iter().map(|_| None).collect();
+        for (at, page) in tree.pages().iter().enumerate().rev() {
+            let below = page.children.iter().filter_map(|child| ready.get_mut(*child)?.take()).collect();
+            let TreePage { id, entry, path, .. } = page;
+            ready[at] = Some(self.page_view(space, (id, entry, path), below, shown));
+        }
+        tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect()
+    }
+
+    fn page_view(
+        &self,
+        space: &SpaceRecord,
+        (id, entry, path): (&PageId, &PageEntry, &str),
+        pages: Vec<RevisionPage>,
+        shown: Shown,
+    ) -> RevisionPage {
+        let base = PageBase {
+            id: id.clone(),
+            title: entry.title.clone(),
+            emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
+            icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+            created_at: entry.created_at.map(Timestamp::new),
+            updated_at: entry.updated_at.map(Timestamp::new),
+        };
+        match entry.kind {
+            PageKind::Document => RevisionPage::Document(Box::new(DocumentPage {
+                base,
+                kind: Default::default(),
+                urls: PageUrls { app: self.urls().page(&space.id, path) },
+                slug: entry.slug.clone(),
+                path: path.to_owned(),
+                description: entry.description.clone(),
+                markdown: None,
+                document_id: document_id(&entry.body),
+                pages,
+                git: entry.git.clone().filter(|_| shown.git),
+                layout: entry.layout.unwrap_or_default(),
+                cover: entry.cover.clone(),
+                variables: (!entry.variables.is_empty()).then(|| entry.variables.clone()),
+                hidden: entry.hidden,
+                no_index: entry.no_index,
+                no_robots_index: entry.no_robots_index,
+            })),
+            PageKind::Group => RevisionPage::Group(GroupPage {
+                base,
+                kind: Default::default(),
+                slug: entry.slug.clone(),
+                path: path.to_owned(),
+                hidden: entry.hidden,
+                no_index: entry.no_index,
+                no_robots_index: entry.no_robots_index,
+                pages,
+            }),
+            PageKind::Link => {
+                let target = entry.target.clone().unwrap_or_else(|| ContentRef::Url { url: String::new() });
+                let href = match &target {
+                    ContentRef::Url { url } => Some(url.clone()),
+                    _ => None,
+                };
+                RevisionPage::Link(LinkPage { base, kind: Default::default(), target, href, hidden: entry.hidden })
+            }
+            PageKind::Computed => RevisionPage::Computed(ComputedPage {
+                base,
+                computed: entry.computed.clone().unwrap_or_default(),
+            }),
+        }
+    }
+
+    pub(super) fn file_view(&self, space: &SpaceRecord, id: FileId, file: FileEntry, shown: Shown) -> RevisionFile {
+        RevisionFile {
+            download_url: self.urls().file(&space.id, &file.blob, &file.name),
+            id,
+            name: file.name,
+            content_type: file.content_type,
+            size: file.size,
+            dimensions: file.dimensions,
+            git: file.git.filter(|_| shown.git),
+        }
+    }
+}
+
+/// Names a text: equal texts have equal names, so the name can be cached for ever.
+fn document_id(body: &Body) -> Option<String> {
+    match body {
+        Body::Empty => None,
+        Body::Text(hash) => Some(hash.to_string()),
+        Body::Conflict(terms) => {
+            let names: Vec<String> =
+                terms.as_slice().iter().map(|term| term.map_or_else(String::new, |hash| hash.to_string())).collect();
+            Some(Hash::of(names.join("!").as_bytes()).to_string())
+        }
+    }
+}
+
+fn join(path: &str, slug: &str) -> String {
+    match (path, slug) {
+        (_, "") => String::new(),
+        ("", slug) => slug.to_owned(),
+        (path, slug) => format!("{path}/{slug}"),
+    }
+}

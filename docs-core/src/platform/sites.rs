@@ -1,0 +1,340 @@
+//! Sites and the spaces on them.
+
+mod change;
+mod view;
+
+use std::sync::Arc;
+
+use self::change::{Add, Create, Delete, Publish, Update};
+pub(super) use self::{change::remove_place, view::Placement};
+use super::{Actor, Platform, access};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        AddSiteSpace, CreateSite, Customization, Customizations, DefaultLevel, NewSpace, OrgId, PublishedSite,
+        PublishedSiteObject, Site, SiteId, SiteSpace, SiteSpaceId, SiteSpacesInput, SiteStructure, SiteTitle, SiteType,
+        SpaceId, SpaceTitle, UpdateSite,
+    },
+    policy::{OrgAction, SiteAction},
+    store::{
+        Key, KeyBuf, Lister, ListSpec, Page, PageRequest,
+        key,
+        records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// Which sites to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteFilter {
+    /// Only sites that have this space.
+    pub space: Option<String>,
+    /// Only sites whose title contains this, whatever the case.
+    pub title: Option<String>,
+    /// Only published, or only unpublished sites.
+    pub published: Option<bool>,
+    /// Only sites of these types; all when empty.
+    pub types: Vec<SiteType>,
+}
+
+impl SiteFilter {
+    fn fits(&self, site: &SiteRecord) -> bool {
+        self.published.is_none_or(|wanted| site.published == wanted)
+            && (self.types.is_empty() || self.types.contains(&site.kind))
+            && self.title.as_ref().is_none_or(|part| site.title.to_lowercase().contains(&part.to_lowercase()))
+    }
+
+    fn drops_some(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// Most spaces that a site is created with.
+const MAX_FIRST_SPACES: usize = 100;
+
+impl Platform {
+    /// Lists the sites of an organization (SPEC 4.11), oldest first.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
+    pub async fn list_sites(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        filter: &SiteFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Site>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        // Guests see no sites of the organization.
+        let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
+        let space = filter.space.as_ref().map(|space| space.parse::<SpaceId>());
+        let prefix = match &space {
+            None => SiteRecord::of_org(org),
+            Some(Ok(space)) => SiteSpaceRecord::of_space(space),
+            Some(Err(_)) => return Ok(Page { items: Vec::new(), next: None, count: None }),
+        };
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{filter:?}") }, page)?;
+        let mut last = None;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids: Vec<SiteId> = rows.iter().map(|(row, _)| site_of(row, space.is_some())).collect::<Result<_>>()?;
+            let keys: Vec<Key> = ids.iter().map(SiteRecord::at).collect();
+            let found = tx.get_many::<SiteRecord>(&keys).await?;
+            for ((row, _), site) in rows.iter().zip(found) {
+                // A space may be on a site more than once; its rows stand together.
+                let site = site.filter(|site| visible && site.organization == *org && filter.fits(site));
+                let site = site.filter(|site| last.replace(site.id.clone()) != Some(site.id.clone()));
+                if !list.offer(row, site) {
+                    break;
+                }
+            }
+        }
+        let count = if filter.drops_some() { None } else { Some(tx.number(&SiteRecord::count_in(org)).await?) };
+        let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
+        let items = self.site_views(&tx, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Creates a site, unpublished. It shows the spaces that are named, or a new one.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden` without the role `create`; `Invalid` for unknown spaces, or when spaces are named and
+    /// a new one is asked for.
+    pub async fn create_site(&self, actor: &Actor, org: &OrgId, new: CreateSite) -> Result<Site> {
+        let by = actor.require_user()?.clone();
+        let (ids, fresh) = wanted_spaces(&new)?;
+        let access = {
+            let tx = self.read().await?;
+            access::org(&tx, actor, org).await?
+        };
+        access.require(OrgAction::CreateContent)?;
+        let now = self.now();
+        let space = match fresh {
+            None => None,
+            Some(kind) => {
+                let domain = access.org().domain.clone();
+                let root = match kind {
+                    NewSpace::Empty => self.content().empty_root(&domain).await?,
+                    NewSpace::Sample => self.sample_content(&domain).await?,
+                };
+                let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
+                Some(SpaceRecord {
+                    id: self.id(),
+                    organization: org.clone(),
+                    domain,
+                    title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
+                    emoji: None,
+                    icon: None,
+                    edit_mode: Default::default(),
+                    default_level: DefaultLevel::Inherit,
+                    created_by: by.clone(),
+                    created_at: now,
+                    updated_at: now,
+                    deleted_at: None,
+                    head: self.id(),
+                    root,
+                    git: None,
+                })
+            }
+        };
+        let operation = Create {
+            actor: actor.clone(),
+            by,
+            org: org.clone(),
+            id: self.id(),
+            spaces: ids.into_iter().map(|id| (id, self.id())).collect(),
+            fresh: space.map(|space| (space, self.id())),
+            new,
+            now,
+            salt: self.ids().next(),
+        };
+        self.write(&operation).await?;
+        self.get_site(actor, org, &operation.id).await
+    }
+
+    /// Reads a site.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
+        let tx = self.read().await?;
+        let (_, site) = access::site(&tx, actor, (org, id), SiteAction::View).await?;
+        let mut shown = self.site_views(&tx, &[site]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("site"))
+    }
+
+    /// Changes a site (SPEC 4.11). What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`; `Conflict` when the base name or the proxy's origin belongs to another site;
+    /// `Invalid` for a default that the site does not have.
+    pub async fn update_site(&self, actor: &Actor, org: &OrgId, id: &SiteId, change: UpdateSite) -> Result<Site> {
+        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.get_site(actor, org, id).await
+    }
+
+    /// Deletes a site; its spaces stay. Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub async fn delete_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<bool> {
+        let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        match self.write(&operation).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
+    /// Makes a site reachable by its audience.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`.
+    pub async fn publish_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
+        self.write(&Publish::on(actor, org, id)).await?;
+        self.get_site(actor, org, id).await
+    }
+
+    /// Makes a site unreachable for its audience.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`.
+    pub async fn unpublish_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
+        self.write(&Publish::off(actor, org, id)).await?;
+        self.get_site(actor, org, id).await
+    }
+
+    /// Adds a space to a site, last in order; the first one of a site is its default.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
+    /// section.
+    pub async fn add_site_space(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        site: &SiteId,
+        add: &AddSiteSpace,
+    ) -> Result<SiteSpace> {
+        if add.section_id.is_some() {
+            return Err(Error::invalid("sectionId", "the site has no such section"));
+        }
+        let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+        let operation = Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
+        self.write(&operation).await?;
+        let page = PageRequest { page: None, limit: Some(1_000) };
+        let all = self.list_site_spaces(actor, (org, site), None, &page).await?;
+        all.items.into_iter().find(|place| place.id == operation.id).ok_or_else(|| Error::not_found("site space"))
+    }
+
+    /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one, or
+    /// all others.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_site_spaces(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        default: Option<bool>,
+        page: &PageRequest,
+    ) -> Result<Page<SiteSpace>> {
+        let tx = self.read().await?;
+        let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
+        let spec =
+            ListSpec { prefix: SiteSpaceRecord::of_site(&site.id), rev: false, filters: format!("{default:?}") };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| place_of(row)).collect();
+            let places = tx.get_many::<SiteSpaceRecord>(&keys).await?;
+            for ((row, _), place) in rows.iter().zip(places) {
+                let wanted = place.filter(|place| {
+                    default.is_none_or(|wanted| wanted == (site.default_site_space.as_ref() == Some(&place.id)))
+                });
+                if !list.offer(row, wanted) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        let items = self.place_views(&tx, (&access, &site, actor), &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Everything a reader of a published site needs (SPEC 4.11).
+    ///
+    /// # Errors
+    /// `NotFound` while the site is not published.
+    pub async fn published_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<PublishedSite> {
+        let tx = self.read().await?;
+        let (access, site) = access::site(&tx, actor, (org, id), SiteAction::View).await?;
+        if !site.published {
+            return Err(Error::not_found("published site"));
+        }
+        let places = self.all_places(&tx, &site.id).await?;
+        let structure = SiteStructure::SiteSpaces(self.place_views(&tx, (&access, &site, actor), &places).await?);
+        let mut shown = self.site_views(&tx, &[site]).await?;
+        Ok(PublishedSite {
+            object: PublishedSiteObject::Is,
+            site: shown.pop().ok_or_else(|| Error::not_found("site"))?,
+            structure,
+            customizations: Customizations { site: Customization::default(), site_spaces: Default::default() },
+            scripts: Vec::new(),
+        })
+    }
+}
+
+/// The spaces that a new site is to show, or the kind of space to make for it.
+fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
+    let wants_new = new.create_space == Some(true);
+    match &new.spaces {
+        None => Ok((Vec::new(), wants_new.then_some(NewSpace::Empty))),
+        Some(SiteSpacesInput::New(kind)) => Ok((Vec::new(), Some(*kind))),
+        Some(SiteSpacesInput::Existing(ids)) if ids.len() > MAX_FIRST_SPACES => {
+            Err(Error::invalid("spaces", format_args!("must be at most {MAX_FIRST_SPACES}")))
+        }
+        Some(SiteSpacesInput::Existing(ids)) if wants_new && !ids.is_empty() => {
+            Err(Error::invalid("createSpace", "name spaces, or have one created, not both"))
+        }
+        Some(SiteSpacesInput::Existing(ids)) => {
+            let unknown = |at| Error::invalid(&format!("spaces[{at}]"), "no such space");
+            let ids = ids.iter().enumerate().map(|(at, id)| id.parse().map_err(|_| unknown(at)));
+            Ok((ids.collect::<Result<_>>()?, wants_new.then_some(NewSpace::Empty)))
+        }
+    }
+}
+
+fn untitled() -> Error {
+    Error::internal("a constant title fits its type")
+}
+
+/// The title of a site that was given none.
+fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
+    let from_space = space.and_then(|space| SiteTitle::cut(&space.title));
+    from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
+}
+
+fn site_of(row: &Key, by_space: bool) -> Result<SiteId> {
+    let parts = key::segments(row);
+    let id = if by_space { parts.get(2) } else { parts.last() };
+    id.and_then(|id| id.parse().ok()).ok_or_else(|| Error::internal("a row of a list of sites names none"))
+}
+
+fn place_of(row: &Key) -> Key {
+    KeyBuf::new(<SiteSpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
+}
+
+/// Where a site space is found below its site: the default one has no segment of its own.
+fn place_url(site_url: &str, site: &SiteRecord, place: &SiteSpaceRecord) -> String {
+    if site.default_site_space.as_ref() == Some(&place.id) {
+        site_url.to_owned()
+    } else {
+        format!("{site_url}{}/", place.path)
+    }
+}
+
+/// The id of a site space that a request names.
+fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
+    id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
+}
+
+/// A site, shared.
+type SharedSite = Arc<SiteRecord>;

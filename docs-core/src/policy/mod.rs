@@ -1,0 +1,262 @@
+//! Who may do what: pure functions over records, and the proofs they give.
+//!
+//! An operation that needs a right takes a proof of it; only this module makes proofs, so forgetting the check does
+//! not compile.
+
+use std::sync::Arc;
+
+use crate::{
+    Error, Result,
+    model::{DefaultLevel, OrganizationPermissions, Role, SpacePermissions, UserId},
+    store::records::{MemberRecord, OrgRecord, SpaceRecord},
+};
+
+/// What somebody wants to do in an organization.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OrgAction {
+    /// See it.
+    View,
+    /// Create spaces and sites.
+    CreateContent,
+    /// Change its settings.
+    Administrate,
+}
+
+/// What somebody wants to do with a space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpaceAction {
+    /// Read it.
+    View,
+    /// Create change requests and edit them.
+    Edit,
+    /// Merge change requests, and change those of others.
+    Review,
+    /// Rename, lock, duplicate, delete, restore it; import into it.
+    Manage,
+}
+
+/// What somebody wants to do with a site.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SiteAction {
+    /// See it.
+    View,
+    /// Change its settings and spaces, publish it, delete it.
+    Manage,
+}
+
+impl OrgAction {
+    const fn needs(self) -> Option<Role> {
+        match self {
+            Self::View => None,
+            Self::CreateContent => Some(Role::Create),
+            Self::Administrate => Some(Role::Admin),
+        }
+    }
+}
+
+impl SpaceAction {
+    const fn needs(self) -> Role {
+        match self {
+            Self::View => Role::Read,
+            Self::Edit => Role::Edit,
+            Self::Review => Role::Review,
+            Self::Manage => Role::Create,
+        }
+    }
+}
+
+/// Proof that an actor is a member of an organization, and with what role.
+#[derive(Clone, Debug)]
+pub struct OrgAccess {
+    org: Arc<OrgRecord>,
+    role: Option<Role>,
+}
+
+impl OrgAccess {
+    /// The access of a member.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no membership: an organization is known to its members only.
+    pub fn of_member(org: Option<Arc<OrgRecord>>, member: Option<&MemberRecord>) -> Result<Self> {
+        match (org, member) {
+            (Some(org), Some(member)) if member.organization == org.id => Ok(Self { org, role: member.role }),
+            _ => Err(Error::not_found("organization")),
+        }
+    }
+
+    /// The access of the platform itself.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn of_platform(org: Option<Arc<OrgRecord>>) -> Result<Self> {
+        Ok(Self { org: org.ok_or_else(|| Error::not_found("organization"))?, role: Some(Role::Admin) })
+    }
+
+    /// The organization.
+    #[must_use]
+    pub fn org(&self) -> &Arc<OrgRecord> {
+        &self.org
+    }
+
+    /// The role in the organization; `None` for a guest.
+    #[must_use]
+    pub fn role(&self) -> Option<Role> {
+        self.role
+    }
+
+    /// Demands a right.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, action: OrgAction) -> Result<&Self> {
+        if self.role >= action.needs() {
+            return Ok(self);
+        }
+        Err(Error::forbidden(match action {
+            OrgAction::View => "you are not a member of this organization",
+            OrgAction::CreateContent => "this needs the role `create` in the organization",
+            OrgAction::Administrate => "this needs the role `admin` in the organization",
+        }))
+    }
+
+    /// What the actor may do in the organization.
+    #[must_use]
+    pub fn permissions(&self) -> OrganizationPermissions {
+        let admin = self.role == Some(Role::Admin);
+        let creator = self.role >= Some(Role::Create);
+        OrganizationPermissions {
+            view: true,
+            admin,
+            own_team: false,
+            create_content: creator,
+            create_openapi_spec: creator,
+            ingest_conversations: false,
+            view_billing: admin,
+            list_members: self.role.is_some(),
+            list_teams: self.role.is_some(),
+            list_integrations: false,
+        }
+    }
+
+    /// The access to a space of the organization; `user` is `None` for the platform itself.
+    ///
+    /// # Errors
+    /// `NotFound` where the actor may not see it.
+    pub fn space(&self, space: Option<Arc<SpaceRecord>>, user: Option<&UserId>) -> Result<SpaceAccess> {
+        let space = space.filter(|space| space.organization == self.org.id);
+        let role = space.as_ref().and_then(|space| self.role_on(space, user));
+        match (space, role) {
+            (Some(space), Some(role)) => Ok(SpaceAccess { space, role }),
+            _ => Err(Error::not_found("space")),
+        }
+    }
+
+    fn role_on(&self, space: &SpaceRecord, user: Option<&UserId>) -> Option<Role> {
+        if self.role == Some(Role::Admin) {
+            return Some(Role::Admin);
+        }
+        let creator = user.is_some_and(|user| *user == space.created_by);
+        match space.default_level {
+            // Guests see only what they were added to.
+            _ if self.role.is_none() => None,
+            DefaultLevel::Inherit => self.role,
+            DefaultLevel::Role(role) => Some(role),
+            // What a creator hides stays in the creator's own hands.
+            DefaultLevel::Nobody if creator => self.role,
+            DefaultLevel::Nobody => None,
+        }
+    }
+
+    /// Demands a right on a site of the organization.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require_site(&self, action: SiteAction, created_by: Option<&UserId>, user: Option<&UserId>) -> Result<()> {
+        let needed = match action {
+            SiteAction::View => Role::Read,
+            // Whoever created the site keeps it, as long as they may create content at all.
+            SiteAction::Manage if created_by.is_some() && created_by == user => Role::Create,
+            SiteAction::Manage => Role::Admin,
+        };
+        match self.role {
+            None => Err(Error::not_found("site")),
+            Some(role) if role >= needed => Ok(()),
+            Some(_) => Err(Error::forbidden("this needs the role `admin`, or to be the creator of the site")),
+        }
+    }
+}
+
+/// Proof that an actor may see a space, and what else.
+#[derive(Clone, Debug)]
+pub struct SpaceAccess {
+    space: Arc<SpaceRecord>,
+    role: Role,
+}
+
+impl SpaceAccess {
+    /// The space.
+    #[must_use]
+    pub fn space(&self) -> &Arc<SpaceRecord> {
+        &self.space
+    }
+
+    /// The role on the space.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Demands a right.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, action: SpaceAction) -> Result<SpaceProof> {
+        if self.role >= action.needs() {
+            return Ok(SpaceProof { space: Arc::clone(&self.space), action });
+        }
+        Err(Error::forbidden(match action {
+            SpaceAction::View => "this needs the role `read` on the space",
+            SpaceAction::Edit => "this needs the role `edit` on the space",
+            SpaceAction::Review => "this needs the role `review` on the space",
+            SpaceAction::Manage => "this needs the role `create` on the space",
+        }))
+    }
+
+    /// What the actor may do with the space.
+    #[must_use]
+    pub fn permissions(&self) -> SpacePermissions {
+        let from = |least| self.role >= least;
+        SpacePermissions {
+            view: from(Role::Read),
+            access: from(Role::Read),
+            admin: from(Role::Create),
+            view_invite_links: from(Role::Create),
+            edit: from(Role::Edit),
+            trigger_git_sync: from(Role::Create),
+            comment: from(Role::Comment),
+            merge: from(Role::Review),
+            review: from(Role::Review),
+        }
+    }
+}
+
+/// Proof of one right on a space. Functions that change a space demand it.
+#[derive(Clone, Debug)]
+pub struct SpaceProof {
+    space: Arc<SpaceRecord>,
+    action: SpaceAction,
+}
+
+impl SpaceProof {
+    /// The space.
+    #[must_use]
+    pub fn space(&self) -> &Arc<SpaceRecord> {
+        &self.space
+    }
+
+    /// The right that was proved.
+    #[must_use]
+    pub fn action(&self) -> SpaceAction {
+        self.action
+    }
+}
