@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
-use crate::store::StoreError;
+use crate::{content::ContentError, store::StoreError};
 
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -158,6 +158,19 @@ impl From<StoreError> for Error {
             }
         };
         Self(Box::new(Inner { kind, message: Cow::Borrowed(message), cause: Some(Cause::Store(error)) }))
+    }
+}
+
+impl From<ContentError> for Error {
+    fn from(error: ContentError) -> Self {
+        match error {
+            ContentError::Store(error) => error.into(),
+            ContentError::Invalid { index, field, message } => {
+                Self::invalid(&format!("changes[{index}].{field}"), message)
+            }
+            // An object that a living record refers to is missing, or breaks its form: never the caller's doing.
+            other => Self::internal(other),
+        }
     }
 }
 

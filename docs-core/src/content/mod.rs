@@ -1,1 +1,36 @@
-//! Content.
+//! Content: what a space says, with its history.
+//!
+//! A revision of a space is one [Merkle map](map): page records, files, reusable contents and variables by their ids,
+//! and derived entries for the order of children, for paths and for conflicts. Texts are objects of their own. The
+//! root hash of the map names the revision: equal content has equal roots, a copy of a space is a copy of its root,
+//! and comparing or merging two revisions costs what differs between them.
+//!
+//! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
+
+mod entry;
+mod error;
+mod facade;
+mod keys;
+mod load;
+pub mod map;
+mod rank;
+mod read;
+mod slug;
+mod text;
+mod tmp;
+mod tree;
+mod view;
+
+pub use entry::{
+    Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
+    VariableEntry, clash_field,
+};
+pub use error::{ContentError, ContentResult};
+pub use facade::Content;
+pub use load::{CacheLimits, Cost};
+pub use rank::{MAX_RANK, NotARank, Rank};
+pub use slug::{MAX_SLUG, slugify};
+pub use text::{Hunk, LineMerger, TextMerger};
+pub use tmp::*;
+pub use tree::{PageTree, TreePage};
+pub use view::{Counts, Rendering, View};

@@ -10,13 +10,13 @@ use crate::{
     content::{Merged, Side},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
-        CreateChangeRequest, MergeOutcome, MergeResult, PageId, RevisionId, SpaceId, Timestamp, UpdateChangeRequest,
-        UpdateOutcome, UpdateResult, UserId,
+        CreateChangeRequest, MergeOutcome, MergeResult, PageId, RevisionId, SpaceId, Timestamp,
+        UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::spaces::move_head,
     policy::{SpaceAccess, SpaceAction},
     store::{
-        Key, KeyBuf, Lister, ListSpec, Operation, Page, PageRequest, Tx, Value,
+        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
         topic,
     },
@@ -77,7 +77,9 @@ impl Platform {
         }
         let counted = filter.contributor.is_none() && filter.creator.is_none();
         let count = match counted {
-            true => u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok(),
+            true => {
+                u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
+            }
             false => None,
         };
         let page = list.finish(&tx, count).await?;
@@ -111,7 +113,12 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_change_request(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<ChangeRequest> {
+    pub async fn get_change_request(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+    ) -> Result<ChangeRequest> {
         let tx = self.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let request = find(&tx, space, name).await?;
@@ -131,8 +138,13 @@ impl Platform {
         name: &str,
         change: UpdateChangeRequest,
     ) -> Result<ChangeRequest> {
-        let operation =
-            Update { actor: actor.clone(), space: space.clone(), name: name.to_owned(), change, now: self.now() };
+        let operation = Update {
+            actor: actor.clone(),
+            space: space.clone(),
+            name: name.to_owned(),
+            change,
+            now: self.now(),
+        };
         self.write(&operation).await?;
         self.get_change_request(actor, space, name).await
     }
@@ -143,7 +155,12 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
-    pub async fn merge_change_request(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<MergeResult> {
+    pub async fn merge_change_request(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+    ) -> Result<MergeResult> {
         let id: RevisionId = self.id();
         for _ in 0..MAX_MOVES {
             let at = self.two_sides(actor, space, name, SpaceAction::Review).await?;
@@ -177,7 +194,12 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
-    pub async fn pull_change_request(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<UpdateResult> {
+    pub async fn pull_change_request(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+    ) -> Result<UpdateResult> {
         let id: RevisionId = self.id();
         for _ in 0..MAX_MOVES {
             let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
@@ -210,7 +232,13 @@ impl Platform {
     }
 
     /// Reads a request and its space as a merge needs them.
-    async fn two_sides(&self, actor: &Actor, space: &SpaceId, name: &str, action: SpaceAction) -> Result<Sides> {
+    async fn two_sides(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+        action: SpaceAction,
+    ) -> Result<Sides> {
         let tx = self.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let space = Arc::clone(access.require(action)?.space());
@@ -228,7 +256,8 @@ impl Platform {
     ) -> Result<Vec<ChangeRequest>> {
         let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();
         let users = self.user_views(tx, &users).await?;
-        let counters: Vec<Key> = requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
+        let counters: Vec<Key> =
+            requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
         let comments = tx.numbers(&counters).await?;
         let shown = requests.iter().zip(users).zip(comments).map(|((request, created_by), comments)| {
             let (location, app) = self.urls().change_request(&space.id, &request.id, request.number);
@@ -349,7 +378,11 @@ impl Operation for Create {
             space: self.space.clone(),
             number: u64::try_from(number).map_err(Error::internal)?,
             status: ChangeRequestStatus::Draft,
-            subject: self.new.subject.clone().unwrap_or_else(|| "".parse().unwrap_or_else(|_| unreachable!())),
+            subject: self
+                .new
+                .subject
+                .clone()
+                .unwrap_or_else(|| "".parse().unwrap_or_else(|_| unreachable!())),
             agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
             created_by: self.by.clone(),
             created_at: self.now,

@@ -7,9 +7,9 @@ use crate::{
     Error, Result,
     content::{Body, FileEntry, PageEntry, PageKind, PageTree, Rendering, TreePage, View},
     model::{
-        ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId, PageUrls,
-        Pages, ReusableContent, Revision, RevisionFile, RevisionId, RevisionObject, RevisionPage, RevisionType,
-        RevisionUrls, SpaceId, Timestamp,
+        ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId,
+        PageUrls, Pages, ReusableContent, Revision, RevisionFile, RevisionId, RevisionObject, RevisionPage,
+        RevisionType, RevisionUrls, SpaceId, Timestamp,
     },
     policy::{OrgAccess, SpaceAccess},
     store::{
@@ -158,7 +158,13 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_page(&self, actor: &Actor, of: &ContentOf, page: &PageId, shown: Shown) -> Result<RevisionPage> {
+    pub async fn get_page(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        page: &PageId,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
         let tx = self.read().await?;
         let at = self.locate(&tx, actor, of).await?;
         drop(tx);
@@ -184,7 +190,13 @@ impl Platform {
         self.whole_page(&at, &id, entry, shown).await
     }
 
-    async fn whole_page(&self, at: &Located, id: &PageId, entry: PageEntry, shown: Shown) -> Result<RevisionPage> {
+    async fn whole_page(
+        &self,
+        at: &Located,
+        id: &PageId,
+        entry: PageEntry,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
         let path = at.view.path_of(id).await?.unwrap_or_default();
         let markdown = match entry.kind {
             PageKind::Document => Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string()),
@@ -199,7 +211,13 @@ impl Platform {
     }
 
     /// The pages below one: costs what it answers, not what the space holds.
-    async fn pages_below(&self, at: &Located, top: &PageId, path: &str, shown: Shown) -> Result<Vec<RevisionPage>> {
+    async fn pages_below(
+        &self,
+        at: &Located,
+        top: &PageId,
+        path: &str,
+        shown: Shown,
+    ) -> Result<Vec<RevisionPage>> {
         struct Level {
             page: Option<(PageId, PageEntry, String)>,
             path: String,
@@ -213,9 +231,14 @@ impl Platform {
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
             if let Some((id, entry)) = level.left.next() {
                 let path = join(&level.path, &entry.slug);
-                let below =
-                    if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }.into_iter();
-                stack.push(Level { page: Some((id, entry, path.clone())), path, left: below, done: Vec::new() });
+                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }
+                    .into_iter();
+                stack.push(Level {
+                    page: Some((id, entry, path.clone())),
+                    path,
+                    left: below,
+                    done: Vec::new(),
+                });
                 continue;
             }
             let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
@@ -241,7 +264,8 @@ impl Platform {
         let tx = self.read().await?;
         let at = self.locate(&tx, actor, of).await?;
         let limit = checked_limit(page)?;
-        let fingerprint = cursor_fingerprint(&["files", of.space.as_str(), of.request.as_deref().unwrap_or("")], false);
+        let fingerprint =
+            cursor_fingerprint(&["files", of.space.as_str(), of.request.as_deref().unwrap_or("")], false);
         let (view, after) = match &page.page {
             None => (at.view.clone(), None),
             Some(token) => {
@@ -257,7 +281,10 @@ impl Platform {
         let mut found = view.files(after.as_ref(), limit + 1).await?;
         let more = found.len() > limit;
         found.truncate(limit);
-        let next = found.last().filter(|_| more).map(|(last, _)| seal_cursor(&format!("{}!{last}", view.root()), fingerprint));
+        let next = found
+            .last()
+            .filter(|_| more)
+            .map(|(last, _)| seal_cursor(&format!("{}!{last}", view.root()), fingerprint));
         let count = view.counts().await?.files;
         let items = found.into_iter().map(|(id, file)| self.file_view(at.space(), id, file, shown)).collect();
         Ok(Page { items, next, count: Some(count) })
@@ -267,7 +294,13 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_file(&self, actor: &Actor, of: &ContentOf, file: &FileId, shown: Shown) -> Result<RevisionFile> {
+    pub async fn get_file(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        file: &FileId,
+        shown: Shown,
+    ) -> Result<RevisionFile> {
         let tx = self.read().await?;
         let at = self.locate(&tx, actor, of).await?;
         drop(tx);
@@ -336,7 +369,13 @@ impl Platform {
                     ContentRef::Url { url } => Some(url.clone()),
                     _ => None,
                 };
-                RevisionPage::Link(LinkPage { base, kind: Default::default(), target, href, hidden: entry.hidden })
+                RevisionPage::Link(LinkPage {
+                    base,
+                    kind: Default::default(),
+                    target,
+                    href,
+                    hidden: entry.hidden,
+                })
             }
             PageKind::Computed => RevisionPage::Computed(ComputedPage {
                 base,
@@ -345,7 +384,13 @@ impl Platform {
         }
     }
 
-    pub(super) fn file_view(&self, space: &SpaceRecord, id: FileId, file: FileEntry, shown: Shown) -> RevisionFile {
+    pub(super) fn file_view(
+        &self,
+        space: &SpaceRecord,
+        id: FileId,
+        file: FileEntry,
+        shown: Shown,
+    ) -> RevisionFile {
         RevisionFile {
             download_url: self.urls().file(&space.id, &file.blob, &file.name),
             id,
@@ -364,8 +409,11 @@ fn document_id(body: &Body) -> Option<String> {
         Body::Empty => None,
         Body::Text(hash) => Some(hash.to_string()),
         Body::Conflict(terms) => {
-            let names: Vec<String> =
-                terms.as_slice().iter().map(|term| term.map_or_else(String::new, |hash| hash.to_string())).collect();
+            let names: Vec<String> = terms
+                .as_slice()
+                .iter()
+                .map(|term| term.map_or_else(String::new, |hash| hash.to_string()))
+                .collect();
             Some(Hash::of(names.join("!").as_bytes()).to_string())
         }
     }

@@ -4,6 +4,9 @@
 //! shows the result; nothing is visited twice.
 
 mod access;
+mod change_requests;
+mod content;
+mod git;
 mod jobs;
 mod orgs;
 mod people;
@@ -13,14 +16,18 @@ mod urls;
 
 use std::{fmt, sync::Arc};
 
+pub use change_requests::RequestFilter;
+pub use content::{ContentOf, Shown};
 pub use people::{NewUser, TokenSecret};
+pub use sites::SiteFilter;
+pub use spaces::RESTORE_WINDOW;
 pub use urls::Urls;
 
 use crate::{
     Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{Clock, GitRemote, Ids, RandomIds, SystemClock, new_id},
+    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, new_id},
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
@@ -65,6 +72,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
+    secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
 
@@ -81,6 +89,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
+    secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
 
@@ -112,6 +121,13 @@ impl Builder {
         self
     }
 
+    /// Seals secrets with this; without it, with a key that lives as long as the process.
+    #[must_use]
+    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
+        self.secrets = Some(Arc::new(secrets));
+        self
+    }
+
     /// Makes the addresses in answers begin with this.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
@@ -123,6 +139,7 @@ impl Builder {
     #[must_use]
     pub fn build(self) -> Platform {
         Platform(Arc::new(Inner {
+            secrets: self.secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(self.ids.as_ref()))),
             content: Content::new(self.objects),
             store: self.store,
             clock: self.clock,
@@ -143,6 +160,7 @@ impl Platform {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             git: None,
+            secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
     }
@@ -165,6 +183,10 @@ impl Platform {
 
     pub(crate) fn git(&self) -> Option<&Arc<dyn GitRemote>> {
         self.0.git.as_ref()
+    }
+
+    pub(crate) fn secrets(&self) -> &dyn Secrets {
+        self.0.secrets.as_ref()
     }
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {

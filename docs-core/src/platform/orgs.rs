@@ -8,13 +8,13 @@ use super::{Actor, Platform, access, people::platform_only};
 use crate::{
     Error, Result,
     model::{
-        DefaultLevel, OrgId, Organization, OrganizationObject, OrganizationTitle, OrganizationUrls, Role, Trial,
-        TrialStatus, UpdateOrganization, UserId,
+        DefaultLevel, OrgId, Organization, OrganizationObject, OrganizationTitle, OrganizationUrls, Role,
+        Trial, TrialStatus, UpdateOrganization, UserId,
     },
     policy::{OrgAccess, OrgAction},
     ports::id_text,
     store::{
-        Key, Lister, ListSpec, Operation, Page, PageRequest, Tx, key,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
         records::{MemberRecord, OrgRecord, SiteRecord, UserRecord, counter},
     },
 };
@@ -49,8 +49,12 @@ impl Platform {
             invite_links: false,
             domain: id_text(self.ids().next()),
         };
-        let member =
-            MemberRecord { organization: id.clone(), user: admin.clone(), role: Some(Role::Admin), joined_at: now };
+        let member = MemberRecord {
+            organization: id.clone(),
+            user: admin.clone(),
+            role: Some(Role::Admin),
+            joined_at: now,
+        };
         self.write(&CreateOrg { org, member }).await?;
         Ok(id)
     }
@@ -60,7 +64,13 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` when there is no such organization or user.
-    pub async fn put_member(&self, actor: &Actor, org: &OrgId, user: &UserId, role: Option<Role>) -> Result<()> {
+    pub async fn put_member(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        user: &UserId,
+        role: Option<Role>,
+    ) -> Result<()> {
         platform_only(actor)?;
         let member =
             MemberRecord { organization: org.clone(), user: user.clone(), role, joined_at: self.now() };
@@ -77,7 +87,8 @@ impl Platform {
         let spec = ListSpec { prefix: MemberRecord::orgs_of(user), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<OrgId> = rows.iter().filter_map(|(row, _)| key::last_segment(row).parse().ok()).collect();
+            let ids: Vec<OrgId> =
+                rows.iter().filter_map(|(row, _)| key::last_segment(row).parse().ok()).collect();
             let keys: Vec<Key> =
                 ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
             let found = tx.get_values(&keys).await?;
@@ -109,7 +120,12 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden` unless the actor administrates it; `Conflict` when the host name or an e-mail domain
     /// belongs to another organization; `Invalid` for a default site that the organization does not have.
-    pub async fn update_org(&self, actor: &Actor, id: &OrgId, change: UpdateOrganization) -> Result<Organization> {
+    pub async fn update_org(
+        &self,
+        actor: &Actor,
+        id: &OrgId,
+        change: UpdateOrganization,
+    ) -> Result<Organization> {
         if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
             return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
         }
@@ -238,7 +254,9 @@ impl Operation for UpdateOrg {
         new.sso = change.sso.unwrap_or(new.sso);
         new.ai = change.ai.unwrap_or(new.ai);
         new.invite_links = change.invite_links.unwrap_or(new.invite_links);
-        if let Some(pointer) = new.default_content.as_ref().filter(|_| new.default_content != old.default_content) {
+        if let Some(pointer) =
+            new.default_content.as_ref().filter(|_| new.default_content != old.default_content)
+        {
             let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&pointer.site)).await?;
             if site.is_none_or(|site| site.organization != self.id) {
                 return Err(Error::invalid("defaultContent.site", "the organization has no such site"));

@@ -51,7 +51,8 @@ impl Platform {
     pub async fn authenticate(&self, secret: &str) -> Result<Actor> {
         let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
         let tx = self.read().await?;
-        let token: Arc<TokenRecord> = tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?.ok_or_else(unknown)?;
+        let token: Arc<TokenRecord> =
+            tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?.ok_or_else(unknown)?;
         if token.expires_at.is_some_and(|end| end <= self.now()) {
             return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
         }
@@ -107,7 +108,10 @@ impl Platform {
         }
         let secret = match secret {
             Some(secret) if secret.chars().count() < LEAST_SECRET => {
-                return Err(Error::invalid("secret", format_args!("must be at least {LEAST_SECRET} characters")));
+                return Err(Error::invalid(
+                    "secret",
+                    format_args!("must be at least {LEAST_SECRET} characters"),
+                ));
             }
             Some(secret) => secret.to_owned(),
             None => {
@@ -209,4 +213,3 @@ impl Operation for CreateToken {
 pub(super) fn later(now: Timestamp, before: Timestamp) -> Timestamp {
     now.max(Timestamp::new(before.time() + chrono::TimeDelta::milliseconds(1)))
 }
-

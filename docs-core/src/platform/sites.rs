@@ -11,14 +11,13 @@ use super::{Actor, Platform, access};
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        AddSiteSpace, CreateSite, Customization, Customizations, DefaultLevel, NewSpace, OrgId, PublishedSite,
-        PublishedSiteObject, Site, SiteId, SiteSpace, SiteSpaceId, SiteSpacesInput, SiteStructure, SiteTitle, SiteType,
-        SpaceId, SpaceTitle, UpdateSite,
+        AddSiteSpace, CreateSite, Customization, Customizations, DefaultLevel, NewSpace, OrgId,
+        PublishedSite, PublishedSiteObject, Site, SiteId, SiteSpace, SiteSpaceId, SiteSpacesInput,
+        SiteStructure, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Key, KeyBuf, Lister, ListSpec, Page, PageRequest,
-        key,
+        Key, KeyBuf, ListSpec, Lister, Page, PageRequest, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -76,7 +75,8 @@ impl Platform {
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{filter:?}") }, page)?;
         let mut last = None;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<SiteId> = rows.iter().map(|(row, _)| site_of(row, space.is_some())).collect::<Result<_>>()?;
+            let ids: Vec<SiteId> =
+                rows.iter().map(|(row, _)| site_of(row, space.is_some())).collect::<Result<_>>()?;
             let keys: Vec<Key> = ids.iter().map(SiteRecord::at).collect();
             let found = tx.get_many::<SiteRecord>(&keys).await?;
             for ((row, _), site) in rows.iter().zip(found) {
@@ -88,7 +88,8 @@ impl Platform {
                 }
             }
         }
-        let count = if filter.drops_some() { None } else { Some(tx.number(&SiteRecord::count_in(org)).await?) };
+        let count =
+            if filter.drops_some() { None } else { Some(tx.number(&SiteRecord::count_in(org)).await?) };
         let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
         let items = self.site_views(&tx, &page.items).await?;
         Ok(Page { items, next: page.next, count: page.count })
@@ -167,7 +168,13 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when the base name or the proxy's origin belongs to another site;
     /// `Invalid` for a default that the site does not have.
-    pub async fn update_site(&self, actor: &Actor, org: &OrgId, id: &SiteId, change: UpdateSite) -> Result<Site> {
+    pub async fn update_site(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &SiteId,
+        change: UpdateSite,
+    ) -> Result<Site> {
         self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
         self.get_site(actor, org, id).await
     }
@@ -218,11 +225,15 @@ impl Platform {
             return Err(Error::invalid("sectionId", "the site has no such section"));
         }
         let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let operation = Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
+        let operation =
+            Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
         self.write(&operation).await?;
         let page = PageRequest { page: None, limit: Some(1_000) };
         let all = self.list_site_spaces(actor, (org, site), None, &page).await?;
-        all.items.into_iter().find(|place| place.id == operation.id).ok_or_else(|| Error::not_found("site space"))
+        all.items
+            .into_iter()
+            .find(|place| place.id == operation.id)
+            .ok_or_else(|| Error::not_found("site space"))
     }
 
     /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one, or
@@ -239,15 +250,19 @@ impl Platform {
     ) -> Result<Page<SiteSpace>> {
         let tx = self.read().await?;
         let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        let spec =
-            ListSpec { prefix: SiteSpaceRecord::of_site(&site.id), rev: false, filters: format!("{default:?}") };
+        let spec = ListSpec {
+            prefix: SiteSpaceRecord::of_site(&site.id),
+            rev: false,
+            filters: format!("{default:?}"),
+        };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let keys: Vec<Key> = rows.iter().map(|(row, _)| place_of(row)).collect();
             let places = tx.get_many::<SiteSpaceRecord>(&keys).await?;
             for ((row, _), place) in rows.iter().zip(places) {
                 let wanted = place.filter(|place| {
-                    default.is_none_or(|wanted| wanted == (site.default_site_space.as_ref() == Some(&place.id)))
+                    default
+                        .is_none_or(|wanted| wanted == (site.default_site_space.as_ref() == Some(&place.id)))
                 });
                 if !list.offer(row, wanted) {
                     break;
@@ -270,13 +285,17 @@ impl Platform {
             return Err(Error::not_found("published site"));
         }
         let places = self.all_places(&tx, &site.id).await?;
-        let structure = SiteStructure::SiteSpaces(self.place_views(&tx, (&access, &site, actor), &places).await?);
+        let structure =
+            SiteStructure::SiteSpaces(self.place_views(&tx, (&access, &site, actor), &places).await?);
         let mut shown = self.site_views(&tx, &[site]).await?;
         Ok(PublishedSite {
             object: PublishedSiteObject::Is,
             site: shown.pop().ok_or_else(|| Error::not_found("site"))?,
             structure,
-            customizations: Customizations { site: Customization::default(), site_spaces: Default::default() },
+            customizations: Customizations {
+                site: Customization::default(),
+                site_spaces: Default::default(),
+            },
             scripts: Vec::new(),
         })
     }
@@ -338,3 +357,10 @@ fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
 
 /// A site, shared.
 type SharedSite = Arc<SiteRecord>;
+
+impl Platform {
+    /// The content of a sample space.
+    async fn sample_content(&self, domain: &str) -> Result<crate::store::Hash> {
+        Ok(self.content().empty_root(domain).await?)
+    }
+}

@@ -15,13 +15,12 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, OrgId, Patch, RevisionId, Space, SpaceId,
-        SpaceObject, SpaceTitle, SpaceUrls, Timestamp, UpdateSpace, UserId, Visibility,
+        ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, OrgId, Patch, RevisionId, Space,
+        SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, UpdateSpace, UserId, Visibility,
     },
     policy::{OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Hash, Key, KeyBuf, Lister, ListSpec, Operation, Page, PageRequest, Scan, Tx, jobs,
-        key,
+        Hash, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, jobs, key,
         records::{
             ChangeRequestRecord, RevisionKind, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord,
             counter,
@@ -67,7 +66,8 @@ impl Platform {
         }
         // The number of all spaces is for those only who may see them all.
         let all = access.require(OrgAction::Administrate).is_ok();
-        let count = if all { u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok() } else { None };
+        let count =
+            if all { u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok() } else { None };
         let page = list.finish(&tx, count).await?;
         let shown = self.space_views(&tx, &access, &page.items).await?;
         Ok(Page { items: shown, next: page.next, count: page.count })
@@ -216,7 +216,12 @@ impl Platform {
     }
 
     /// Shows spaces of one organization: all their counters and places in two reads.
-    pub(super) async fn space_views(&self, tx: &Tx, org: &OrgAccess, spaces: &[SpaceAccess]) -> Result<Vec<Space>> {
+    pub(super) async fn space_views(
+        &self,
+        tx: &Tx,
+        org: &OrgAccess,
+        spaces: &[SpaceAccess],
+    ) -> Result<Vec<Space>> {
         let mut counters = Vec::with_capacity(spaces.len() * 4);
         for access in spaces {
             let id = &access.space().id;
@@ -237,7 +242,13 @@ impl Platform {
             .collect())
     }
 
-    fn space_view(&self, org: &OrgAccess, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
+    fn space_view(
+        &self,
+        org: &OrgAccess,
+        access: &SpaceAccess,
+        counts: &[u64],
+        place: Option<&Placement>,
+    ) -> Space {
         let space = access.space();
         let (location, app) = self.urls().space(&space.id);
         let visibility = place.map_or(Visibility::Private, |place| place.site.visibility.into());
@@ -247,7 +258,11 @@ impl Platform {
             object: SpaceObject::Is,
             id: space.id.clone(),
             title: space.title.clone(),
-            emoji: space.emoji.clone().or_else(|| Emoji::new(NO_EMOJI).ok()).unwrap_or_else(|| unreachable!()),
+            emoji: space
+                .emoji
+                .clone()
+                .or_else(|| Emoji::new(NO_EMOJI).ok())
+                .unwrap_or_else(|| unreachable!()),
             visibility,
             created_at: space.created_at,
             updated_at: space.updated_at,
@@ -284,7 +299,8 @@ impl Platform {
     pub async fn purge_deleted_space(&self, actor: &Actor, id: &SpaceId) -> Result<()> {
         platform_only(actor)?;
         let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(id)).await?;
-        let deleted_at = space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
+        let deleted_at =
+            space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
         self.purge_space(&Purge { space: id.clone(), deleted_at }).await
     }
 }
@@ -316,7 +332,12 @@ pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<Sp
 }
 
 /// Makes a new revision the active one of a space.
-pub(super) fn move_head(tx: &mut Tx, space: &SpaceRecord, revision: RevisionRecord, now: Timestamp) -> Result<()> {
+pub(super) fn move_head(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    revision: RevisionRecord,
+    now: Timestamp,
+) -> Result<()> {
     let new = SpaceRecord {
         head: revision.id.clone(),
         root: revision.root,
@@ -327,7 +348,12 @@ pub(super) fn move_head(tx: &mut Tx, space: &SpaceRecord, revision: RevisionReco
 }
 
 /// Makes a new revision the active one of a space, with other changes of the space beside it.
-pub(super) fn move_head_to(tx: &mut Tx, old: &SpaceRecord, new: SpaceRecord, revision: RevisionRecord) -> Result<()> {
+pub(super) fn move_head_to(
+    tx: &mut Tx,
+    old: &SpaceRecord,
+    new: SpaceRecord,
+    revision: RevisionRecord,
+) -> Result<()> {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(new.id.as_str()).key());
     tx.create(revision);
     tx.put(old, new)?;
@@ -422,7 +448,8 @@ impl Operation for Delete {
         let proof = access.require(SpaceAction::Manage)?;
         let old = proof.space();
         let deleted_at = later(self.now, old.updated_at);
-        let new = SpaceRecord { deleted_at: Some(deleted_at), updated_at: deleted_at, ..SpaceRecord::clone(old) };
+        let new =
+            SpaceRecord { deleted_at: Some(deleted_at), updated_at: deleted_at, ..SpaceRecord::clone(old) };
         tx.put(&**old, new)?;
         let payload = Purge { space: self.id.clone(), deleted_at };
         jobs::enqueue(
@@ -464,8 +491,11 @@ impl Operation for Restore {
         if self.now.time() - deleted_at.time() > RESTORE_WINDOW {
             return Err(Error::not_found("space"));
         }
-        let new =
-            SpaceRecord { deleted_at: None, updated_at: later(self.now, old.updated_at), ..SpaceRecord::clone(old) };
+        let new = SpaceRecord {
+            deleted_at: None,
+            updated_at: later(self.now, old.updated_at),
+            ..SpaceRecord::clone(old)
+        };
         tx.put(&**old, new)?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())
@@ -533,4 +563,3 @@ impl PurgeStep {
         Ok(!rows.is_empty())
     }
 }
-

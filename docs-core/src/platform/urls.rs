@@ -53,7 +53,12 @@ impl Urls {
         self.api(format_args!("/spaces/{space}/change-requests/{request}/content/page/{page}"))
     }
 
-    pub(crate) fn change_request(&self, space: &SpaceId, id: &ChangeRequestId, number: u64) -> (String, String) {
+    pub(crate) fn change_request(
+        &self,
+        space: &SpaceId,
+        id: &ChangeRequestId,
+        number: u64,
+    ) -> (String, String) {
         (
             self.api(format_args!("/spaces/{space}/change-requests/{id}")),
             self.app(format_args!("/s/{space}/~/changes/{number}")),
@@ -64,8 +69,29 @@ impl Urls {
         (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
     }
 
+    /// Where the bytes of a file are: their hash is part of it, so what is there never changes.
+    pub(crate) fn file(&self, space: &SpaceId, blob: &crate::store::Hash, name: &str) -> String {
+        let name: String = percent_encoded(name);
+        format!("{}/files/{space}/{blob}/{name}", self.base)
+    }
+
     /// Where a site is published under a base name.
     pub(crate) fn published(&self, basename: &str) -> String {
         format!("{}/sites/{basename}/", self.base)
     }
+}
+
+/// A file's name as one segment of an address.
+fn percent_encoded(name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }

@@ -171,7 +171,12 @@ impl OrgAccess {
     ///
     /// # Errors
     /// `Forbidden`.
-    pub fn require_site(&self, action: SiteAction, created_by: Option<&UserId>, user: Option<&UserId>) -> Result<()> {
+    pub fn require_site(
+        &self,
+        action: SiteAction,
+        created_by: Option<&UserId>,
+        user: Option<&UserId>,
+    ) -> Result<()> {
         let needed = match action {
             SiteAction::View => Role::Read,
             // Whoever created the site keeps it, as long as they may create content at all.

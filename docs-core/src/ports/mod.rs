@@ -3,7 +3,9 @@
 mod clock;
 mod git;
 mod ids;
+mod secrets;
 
 pub use clock::{Clock, SystemClock};
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
+pub use secrets::{NotSealed, SealingKey, Secrets};

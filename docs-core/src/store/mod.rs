@@ -17,13 +17,16 @@ mod run;
 mod tx;
 
 pub use api::*;
-pub use cursor::*;
+pub use cursor::{
+    DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
+    fingerprint as cursor_fingerprint, open as open_cursor, seal as seal_cursor,
+};
 pub use indexed::{Indexed, Kind, Row};
 pub use key::KeyBuf;
 pub use objects::{Hash, NotAHash, Objects};
 pub use record::{Entity, decode};
 pub use registry::{Drift, KINDS, verify};
-pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, Receipt, run};
+pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, Receipt, run};
 pub use tx::Tx;
 
 #[cfg(feature = "conformance")]

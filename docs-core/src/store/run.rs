@@ -19,8 +19,8 @@ pub const MAX_ATTEMPTS: u32 = 10;
 pub const DEADLINE: Duration = Duration::from_secs(3);
 /// From this attempt on an operation's hot keys are taken first: doing so at once halves throughput.
 const HOT_FROM: u32 = 3;
-/// Class of the receipts of operations.
-pub(crate) const RECEIPT: &str = "op";
+/// Class of the receipts of operations; behind it the time of the operation.
+pub const RECEIPTS: &str = "op";
 
 /// One write of the platform: decided on a snapshot, stored by one commit.
 ///
@@ -62,7 +62,7 @@ pub struct Receipt {
 
 impl Receipt {
     fn key(&self) -> Key {
-        KeyBuf::new(RECEIPT).time(self.at).part(&self.id.simple().to_string()).key()
+        KeyBuf::new(RECEIPTS).time(self.at).part(&self.id.simple().to_string()).key()
     }
 
     /// Full jitter: anything up to `min(2^attempt ms, 100 ms)`.

@@ -9,7 +9,8 @@ use crate::{
     Error, ErrorKind, Result,
     content::slugify,
     model::{
-        Basename, CreateSite, OrgId, SiteId, SiteSpaceId, SiteSpacePath, SpaceId, Timestamp, UpdateSite, UserId,
+        Basename, CreateSite, OrgId, SiteId, SiteSpaceId, SiteSpacePath, SpaceId, Timestamp, UpdateSite,
+        UserId,
     },
     platform::{Actor, access, spaces::create_in},
     policy::{OrgAction, SiteAction, SpaceAction},
@@ -245,7 +246,11 @@ impl Operation for Delete {
 }
 
 /// Takes a space off its site; the default passes to the first that remains.
-pub(in crate::platform) async fn remove_place(tx: &mut Tx, site: &SiteRecord, place: &SiteSpaceRecord) -> Result<()> {
+pub(in crate::platform) async fn remove_place(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    place: &SiteSpaceRecord,
+) -> Result<()> {
     tx.delete(place);
     if site.default_site_space.as_ref() == Some(&place.id) {
         let first = tx.below(&SiteSpaceRecord::of_site(&site.id), 1).await?;
@@ -289,7 +294,8 @@ async fn free_path(tx: &Tx, site: &SiteId, title: &str, id: &SiteSpaceId) -> Res
 
 /// A base name that no site has yet.
 async fn free_basename(tx: &Tx, title: &str, salt: uuid::Uuid) -> Result<Basename> {
-    let slug: String = slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let slug: String =
+        slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "docs" } else { slug };
     let names = candidates(slug, 100);

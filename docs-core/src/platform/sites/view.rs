@@ -6,8 +6,8 @@ use super::{SharedSite, place_of, place_url};
 use crate::{
     Result,
     model::{
-        Site, SiteId, SiteObject, SiteProxy, SiteSpace, SiteSpaceObject, SiteSpaceUrls, SiteUrls, SiteVisibility,
-        SpaceId, Visibility,
+        Site, SiteId, SiteObject, SiteProxy, SiteSpace, SiteSpaceObject, SiteSpaceUrls, SiteUrls,
+        SiteVisibility, SpaceId, Visibility,
     },
     platform::{Actor, Platform},
     policy::OrgAccess,
@@ -47,8 +47,10 @@ impl Platform {
         tx: &Tx,
         spaces: &[&SpaceId],
     ) -> Result<Vec<Option<Placement>>> {
-        let scans: Vec<_> =
-            spaces.iter().map(|space| SiteSpaceRecord::of_space(space).scan(false, PLACES_LOOKED_AT)).collect();
+        let scans: Vec<_> = spaces
+            .iter()
+            .map(|space| SiteSpaceRecord::of_space(space).scan(false, PLACES_LOOKED_AT))
+            .collect();
         let rows = tx.scan_many(&scans).await?;
         let keys: Vec<Key> = rows.iter().flatten().map(|(row, _)| place_of(row)).collect();
         if keys.is_empty() {
@@ -61,7 +63,8 @@ impl Platform {
         let found: Vec<(Arc<SiteSpaceRecord>, SharedSite)> =
             places.into_iter().zip(sites).filter_map(|(place, site)| Some((place, site?))).collect();
         let pick = |space: &&SpaceId| {
-            let (place, site) = found.iter().find(|(place, site)| place.space == **space && site.published)?;
+            let (place, site) =
+                found.iter().find(|(place, site)| place.space == **space && site.published)?;
             let url = place_url(&self.urls().published(site.basename.as_str()), site, place);
             Some(Placement { site: Arc::clone(site), url })
         };

@@ -6,7 +6,7 @@ use super::counter;
 use crate::{
     model::{
         DefaultLevel, EditMode, Emoji, GitSync, OrgId, RevisionId, SpaceId, SpaceTitle, Timestamp, Url,
-        UserId, Visibility,
+        UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Row, Value},
 };

@@ -1,0 +1,243 @@
+//! The map against a sorted map, a rebuild, and a walk over everything.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Loaded nodes; counts what is asked for.
+#[derive(Default, Clone)]
+struct Memory(HashMap<Hash, Arc<Node>>);
+
+impl Nodes for Memory {
+    fn node(&self, hash: &Hash) -> Option<Arc<Node>> {
+        self.0.get(hash).cloned()
+    }
+}
+
+impl Memory {
+    fn add(&mut self, nodes: Vec<Fresh>) {
+        for fresh in nodes {
+            assert_eq!(Hash::of(&fresh.bytes), fresh.hash);
+            let decoded = Node::decode(&fresh.bytes).unwrap();
+            assert_eq!(decoded.level(), fresh.node.level());
+            assert!(decoded.entries().eq(fresh.node.entries()), "a node reads back as written");
+            assert_eq!(decoded.count(), fresh.node.count());
+            self.0.insert(fresh.hash, fresh.node);
+        }
+    }
+
+    fn build(&mut self, model: &Model) -> Hash {
+        let built = build(model.iter().map(|(k, v)| (k.clone(), v.clone())).collect());
+        self.add(built.nodes);
+        built.root
+    }
+
+    /// Runs a pass, taking what it misses from `store`; answers also how many passes and nodes it took.
+    fn run<T>(store: &Self, step: impl Fn(&Self) -> Pass<T>) -> (T, usize, usize) {
+        let mut loaded = Self::default();
+        for passes in 1.. {
+            match step(&loaded) {
+                Ok(value) => return (value, passes, loaded.0.len()),
+                Err(Fault::Missing(hashes)) => {
+                    let before = loaded.0.len();
+                    for hash in hashes {
+                        loaded.0.insert(hash, Arc::clone(&store.0[&hash]));
+                    }
+                    assert!(loaded.0.len() > before, "a pass asks for what it lacks");
+                }
+                Err(fault) => panic!("{fault}"),
+            }
+        }
+        unreachable!()
+    }
+}
+
+type Model = BTreeMap<Key, Bytes>;
+
+fn key(n: u32) -> Key {
+    format!("p!{n:06}").into()
+}
+
+fn value(n: u32) -> Bytes {
+    Bytes::from(format!("value {n}"))
+}
+
+fn model(n: u32) -> Model {
+    (0..n).map(|i| (key(i), value(i))).collect()
+}
+
+fn batch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, Change>> {
+    let change = (0..limit, proptest::option::weighted(0.6, 0u32..5));
+    proptest::collection::vec(change, 0..40)
+        .prop_map(|ops| ops.into_iter().map(|(k, v)| (key(k), v.map(value))).collect())
+}
+
+/// Batches that empty whole stretches, which is where nodes disappear.
+fn stretch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, Change>> {
+    (0..limit, 1u32..200, any::<bool>())
+        .prop_map(|(from, n, put)| (from..from + n).map(|k| (key(k), put.then(|| value(k)))).collect())
+}
+
+fn change(model: &mut Model, batch: &BTreeMap<Key, Change>) {
+    for (key, change) in batch {
+        match change {
+            Some(value) => model.insert(key.clone(), value.clone()),
+            None => model.remove(key),
+        };
+    }
+}
+
+#[test]
+fn the_empty_map_holds_nothing() {
+    let mut memory = Memory::default();
+    let root = memory.build(&Model::new());
+    assert_eq!(root, empty().hash);
+    assert_eq!(get(&memory, &root, "a").unwrap(), None);
+    assert_eq!(nth(&memory, &root, 0).unwrap(), None);
+    let all = Range { from: "".into(), to: None, rev: false, limit: 10 };
+    assert!(range(&memory, &root, &all).unwrap().is_empty());
+}
+
+#[test]
+fn the_bytes_of_a_map_never_change() {
+    // A new way to write nodes needs a new format number, and both readable.
+    let mut memory = Memory::default();
+    assert_eq!(empty().bytes.as_ref(), [1, 0, 0]);
+    let two: Model = [("p!a".into(), Bytes::from("1")), ("p!b".into(), Bytes::from("22"))].into();
+    let built = build(two.into_iter().collect());
+    assert_eq!(built.nodes[0].bytes.as_ref(), b"\x01\x00\x02\x00\x03p!a\x011\x02\x01b\x0222");
+    let root = memory.build(&model(2_000));
+    assert_eq!(root.to_string(), "oo7cevirzcsah4kzvnfvawvt6lwii6usmwkor3a2eqnsdrjus3cq");
+}
+
+#[test]
+fn one_change_of_many_loads_and_makes_one_node_a_level() {
+    let mut memory = Memory::default();
+    let root = memory.build(&model(60_000));
+    let levels = usize::from(memory.0[&root].level()) + 1;
+    assert!((3..=5).contains(&levels), "{levels}");
+    let changes = BTreeMap::from([(key(31_415), Some(Bytes::from("new")))]);
+    let (applied, passes, loaded) = Memory::run(&memory, |m| apply(m, &root, &changes));
+    assert_eq!((applied.nodes.len(), loaded), (levels, levels));
+    assert!(passes <= levels + 1);
+    memory.add(applied.nodes);
+    let (found, _, loaded) =
+        Memory::run(&memory, |m| diff(m, &root, &applied.root, &[("p!".into(), "p\"".into())]));
+    assert_eq!(found.len(), 1);
+    assert_eq!(loaded, 2 * levels);
+}
+
+#[test]
+fn reads_take_at_most_one_pass_a_level() {
+    let mut memory = Memory::default();
+    let root = memory.build(&model(20_000));
+    let levels = usize::from(memory.0[&root].level()) + 1;
+    let keys: Vec<Key> = (0..500).map(|i| key(i * 37)).collect();
+    let (_, passes, _) = Memory::run(&memory, |m| get_many(m, &root, &keys));
+    assert_eq!(passes, levels + 1);
+    let all = Range { from: "".into(), to: None, rev: false, limit: usize::MAX };
+    let (found, passes, _) = Memory::run(&memory, |m| range(m, &root, &all));
+    assert_eq!((found.len(), passes), (20_000, levels + 1));
+    let (_, _, loaded) = Memory::run(&memory, |m| range(m, &root, &all.clone().limit(10)));
+    assert!(loaded <= levels + 2, "{loaded}");
+}
+
+#[test]
+fn damaged_nodes_are_errors() {
+    let built = build(model(100).into_iter().collect());
+    for fresh in &built.nodes {
+        for at in 0..fresh.bytes.len() {
+            let mut bytes = fresh.bytes.to_vec();
+            bytes[at] ^= 0x41;
+            // Many changes still read as some node; none may panic.
+            let _ = Node::decode(&bytes.into());
+            assert!(Node::decode(&fresh.bytes.slice(..at)).is_err(), "a cut node is refused");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_are_no_node(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Node::decode(&[&[1, 0][..], &bytes].concat().into());
+        let _ = Node::decode(&[&[1, 1][..], &bytes].concat().into());
+    }
+
+    #[test]
+    fn any_edit_path_gives_the_root_of_a_rebuild(
+        start in 0u32..600,
+        batches in proptest::collection::vec(prop_oneof![batch(900), stretch(900)], 1..8),
+    ) {
+        let mut memory = Memory::default();
+        let mut model = model(start);
+        let mut root = memory.build(&model);
+        for batch in batches {
+            let (applied, ..) = Memory::run(&memory, |m| apply(m, &root, &batch));
+            memory.add(applied.nodes);
+            root = applied.root;
+            change(&mut model, &batch);
+            let rebuilt = build(model.iter().map(|(k, v)| (k.clone(), v.clone())).collect());
+            prop_assert_eq!(root, rebuilt.root);
+        }
+    }
+
+    #[test]
+    fn reads_answer_as_a_sorted_map(
+        n in 0u32..800,
+        holes in batch(800),
+        from in 0u32..820,
+        length in 0u32..820,
+        limit in prop_oneof![0usize..30, Just(usize::MAX)],
+        rev in any::<bool>(),
+    ) {
+        let mut memory = Memory::default();
+        let mut model = model(n);
+        change(&mut model, &holes);
+        let root = memory.build(&model);
+        let (from, to) = (key(from), key(from + length));
+        let mut expected: Vec<(Key, Bytes)> =
+            model.range(from.clone()..to.clone()).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let (counted, ..) = Memory::run(&memory, |m| count(m, &root, &from, &to));
+        prop_assert_eq!(counted, expected.len() as u64);
+        if rev {
+            expected.reverse();
+        }
+        expected.truncate(limit);
+        let asked = Range { from: from.clone(), to: Some(to), rev, limit };
+        let (found, ..) = Memory::run(&memory, |m| range(m, &root, &asked));
+        prop_assert_eq!(found, expected);
+        for (position, (k, v)) in model.iter().enumerate().step_by(97) {
+            let position = position as u64;
+            prop_assert_eq!(nth(&memory, &root, position).unwrap(), Some((k.clone(), v.clone())));
+            prop_assert_eq!(rank(&memory, &root, k).unwrap(), position);
+            prop_assert_eq!(get(&memory, &root, k).unwrap(), Some(v.clone()));
+        }
+        prop_assert_eq!(nth(&memory, &root, model.len() as u64).unwrap(), None);
+    }
+
+    #[test]
+    fn a_diff_is_what_differs(
+        n in 0u32..600,
+        first in prop_oneof![batch(800), stretch(800)],
+        second in prop_oneof![batch(800), stretch(800)],
+        low in 0u32..800,
+        length in 0u32..800,
+    ) {
+        let mut memory = Memory::default();
+        let (mut a, mut b) = (model(n), model(n));
+        change(&mut a, &first);
+        change(&mut b, &second);
+        let (ra, rb) = (memory.build(&a), memory.build(&b));
+        let (low, high) = (key(low), key(low + length));
+        let keys: std::collections::BTreeSet<&Key> = a.keys().chain(b.keys()).collect();
+        let expected: Vec<Difference> = keys
+            .into_iter()
+            .filter(|k| **k >= low && **k < high && a.get(*k) != b.get(*k))
+            .map(|k| Difference { key: k.clone(), before: a.get(k).cloned(), after: b.get(k).cloned() })
+            .collect();
+        let (found, ..) = Memory::run(&memory, |m| diff(m, &ra, &rb, &[(low.clone(), high.clone())]));
+        prop_assert_eq!(found, expected);
+    }
+}

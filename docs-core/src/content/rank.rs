@@ -1,0 +1,278 @@
+//! Ranks: the order of siblings, written so that there is always room between two of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Longest rank; when no shorter one fits, the siblings are spread anew.
+pub const MAX_RANK: usize = 64;
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Digits of the counting part: enough for 14 million pages added at the end.
+const HEAD: usize = 4;
+/// Where counting starts: in the middle, so that both ends have room.
+const MIDDLE: u64 = 31 * 62 * 62 * 62;
+
+/// The place of a page among its siblings. Ranks compare as bytes; pages of equal rank are ordered by id.
+///
+/// A rank is a fraction written in base 62 that does not end in the lowest digit, so there is one between any two.
+/// Adding at the end counts in the first four digits and keeps ranks short.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Rank(Box<str>);
+
+impl Rank {
+    /// The rank as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The rank of the sibling at a position when all are new: short, ascending, with room everywhere.
+    #[must_use]
+    pub fn nth(position: usize) -> Self {
+        // One of 62 numbers ends in the lowest digit and is left out.
+        let position = position as u64;
+        Self::counted(MIDDLE + position / 61 * 62 + position % 61 + 1)
+            .unwrap_or_else(|| Self(format!("zzzz{position:020}V").into()))
+    }
+
+    /// A rank between two others; `None` when the bounds leave no room or the rank would be longer than
+    /// [`MAX_RANK`]: then the siblings need to be spread anew, by [`Rank::nth`] or [`Rank::arrange`].
+    #[must_use]
+    pub fn between(low: Option<&Self>, high: Option<&Self>) -> Option<Self> {
+        let rank = match (low, high) {
+            (None, None) => Some(Self::nth(0)),
+            (Some(low), None) => low.step(1).or_else(|| Some(Self(middle(low.as_str(), None)))),
+            (None, Some(high)) => high.step(-1).or_else(|| Some(Self(middle("", Some(high.as_str()))))),
+            (Some(low), Some(high)) if low < high => Some(Self(middle(low.as_str(), Some(high.as_str())))),
+            _ => None,
+        }?;
+        let fits =
+            rank.0.len() <= MAX_RANK && low.is_none_or(|l| *l < rank) && high.is_none_or(|h| rank < *h);
+        fits.then_some(rank)
+    }
+
+    /// Ranks for siblings in this order that keep as many of the ranks they had as possible.
+    ///
+    /// The longest ascending run of old ranks stays, so that an import that changed little moves little.
+    #[must_use]
+    pub fn arrange(previous: &[Option<Self>]) -> Vec<Self> {
+        let kept = longest_ascending(previous);
+        let mut ranks: Vec<Self> = Vec::with_capacity(previous.len());
+        let mut next_kept = kept.iter().peekable();
+        for position in 0..previous.len() {
+            while next_kept.next_if(|k| **k < position).is_some() {}
+            let bound = next_kept.peek().map(|k| **k);
+            if bound == Some(position)
+                && let Some(rank) = &previous[position]
+            {
+                ranks.push(rank.clone());
+                continue;
+            }
+            match Self::between(ranks.last(), bound.and_then(|b| previous[b].as_ref())) {
+                Some(rank) => ranks.push(rank),
+                None => return (0..previous.len()).map(Self::nth).collect(),
+            }
+        }
+        ranks
+    }
+
+    /// The next or previous number of the counting part; `None` at its ends.
+    fn step(&self, by: i64) -> Option<Self> {
+        let mut number: u64 = 0;
+        for position in 0..HEAD {
+            let digit = self.0.as_bytes().get(position).map_or(0, |b| value(*b));
+            number = number * 62 + digit as u64;
+        }
+        let mut next = number.checked_add_signed(by)?;
+        if next % 62 == 0 {
+            next = next.checked_add_signed(by)?;
+        }
+        Self::counted(next)
+    }
+
+    fn counted(number: u64) -> Option<Self> {
+        let mut digits = [b'0'; HEAD];
+        let mut rest = number;
+        for digit in digits.iter_mut().rev() {
+            *digit = DIGITS[(rest % 62) as usize];
+            rest /= 62;
+        }
+        if rest > 0 || number == 0 {
+            return None;
+        }
+        Some(Self(digits.iter().map(|b| char::from(*b)).collect::<String>().into()))
+    }
+}
+
+/// The text is not a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a rank: letters and digits are needed, the last of them not 0")]
+pub struct NotARank;
+
+impl std::str::FromStr for Rank {
+    type Err = NotARank;
+    fn from_str(text: &str) -> Result<Self, NotARank> {
+        let fits =
+            text.bytes().all(|b| b.is_ascii_alphanumeric()) && text.bytes().last().is_some_and(|b| b != b'0');
+        if fits { Ok(Self(text.into())) } else { Err(NotARank) }
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for Rank {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rank {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+fn value(digit: u8) -> usize {
+    DIGITS.iter().position(|d| *d == digit).unwrap_or(0)
+}
+
+/// A fraction strictly between `low` and `high`, which must be in order.
+fn middle(low: &str, high: Option<&str>) -> Box<str> {
+    let (low, mut high) = (low.as_bytes(), high.map(str::as_bytes));
+    let mut out = String::new();
+    let mut position = 0;
+    loop {
+        let l = low.get(position).map_or(0, |b| value(*b));
+        let h = match high {
+            Some(high) => high.get(position).map_or(0, |b| value(*b)),
+            None => DIGITS.len(),
+        };
+        if h > l + 1 {
+            out.push(char::from(DIGITS[l.midpoint(h)]));
+            return out.into();
+        }
+        out.push(char::from(DIGITS[l]));
+        if h > l {
+            // One digit apart: anything above the rest of `low` will do.
+            high = None;
+        }
+        position += 1;
+        if position > 4 * MAX_RANK {
+            // Only bounds out of order come here; the caller compares the result with them.
+            return out.into();
+        }
+    }
+}
+
+/// The positions of a longest strictly ascending selection of the ranks that are there.
+fn longest_ascending(ranks: &[Option<Rank>]) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = vec![None; ranks.len()];
+    for (position, rank) in ranks.iter().enumerate() {
+        let Some(rank) = rank else { continue };
+        let at = ends.partition_point(|end| ranks[*end].as_ref() < Some(rank));
+        before[position] = at.checked_sub(1).map(|p| ends[p]);
+        if at == ends.len() {
+            ends.push(position);
+        } else {
+            ends[at] = position;
+        }
+    }
+    let mut chain = Vec::with_capacity(ends.len());
+    let mut cursor = ends.last().copied();
+    while let Some(position) = cursor {
+        chain.push(position);
+        cursor = before[position];
+    }
+    chain.reverse();
+    chain
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ranks_added_at_the_end_stay_short() {
+        let mut last = Rank::nth(0);
+        for _ in 0..10_000 {
+            let next = Rank::between(Some(&last), None).unwrap();
+            assert!(next > last && next.as_str().len() == HEAD);
+            last = next;
+        }
+    }
+
+    #[test]
+    fn ranks_added_at_the_start_stay_short() {
+        let mut first = Rank::nth(0);
+        for _ in 0..10_000 {
+            let next = Rank::between(None, Some(&first)).unwrap();
+            assert!(next < first && next.as_str().len() == HEAD);
+            first = next;
+        }
+    }
+
+    #[test]
+    fn there_are_hundreds_of_places_before_the_same_rank() {
+        let (low, mut high) = (Rank::nth(0), Rank::nth(1));
+        let mut made = 0;
+        while let Some(rank) = Rank::between(Some(&low), Some(&high)) {
+            assert!(low < rank && rank < high);
+            high = rank;
+            made += 1;
+        }
+        assert!(made >= 300, "{made}");
+    }
+
+    #[test]
+    fn new_ranks_ascend() {
+        let ranks: Vec<Rank> = (0..5_000).map(Rank::nth).collect();
+        assert!(ranks.windows(2).all(|w| w[0] < w[1]));
+        assert!(ranks.iter().all(|r| r.as_str().parse::<Rank>().is_ok()));
+    }
+
+    #[test]
+    fn equal_bounds_leave_no_room() {
+        assert_eq!(Rank::between(Some(&Rank::nth(3)), Some(&Rank::nth(3))), None);
+        assert_eq!(Rank::between(Some(&Rank::nth(4)), Some(&Rank::nth(3))), None);
+    }
+
+    proptest! {
+        #[test]
+        fn there_is_a_rank_between_any_two(choices in proptest::collection::vec(any::<u16>(), 1..120)) {
+            let mut ranks: Vec<Rank> = Vec::new();
+            for choice in choices {
+                let at = usize::from(choice) % (ranks.len() + 1);
+                let low = at.checked_sub(1).map(|i| &ranks[i]);
+                let rank = Rank::between(low, ranks.get(at)).unwrap();
+                prop_assert!(rank.as_str().parse::<Rank>().is_ok());
+                ranks.insert(at, rank);
+            }
+            prop_assert!(ranks.windows(2).all(|w| w[0] < w[1]));
+        }
+
+        #[test]
+        fn arranging_gives_the_order_and_keeps_what_is_in_order(
+            previous in proptest::collection::vec(proptest::option::of(0usize..40), 0..40)
+        ) {
+            let previous: Vec<Option<Rank>> = previous.into_iter().map(|p| p.map(Rank::nth)).collect();
+            let ranks = Rank::arrange(&previous);
+            prop_assert_eq!(ranks.len(), previous.len());
+            prop_assert!(ranks.windows(2).all(|w| w[0] < w[1]));
+            let sorted: Vec<_> = previous.iter().flatten().collect();
+            if sorted.windows(2).all(|w| w[0] < w[1]) {
+                for (rank, before) in ranks.iter().zip(&previous) {
+                    prop_assert!(before.as_ref().is_none_or(|b| b == rank));
+                }
+            }
+        }
+    }
+}

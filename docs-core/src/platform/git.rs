@@ -1,0 +1,158 @@
+//! Git import: the request, and what is known of a space's repository.
+
+mod import;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::import::IMPORT;
+use super::{Actor, Platform, access};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{GitSync, ImportGitRepository, JobId, SpaceId, Text, Timestamp, UserId},
+    policy::SpaceAction,
+    store::{Operation, Tx, jobs},
+};
+
+/// What an import works on, as the job keeps it: without credentials.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ImportPayload {
+    pub(super) space: SpaceId,
+    /// Who asked for it, and makes the revision.
+    pub(super) by: UserId,
+    /// The request, its URL without credentials.
+    pub(super) request: ImportGitRepository,
+    /// The URL with credentials, sealed.
+    #[serde(default)]
+    pub(super) sealed_url: Option<String>,
+}
+
+impl Platform {
+    /// Starts importing a Git repository into a space (SPEC 4.14): answers at once with the job that does it.
+    ///
+    /// The job makes the space's content equal to the repository's; whatever goes wrong is on the job and in the log,
+    /// and leaves the space as it was. Imports of one space run one after the other, by their `timestamp`.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a URL or ref that is none; `Precondition`
+    /// when this platform reads no repositories.
+    pub async fn import_git(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        request: ImportGitRepository,
+    ) -> Result<JobId> {
+        if self.git().is_none() {
+            return Err(Error::new(ErrorKind::Precondition, "this server does not read Git repositories"));
+        }
+        let clean = check_url(&request.url)?;
+        if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
+            return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+        }
+        let by = actor.require_user()?.clone();
+        let id: JobId = self.id();
+        let sealed_url = match clean == *request.url {
+            true => None,
+            false => Some(
+                self.secrets().seal(id.as_str(), &request.url, self.ids().next()).map_err(Error::internal)?,
+            ),
+        };
+        let mut request = request;
+        request.url = Text::new(clean).map_err(|e| Error::invalid("url", e))?;
+        let now = self.now();
+        let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
+        self.write(&Enqueue { actor: actor.clone(), id: id.clone(), payload, now }).await?;
+        Ok(id)
+    }
+
+    /// What is known of the space's repository (SPEC 4.14).
+    ///
+    /// # Errors
+    /// `NotFound`, also for a space that was never in sync with one.
+    pub async fn git_info(&self, actor: &Actor, space: &SpaceId) -> Result<GitSync> {
+        let tx = self.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let git = access.space().git.as_ref();
+        git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
+    }
+}
+
+/// Checks that text is the URL of a repository; answers it without credentials.
+fn check_url(url: &str) -> Result<String> {
+    let wrong = || Error::invalid("url", "must be an absolute https, http, git or file URL");
+    let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
+    if !["https", "http", "git", "file"].contains(&scheme.to_ascii_lowercase().as_str()) {
+        return Err(wrong());
+    }
+    if rest.is_empty() || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(wrong());
+    }
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    if host.is_empty() && !scheme.eq_ignore_ascii_case("file") {
+        return Err(wrong());
+    }
+    Ok(format!("{scheme}://{host}{path}"))
+}
+
+struct Enqueue {
+    actor: Actor,
+    id: JobId,
+    payload: ImportPayload,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Enqueue {
+    type Out = ();
+    const NAME: &'static str = "git_import";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let space = &self.payload.space;
+        access::space(tx, &self.actor, space).await?.require(SpaceAction::Manage)?;
+        let event_at = self.payload.request.timestamp.unwrap_or(self.now);
+        jobs::enqueue(
+            tx,
+            self.now,
+            jobs::NewJob {
+                id: self.id.clone(),
+                kind: IMPORT,
+                payload: serde_json::to_value(&self.payload).map_err(Error::internal)?,
+                subject: space.to_string(),
+                lane: Some((format!("git:{space}"), event_at)),
+                due: self.now,
+            },
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_its_credentials() {
+        let clean = |url| check_url(url).expect("a URL");
+        assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
+        assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com");
+        assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");
+        assert_eq!(clean("file:///srv/docs"), "file:///srv/docs");
+    }
+
+    #[test]
+    fn a_url_of_another_scheme_is_refused_by_name() {
+        for wrong in [
+            "",
+            "example.com/a",
+            "ssh://git@example.com/a",
+            "gopher://x/",
+            "https://",
+            "https:///a",
+            "https://a b/",
+        ] {
+            let error = check_url(wrong).expect_err(wrong);
+            assert!(error.message().starts_with("url: "), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Background work: who does it, and when.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::de::DeserializeOwned;
+
+use super::{Actor, Platform, people::platform_only, spaces};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{JobId, SpaceId},
+    store::{
+        FeedPos, Key, KeyBuf, Operation, Tx, jobs,
+        records::{JobLine, JobRecord},
+        topic,
+    },
+};
+
+/// Longest wait of an idle worker: what the feed's news may have missed is found then.
+const IDLE: Duration = Duration::from_secs(30);
+/// How long receipts of operations are kept.
+const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
+/// How often a worker tidies up.
+const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
+/// Rows that one transaction of tidying removes.
+const TIDY_CHUNK: u32 = 500;
+
+/// One run of a job.
+pub(super) struct Run {
+    /// The job as it was claimed.
+    pub(super) job: JobRecord,
+    /// What happened, for the user.
+    pub(super) log: Vec<JobLine>,
+}
+
+impl Run {
+    /// What the job is done with.
+    pub(super) fn payload<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_value(self.job.payload.clone()).map_err(Error::internal)
+    }
+}
+
+/// What became of a run's effect.
+pub(super) enum Effect {
+    /// Done; the job is still to be finished.
+    Done,
+    /// Done, and the job was finished in the same transaction.
+    Finished,
+}
+
+impl Platform {
+    /// Does background work until `stop` completes; the job in flight is then brought to its end first.
+    ///
+    /// Run it as a task of its own, as often as jobs are to run side by side.
+    pub async fn work(&self, stop: impl Future<Output = ()> + Send) {
+        tokio::pin!(stop);
+        let mut seen: Option<FeedPos> = None;
+        let mut tidy_at = self.clock().now();
+        loop {
+            if self.clock().now() >= tidy_at {
+                tidy_at = self.clock().now() + TIDY_EVERY;
+                if let Err(error) = self.tidy().await {
+                    tracing::warn!(error = ?error, "tidying up failed");
+                }
+            }
+            // News of jobs enqueued from here on end the wait below.
+            if let Err(error) = self.catch_up(&mut seen).await {
+                tracing::warn!(error = ?error, "the news of jobs cannot be read");
+            }
+            let next = match self.work_once().await {
+                Ok(jobs::Claimed::Job(_)) => {
+                    if is_ready(stop.as_mut()).await {
+                        return;
+                    }
+                    continue;
+                }
+                Ok(jobs::Claimed::Nothing(next)) => next,
+                Err(error) => {
+                    tracing::warn!(error = ?error, "jobs cannot be claimed");
+                    None
+                }
+            };
+            let wake = next.map_or_else(|| self.clock().now() + IDLE, |next| next.time());
+            tokio::select! {
+                () = &mut stop => return,
+                _ = self.store().changed(topic::JOBS, seen.clone(), IDLE) => {}
+                () = self.clock().wait_until(wake) => {}
+            }
+        }
+    }
+
+    /// Does everything that is due by the platform's clock and returns when nothing is left; answers how many jobs
+    /// ran. For tests, and programs that do their own scheduling.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn settle(&self) -> Result<usize> {
+        let mut ran = 0;
+        while let jobs::Claimed::Job(_) = self.work_once().await? {
+            ran += 1;
+        }
+        Ok(ran)
+    }
+
+    /// The latest jobs about a space, newest first. Credentials are not part of them.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`.
+    pub async fn jobs_of_space(&self, actor: &Actor, space: &SpaceId) -> Result<Vec<Arc<JobRecord>>> {
+        let tx = self.read().await?;
+        let access = super::access::any_space(&tx, actor, space).await?;
+        access.require(crate::policy::SpaceAction::Manage)?;
+        Ok(jobs::of_subject(&tx, space.as_str(), 100).await?)
+    }
+
+    /// Reads a job. Only the platform itself may.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`.
+    pub async fn get_job(&self, actor: &Actor, id: &JobId) -> Result<Arc<JobRecord>> {
+        platform_only(actor)?;
+        self.read().await?.get(&JobRecord::at(id)).await?.ok_or_else(|| Error::not_found("job"))
+    }
+
+    /// Claims a job, runs it and finishes it.
+    async fn work_once(&self) -> Result<jobs::Claimed> {
+        let claimed = self.write(&jobs::Claim { now: self.now() }).await?;
+        if let jobs::Claimed::Job(job) = &claimed {
+            self.run_job(JobRecord::clone(job)).await?;
+        }
+        Ok(claimed)
+    }
+
+    async fn run_job(&self, job: JobRecord) -> Result<()> {
+        tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
+        let mut run = Run { job: job.clone(), log: Vec::new() };
+        let result = {
+            let doing = self.do_job(&mut run);
+            tokio::pin!(doing);
+            loop {
+                let renewal = self.clock().now() + jobs::LEASE / 3;
+                tokio::select! {
+                    result = &mut doing => break result,
+                    () = self.clock().wait_until(renewal) => {
+                        if !self.write(&jobs::Renew { job: job.clone(), now: self.now() }).await? {
+                            tracing::warn!(job.id = %job.id, "another worker has taken the job over");
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+        };
+        let end = match result {
+            Ok(Effect::Finished) => {
+                tracing::info!(job.id = %job.id, job.kind, "job done");
+                return Ok(());
+            }
+            Ok(Effect::Done) => jobs::JobEnd::Done,
+            Err(error) => self.end_of(&job, &error),
+        };
+        if let jobs::JobEnd::Failed(why) | jobs::JobEnd::Again(_, why) = &end {
+            run.log.push(JobLine { at: self.now(), text: why.clone() });
+        }
+        self.write(&jobs::Finish { job, now: self.now(), end, log: run.log }).await?;
+        Ok(())
+    }
+
+    /// What a failure means for a job: what may pass is tried again.
+    fn end_of(&self, job: &JobRecord, error: &Error) -> jobs::JobEnd {
+        tracing::warn!(job.id = %job.id, job.kind, job.subject, error = ?error, "job failed");
+        match error.kind() {
+            ErrorKind::Unavailable => jobs::JobEnd::Again(
+                jobs::again_at(self.clock().now(), job.attempt),
+                error.message().to_owned(),
+            ),
+            _ => jobs::JobEnd::Failed(error.message().to_owned()),
+        }
+    }
+
+    async fn do_job(&self, run: &mut Run) -> Result<Effect> {
+        match run.job.kind.as_str() {
+            spaces::PURGE => {
+                self.purge_space(&run.payload()?).await?;
+                Ok(Effect::Done)
+            }
+            super::git::IMPORT => self.import_job(run).await,
+            kind => Err(Error::internal(format!("no program here knows jobs of kind `{kind}`"))),
+        }
+    }
+
+    /// Moves behind the news that are there already.
+    async fn catch_up(&self, seen: &mut Option<FeedPos>) -> Result<()> {
+        loop {
+            let news = self.store().changes(topic::JOBS, seen.clone(), TIDY_CHUNK).await?;
+            match news.last() {
+                Some((last, _)) => *seen = Some(last.clone()),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Removes what is kept for a time only: receipts of operations, news of jobs that all workers have seen.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn tidy(&self) -> Result<()> {
+        let before = self.clock().now() - RECEIPTS_KEPT;
+        while self.write(&DropReceipts { before }).await? {}
+        let mut seen = None;
+        self.catch_up(&mut seen).await?;
+        if let Some(seen) = seen {
+            // News only wake idle workers, who look for themselves every now and then.
+            self.store().trim(topic::JOBS, &seen).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes old receipts; `Out` tells whether there may be more.
+struct DropReceipts {
+    before: chrono::DateTime<chrono::Utc>,
+}
+
+#[async_trait]
+impl Operation for DropReceipts {
+    type Out = bool;
+    const NAME: &'static str = "receipts_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = KeyBuf::new(crate::store::RECEIPTS).below();
+        let to: Key = KeyBuf::new(crate::store::RECEIPTS).time(self.before).key();
+        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK }).await?;
+        for (row, _) in &rows {
+            tx.delete_value(Arc::clone(row));
+        }
+        Ok(rows.len() == TIDY_CHUNK as usize)
+    }
+}
+
+/// Tells whether a future is ready, without waiting for it.
+async fn is_ready(mut future: std::pin::Pin<&mut impl Future<Output = ()>>) -> bool {
+    std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
+}

@@ -1,0 +1,4 @@
+//! The platform over the store in memory.
+
+mod spaces;
+mod support;

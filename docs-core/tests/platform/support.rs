@@ -1,0 +1,69 @@
+//! A platform to test with: manual clock, seeded ids, one organization with people of every role.
+
+use std::sync::Arc;
+
+use docs_core::{
+    Actor, Error, ErrorKind, Platform,
+    model::{OrgId, Role},
+    platform::NewUser,
+    store::{Objects, Store, verify},
+};
+use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+
+pub(crate) struct World {
+    pub(crate) platform: Platform,
+    pub(crate) clock: ManualClock,
+    pub(crate) org: OrgId,
+    pub(crate) admin: Actor,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        Self::over(Arc::new(MemStore::new())).await
+    }
+
+    pub(crate) async fn over(store: Arc<dyn Store>) -> Self {
+        let clock = ManualClock::default();
+        let objects: Arc<dyn Objects> = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+        let platform = Platform::builder(store, objects).clock(clock.clone()).ids(SeededIds::new(7)).build();
+        let admin = person(&platform, "Ada").await;
+        let user = admin.user().expect("a user").clone();
+        let title = "Test organization".parse().expect("a title");
+        let org = platform.create_org(&Actor::Platform, title, &user).await.expect("an organization");
+        Self { platform, clock, org, admin }
+    }
+
+    /// A member with a role; `None` for a guest.
+    pub(crate) async fn member(&self, name: &str, role: Option<Role>) -> Actor {
+        let actor = person(&self.platform, name).await;
+        let user = actor.user().expect("a user");
+        self.platform.put_member(&Actor::Platform, &self.org, user, role).await.expect("a member");
+        actor
+    }
+
+    /// Every index row and counter is what the records call for.
+    pub(crate) async fn check(&self) {
+        let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
+        assert!(drift.is_none(), "{drift:?}");
+    }
+}
+
+pub(crate) async fn person(platform: &Platform, name: &str) -> Actor {
+    let email = format!("{}@example.com", name.to_lowercase());
+    let new =
+        NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
+    Actor::User(platform.create_user(&Actor::Platform, new).await.expect("a user").id)
+}
+
+pub(crate) trait Refused {
+    fn refused(self, kind: ErrorKind) -> Error;
+}
+
+impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
+    #[track_caller]
+    fn refused(self, kind: ErrorKind) -> Error {
+        let error = self.expect_err("it is refused");
+        assert_eq!(error.kind(), kind, "{error:?}");
+        error
+    }
+}
