@@ -431,3 +431,21 @@ pub enum Touch {
     Updated,
     Deleted,
 }
+
+/// What a change of content answers: the request alone, or with what was changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ContentAnswer {
+    /// With what was changed.
+    Update(Box<ContentUpdate>),
+    /// The request alone, as clients of before expect it.
+    Request(Box<ChangeRequest>),
+}
+
+impl ContentAnswer {
+    /// The answer in the form that a client asks for: `compat` is the request alone.
+    #[must_use]
+    pub fn new(update: ContentUpdate, compat: bool) -> Self {
+        if compat { Self::Request(Box::new(update.change_request)) } else { Self::Update(Box::new(update)) }
+    }
+}

@@ -1,0 +1,42 @@
+//! Git.
+
+use docs_core::{
+    Platform,
+    model::{GitSync, ImportGitRepository},
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Tag, id};
+use crate::{
+    auth::Auth,
+    wire::{
+        error::Answer,
+        payload::Strict,
+        reply::{Empty, NoContent, Reply},
+    },
+};
+
+pub(crate) struct Git(pub(super) Platform);
+
+#[OpenApi(tag = "Tag::Git")]
+impl Git {
+    /// Import a Git repository
+    ///
+    /// Answers at once; the import runs in the background and makes the content equal to the repository's.
+    #[oai(path = "/spaces/:spaceId/git/import", method = "post", operation_id = "importGitRepository")]
+    async fn import(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        request: Strict<ImportGitRepository>,
+    ) -> Answer<NoContent> {
+        self.0.import_git(&auth.0, &id(&space, "space")?, request.0).await?;
+        Ok(Empty)
+    }
+
+    /// Get what is known of the repository of a space
+    #[oai(path = "/spaces/:spaceId/git/info", method = "get", operation_id = "getSpaceGitInfo")]
+    async fn info(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<GitSync>> {
+        Ok(Reply(self.0.git_info(&auth.0, &id(&space, "space")?).await?))
+    }
+}

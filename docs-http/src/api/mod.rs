@@ -1,0 +1,67 @@
+//! The operations over HTTP: one file a noun, each handler a call of one operation of the platform.
+
+mod change_requests;
+mod content;
+mod git;
+mod orgs;
+mod sites;
+mod spaces;
+mod users;
+
+use docs_core::{Platform, model::NotAnId, store::PageRequest};
+use poem_openapi::Tags;
+
+use crate::wire::error::ApiError;
+
+/// All operations.
+pub(crate) type Api = (
+    users::Users,
+    orgs::Orgs,
+    spaces::Spaces,
+    content::Content,
+    change_requests::ChangeRequests,
+    git::Git,
+    sites::Sites,
+);
+
+/// All operations on a platform.
+pub(crate) fn api(platform: &Platform) -> Api {
+    (
+        users::Users(platform.clone()),
+        orgs::Orgs(platform.clone()),
+        spaces::Spaces(platform.clone()),
+        content::Content(platform.clone()),
+        change_requests::ChangeRequests(platform.clone()),
+        git::Git(platform.clone()),
+        sites::Sites(platform.clone()),
+    )
+}
+
+/// What an operation is about.
+#[derive(Tags)]
+enum Tag {
+    /// The user whose token it is.
+    Users,
+    /// Organizations and their settings.
+    Organizations,
+    /// Containers of pages and files.
+    Spaces,
+    /// Pages and files, live or in a change request.
+    Content,
+    /// Changes in the making.
+    ChangeRequests,
+    /// Import of repositories.
+    Git,
+    /// Spaces published to an audience.
+    Sites,
+}
+
+/// An id of the path. Text that can be no id names nothing, so it is answered like an unknown one.
+fn id<T: std::str::FromStr<Err = NotAnId>>(text: &str, noun: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|_| docs_core::Error::not_found(noun).into())
+}
+
+/// The page of a list that the query asks for.
+fn page(page: Option<String>, limit: Option<u32>) -> PageRequest {
+    PageRequest { page, limit }
+}

@@ -1,0 +1,173 @@
+//! Sites.
+
+use docs_core::{
+    Platform,
+    model::{AddSiteSpace, CreateSite, List, PublishedSite, Site, SiteSpace, SiteType, UpdateSite},
+    platform::SiteFilter,
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Tag, id, page};
+use crate::{
+    auth::Auth,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::{Optional, Strict},
+        reply::{Created, Empty, NoContent, Reply},
+    },
+};
+
+pub(crate) struct Sites(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/orgs/:organizationId/sites", tag = "Tag::Sites")]
+impl Sites {
+    /// List the sites of an organization
+    #[oai(path = "/", method = "get", operation_id = "listSites")]
+    #[expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "page")] cursor: Query<String>,
+        limit: Query<u32>,
+        space: Query<String>,
+        title: Query<String>,
+        published: Query<bool>,
+        #[oai(name = "type")] types: Query<Vec<SiteType>>,
+    ) -> Answer<Reply<List<Site>>> {
+        let org = id(&org, "organization")?;
+        let filter = SiteFilter {
+            space: space.0,
+            title: title.0,
+            published: published.0,
+            types: types.0.unwrap_or_default(),
+        };
+        Ok(Reply(self.0.list_sites(&auth.0, &org, &filter, &page(cursor.0, limit.0)).await?.into()))
+    }
+
+    /// Create a site
+    ///
+    /// A new site is not published yet.
+    #[oai(path = "/", method = "post", operation_id = "createSite")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Optional<CreateSite>,
+    ) -> Answer<Created<Site>> {
+        let site = self.0.create_site(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let location = site.urls.location.clone();
+        Ok(Created::new(site).at(location))
+    }
+
+    /// Get a site
+    #[oai(path = "/:siteId", method = "get", operation_id = "getSiteById")]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<Site>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.get_site(&auth.0, &org, &site).await?))
+    }
+
+    /// Change a site
+    ///
+    /// What the request leaves out stays; `null` removes the proxy.
+    #[oai(path = "/:siteId", method = "patch", operation_id = "updateSiteById")]
+    async fn update(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        change: Strict<UpdateSite>,
+    ) -> Answer<Reply<Site>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.update_site(&auth.0, &org, &site, change.0).await?))
+    }
+
+    /// Delete a site
+    ///
+    /// Its spaces stay. A site that is missing is no error.
+    #[oai(path = "/:siteId", method = "delete", operation_id = "deleteSiteById")]
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<NoContent> {
+        if let (Ok(org), Ok(site)) = (org.parse(), site.parse()) {
+            self.0.delete_site(&auth.0, &org, &site).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// Publish a site
+    #[oai(path = "/:siteId/publish", method = "post", operation_id = "publishSite")]
+    async fn publish(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<Site>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.publish_site(&auth.0, &org, &site).await?))
+    }
+
+    /// Unpublish a site
+    #[oai(path = "/:siteId/unpublish", method = "post", operation_id = "unpublishSite")]
+    async fn unpublish(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<Site>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.unpublish_site(&auth.0, &org, &site).await?))
+    }
+
+    /// Get everything that a reader of a published site needs
+    #[oai(path = "/:siteId/published", method = "get", operation_id = "getPublishedContentSite")]
+    async fn published(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<PublishedSite>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.published_site(&auth.0, &org, &site).await?))
+    }
+
+    /// List the spaces of a site
+    #[oai(path = "/:siteId/site-spaces", method = "get", operation_id = "listSiteSpaces")]
+    async fn spaces(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "page")] cursor: Query<String>,
+        limit: Query<u32>,
+        default: Query<bool>,
+    ) -> Answer<Reply<List<SiteSpace>>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let page = page(cursor.0, limit.0);
+        Ok(Reply(self.0.list_site_spaces(&auth.0, (&org, &site), default.0, &page).await?.into()))
+    }
+
+    /// Add a space to a site
+    #[oai(path = "/:siteId/site-spaces", method = "post", operation_id = "addSpaceToSite")]
+    async fn add_space(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        add: Strict<AddSiteSpace>,
+    ) -> Answer<Created<SiteSpace>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let added = self.0.add_site_space(&auth.0, &org, &site, &add.0).await?;
+        let location = format!("{}/v1/orgs/{org}/sites/{site}/site-spaces/{}", self.0.urls().base(), added.id);
+        Ok(Created::new(added).at(location))
+    }
+}

@@ -1,0 +1,99 @@
+//! Spaces.
+
+use docs_core::{
+    Platform,
+    model::{CreateSpace, List, Space, UpdateSpace},
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Tag, id, page};
+use crate::{
+    auth::Auth,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::{Optional, Strict},
+        reply::{Created, Empty, NoContent, Reply},
+    },
+};
+
+pub(crate) struct Spaces(pub(super) Platform);
+
+#[OpenApi(tag = "Tag::Spaces")]
+impl Spaces {
+    /// List the spaces of an organization
+    #[oai(path = "/orgs/:organizationId/spaces", method = "get", operation_id = "listSpacesInOrganizationById")]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "page")] cursor: Query<String>,
+        limit: Query<u32>,
+    ) -> Answer<Reply<List<Space>>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(self.0.list_spaces(&auth.0, &org, &page(cursor.0, limit.0)).await?.into()))
+    }
+
+    /// Create a space
+    #[oai(path = "/orgs/:organizationId/spaces", method = "post", operation_id = "createSpace")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Optional<CreateSpace>,
+    ) -> Answer<Created<Space>> {
+        let space = self.0.create_space(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let location = space.urls.location.clone();
+        Ok(Created::new(space).at(location))
+    }
+
+    /// Get a space
+    ///
+    /// A deleted space is shown for seven days, with `deletedAt`.
+    #[oai(path = "/spaces/:spaceId", method = "get", operation_id = "getSpaceById")]
+    async fn get(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<Space>> {
+        Ok(Reply(self.0.get_space(&auth.0, &id(&space, "space")?).await?))
+    }
+
+    /// Change a space
+    ///
+    /// What the request leaves out stays.
+    #[oai(path = "/spaces/:spaceId", method = "patch", operation_id = "updateSpaceById")]
+    async fn update(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        change: Strict<UpdateSpace>,
+    ) -> Answer<Reply<Space>> {
+        Ok(Reply(self.0.update_space(&auth.0, &id(&space, "space")?, change.0).await?))
+    }
+
+    /// Delete a space
+    ///
+    /// It can be restored for seven days. A space that is missing is no error.
+    #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpaceById")]
+    async fn delete(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<NoContent> {
+        if let Ok(space) = space.parse() {
+            self.0.delete_space(&auth.0, &space).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// Copy a space
+    ///
+    /// The copy has the content, but no history, change requests or sites.
+    #[oai(path = "/spaces/:spaceId/duplicate", method = "post", operation_id = "duplicateSpace")]
+    async fn duplicate(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Created<Space>> {
+        let space = self.0.duplicate_space(&auth.0, &id(&space, "space")?).await?;
+        let location = space.urls.location.clone();
+        Ok(Created::new(space).at(location))
+    }
+
+    /// Restore a space
+    ///
+    /// Only spaces that were deleted in the last seven days.
+    #[oai(path = "/spaces/:spaceId/restore", method = "post", operation_id = "restoreSpace")]
+    async fn restore(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<Space>> {
+        Ok(Reply(self.0.restore_space(&auth.0, &id(&space, "space")?).await?))
+    }
+}
