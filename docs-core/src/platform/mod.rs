@@ -6,6 +6,7 @@
 mod access;
 mod change_requests;
 mod content;
+mod files;
 mod git;
 mod jobs;
 mod orgs;
@@ -18,6 +19,7 @@ use std::{fmt, sync::Arc};
 
 pub use change_requests::RequestFilter;
 pub use content::{ContentOf, Shown};
+pub use files::media_type;
 pub use people::{NewUser, TokenSecret};
 pub use sites::SiteFilter;
 pub use spaces::RESTORE_WINDOW;
@@ -68,6 +70,7 @@ pub struct Platform(Arc<Inner>);
 
 struct Inner {
     store: Arc<dyn Store>,
+    objects: Arc<dyn Objects>,
     content: Content,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -140,7 +143,8 @@ impl Builder {
     pub fn build(self) -> Platform {
         Platform(Arc::new(Inner {
             secrets: self.secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(self.ids.as_ref()))),
-            content: Content::new(self.objects),
+            content: Content::new(Arc::clone(&self.objects)),
+            objects: self.objects,
             store: self.store,
             clock: self.clock,
             ids: self.ids,
@@ -179,6 +183,10 @@ impl Platform {
 
     pub(crate) fn content(&self) -> &Content {
         &self.0.content
+    }
+
+    pub(crate) fn objects(&self) -> &dyn Objects {
+        self.0.objects.as_ref()
     }
 
     pub(crate) fn git(&self) -> Option<&Arc<dyn GitRemote>> {

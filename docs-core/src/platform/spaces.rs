@@ -447,9 +447,9 @@ impl Operation for Delete {
         let access = access::space(tx, &self.actor, &self.id).await?;
         let proof = access.require(SpaceAction::Manage)?;
         let old = proof.space();
-        let deleted_at = later(self.now, old.updated_at);
-        let new =
-            SpaceRecord { deleted_at: Some(deleted_at), updated_at: deleted_at, ..SpaceRecord::clone(old) };
+        let deleted_at = self.now;
+        let updated_at = later(self.now, old.updated_at);
+        let new = SpaceRecord { deleted_at: Some(deleted_at), updated_at, ..SpaceRecord::clone(old) };
         tx.put(&**old, new)?;
         let payload = Purge { space: self.id.clone(), deleted_at };
         jobs::enqueue(

@@ -1,4 +1,5 @@
 //! The platform over the store in memory.
 
 mod spaces;
+mod states;
 mod support;
