@@ -1,0 +1,108 @@
+//! What the benches measure on: filled stores, spaces of a size, a platform behind its HTTP routes.
+
+use std::sync::Arc;
+
+use docs_core::{
+    Actor, Platform,
+    content::{BuildItem, BuildPage, Content, NewBody, PageKind, PagePatch},
+    model::OrgId,
+    platform::NewUser,
+    ports::new_id,
+    store::{Batch, FeedItem, Hash, Key, KeyBuf, Mode, Objects, Op, Store, StoreResult, Value},
+};
+use docs_memstore::{MemObjects, MemStore, SeededIds};
+
+/// Everything a bench may fail with.
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Operations in one commit while a store is filled.
+const CHUNK: usize = 1_000;
+
+/// The key of the n-th record of a filled store.
+#[must_use]
+pub fn key(n: usize) -> Key {
+    KeyBuf::new("bench").number(n as u64).key()
+}
+
+/// A small value, such as an index row covers.
+#[must_use]
+pub fn value(n: usize) -> Value {
+    Value::Json(bytes::Bytes::from(format!("{{\"n\":{n},\"title\":\"A title of a usual length\"}}")))
+}
+
+/// A store with so many keys.
+///
+/// # Errors
+/// The store's.
+pub async fn filled(keys: usize) -> StoreResult<MemStore> {
+    let store = MemStore::new();
+    for start in (0..keys).step_by(CHUNK) {
+        let ops = (start..keys.min(start + CHUNK)).map(|n| Op::Put(key(n), value(n))).collect();
+        store.begin(Mode::Write, &[]).await?.commit(Batch { ops, feed: Vec::new() }).await?;
+    }
+    Ok(store)
+}
+
+/// A write as operations do it: a read, a short scan, five keys, a counter, a news.
+///
+/// # Errors
+/// The store's.
+pub async fn write_once(store: &dyn Store, n: usize) -> StoreResult<()> {
+    let txn = store.begin(Mode::Write, &[]).await?;
+    txn.get(&[key(n)]).await?;
+    let (from, to) = (key(n), key(n + 10));
+    txn.scan(&[docs_core::store::Scan { from, to, rev: false, limit: 10 }]).await?;
+    let mut ops: Vec<Op> = (0..5).map(|i| Op::Put(key(n + i * 7), value(n))).collect();
+    ops.push(Op::Add("ctr!bench".into(), 1));
+    txn.commit(Batch { ops, feed: vec![FeedItem { topic: 1, key: key(n) }] }).await
+}
+
+/// Content with so many pages: folders of up to 20 pages, each with a text of its own.
+///
+/// # Errors
+/// The content engine's.
+pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::model::PageId>)> {
+    let ids = SeededIds::new(1);
+    let content = Content::new(Arc::new(MemObjects::new()));
+    let names: Vec<docs_core::model::PageId> = (0..pages).map(|_| new_id(&ids)).collect();
+    let items = (0..pages).map(|n| {
+        // Every 21st page is a folder for the 20 after it.
+        let parent = (n % 21 != 0).then(|| names[n - n % 21].clone());
+        let fields = PagePatch::titled(&format!("Page {n}"));
+        let mut page = BuildPage::new(names[n].clone(), parent, PageKind::Document, fields);
+        page.body = NewBody::Text(text(n, "as it was"));
+        BuildItem::Page(Box::new(page))
+    });
+    let built = content.build("bench", chrono::DateTime::UNIX_EPOCH, items.collect::<Vec<_>>()).await?;
+    Ok((content, built.root, names))
+}
+
+/// The text of a page: forty lines, one of which differs from edit to edit.
+#[must_use]
+pub fn text(n: usize, edit: &str) -> String {
+    let mut text = format!("Page {n} {edit}.\n\n");
+    for line in 0..40 {
+        text.push_str(&format!("Line {line} of page {n} says what lines of handbooks say.\n"));
+    }
+    text
+}
+
+/// A platform with one organization and so many spaces, its administrator and a token.
+///
+/// # Errors
+/// The platform's.
+pub async fn platform_with(spaces: usize) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
+    let store: Arc<dyn Store> = Arc::new(MemStore::new());
+    let objects: Arc<dyn Objects> = Arc::new(MemObjects::new());
+    let platform = Platform::builder(store, objects).ids(SeededIds::new(3)).build();
+    let user = NewUser { display_name: "Bench".parse()?, email: "bench@example.com".parse()? };
+    let user = platform.create_user(&Actor::Platform, user).await?;
+    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &user.id).await?;
+    let token = platform.create_token(&Actor::Platform, &user.id, &"bench".parse()?, None).await?;
+    let actor = Actor::User(user.id);
+    let mut ids = Vec::with_capacity(spaces);
+    for _ in 0..spaces {
+        ids.push(platform.create_space(&actor, &org, Default::default()).await?.id);
+    }
+    Ok((platform, org, ids, token.secret))
+}

@@ -1,0 +1,30 @@
+//! The API mounted beside the routes of a poem application.
+//!
+//! `cargo run --example embed_poem`, then `curl -i http://127.0.0.1:4010/hello` and
+//! `curl -i http://127.0.0.1:4010/docs-api/healthz`.
+
+use std::error::Error;
+
+use docs_examples::{Setup, in_memory};
+use docs_http::HttpConfig;
+use poem::{EndpointExt, Route, Server, get, handler, listener::TcpListener};
+
+#[handler]
+fn hello() -> &'static str {
+    "the host's own page\n"
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let Setup { platform, token, .. } = in_memory("http://127.0.0.1:4010/docs-api").await?;
+    let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
+    let app = Route::new().at("/hello", get(hello)).nest("/docs-api", docs_http::routes(&platform, config)?.boxed());
+
+    // Background work is a task of the host's.
+    let worker = platform.clone();
+    tokio::spawn(async move { worker.work(std::future::pending()).await });
+
+    println!("http://127.0.0.1:4010/docs-api/v1/user with the token {token}");
+    Server::new(TcpListener::bind("127.0.0.1:4010")).run(app).await?;
+    Ok(())
+}
