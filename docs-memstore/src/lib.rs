@@ -1,10 +1,11 @@
 //! The store in memory, and what tests need around it.
 //!
 //! [`MemStore`] keeps records as live values behind one lock and is the strictest of the stores: whatever it accepts,
-//! every store accepts. [`MemObjects`] keeps immutable content. [`ManualClock`] and [`SeededIds`] replace time and
-//! chance.
+//! every store accepts. [`MemObjects`] keeps immutable content. [`FaultStore`] makes any store fail on demand.
+//! [`ManualClock`] and [`SeededIds`] replace time and chance.
 
 mod clock;
+mod fault;
 mod feed;
 mod gates;
 mod ids;
@@ -15,6 +16,7 @@ mod rng;
 mod store;
 
 pub use clock::ManualClock;
+pub use fault::{Fault, FaultStore, Plan, Rates, Step};
 pub use ids::SeededIds;
 pub use objects::MemObjects;
 pub use store::{Form, MemStore, Stats};

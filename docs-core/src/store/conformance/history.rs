@@ -1,0 +1,323 @@
+//! Whether what concurrent transactions saw has an order: the list-append check.
+//!
+//! Each transaction reads some lists and appends elements that nobody else appends. The order of the elements in a
+//! list is then the order in which its versions were written, so from what each transaction read it follows which
+//! transaction must come before which:
+//!
+//! - whoever appended an element comes before whoever appended the next one (write-write);
+//! - whoever appended the last element that a transaction saw comes before it (write-read);
+//! - a transaction comes before whoever appended the first element that it did not see (read-write).
+//!
+//! If these lead in a circle, no order of the transactions explains what they saw: they were not serializable.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    super::{Key, KeyBuf, Op, Store},
+    kit::{Plain, Rng, join, json, look},
+    script::{Script, run},
+};
+
+/// A transaction that committed: what it saw of which lists, and what it appended to which.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Entry {
+    /// Lists by number, with the elements they had, the transaction's own not included.
+    pub reads: BTreeMap<u64, Vec<u64>>,
+    /// One element a list, each appended by this transaction alone.
+    pub appends: BTreeMap<u64, u64>,
+}
+
+/// What happened: the transactions that committed, in any order, and the lists they left.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct History {
+    /// The transactions that committed.
+    pub committed: Vec<Entry>,
+    /// The lists at the end.
+    pub lists: BTreeMap<u64, Vec<u64>>,
+}
+
+/// Why a history has no order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Anomaly {
+    /// An element that was appended is not in its list.
+    Lost {
+        /// The list.
+        list: u64,
+        /// The element.
+        element: u64,
+    },
+    /// An element is in a list that no committed transaction appended, or is there twice.
+    Stray {
+        /// The list.
+        list: u64,
+        /// The element.
+        element: u64,
+    },
+    /// A transaction saw what the list never was.
+    NeverWas {
+        /// The list.
+        list: u64,
+        /// The number of the transaction in the history.
+        reader: usize,
+    },
+    /// Transactions, by their numbers in the history, each of which must come before the next, and the last before
+    /// the first.
+    Cycle(Vec<usize>),
+}
+
+impl History {
+    /// Searches for an order in which the transactions could have run one after another.
+    ///
+    /// # Errors
+    /// The first [`Anomaly`] that rules out every order.
+    pub fn check(&self) -> Result<(), Anomaly> {
+        let writers = self.writers()?;
+        let mut next = vec![Vec::new(); self.committed.len()];
+        for (list, elements) in &self.lists {
+            for pair in elements.windows(2) {
+                // Two elements of one transaction in one list do not occur: `appends` holds one a list.
+                next[writers[&(*list, pair[0])]].push(writers[&(*list, pair[1])]);
+            }
+        }
+        for (reader, entry) in self.committed.iter().enumerate() {
+            for (list, seen) in &entry.reads {
+                let whole = self.lists.get(list).map_or(&[][..], Vec::as_slice);
+                if !whole.starts_with(seen) {
+                    return Err(Anomaly::NeverWas { list: *list, reader });
+                }
+                if let Some(last) = seen.last() {
+                    next[writers[&(*list, *last)]].push(reader);
+                }
+                if let Some(unseen) = whole.get(seen.len()) {
+                    next[reader].push(writers[&(*list, *unseen)]);
+                }
+            }
+        }
+        cycle(&next).map_or(Ok(()), |cycle| Err(Anomaly::Cycle(cycle)))
+    }
+
+    /// Who appended which element; each element of the lists was appended once, and none is missing.
+    fn writers(&self) -> Result<BTreeMap<(u64, u64), usize>, Anomaly> {
+        let mut writers = BTreeMap::new();
+        for (writer, entry) in self.committed.iter().enumerate() {
+            for (list, element) in &entry.appends {
+                if writers.insert((*list, *element), writer).is_some() {
+                    return Err(Anomaly::Stray { list: *list, element: *element });
+                }
+            }
+        }
+        let mut left = writers.clone();
+        for (list, elements) in &self.lists {
+            for element in elements {
+                if left.remove(&(*list, *element)).is_none() {
+                    return Err(Anomaly::Stray { list: *list, element: *element });
+                }
+            }
+        }
+        match left.into_keys().next() {
+            Some((list, element)) => Err(Anomaly::Lost { list, element }),
+            None => Ok(writers),
+        }
+    }
+}
+
+/// A circle in a graph, an edge from a transaction to itself not counted, or `None`.
+fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
+    /// How often a node was met: never, on the path that is being followed, or on one that led nowhere.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Met {
+        Never,
+        OnPath,
+        Done,
+    }
+    let mut met = vec![Met::Never; next.len()];
+    for start in 0..next.len() {
+        // The path from `start`, with the number of edges already followed from each node.
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        if met[start] == Met::Never {
+            met[start] = Met::OnPath;
+            path.push((start, 0));
+        }
+        while let Some((node, followed)) = path.last_mut() {
+            let (node, edge) = (*node, next[*node].get(*followed).copied());
+            *followed += 1;
+            match edge {
+                None => {
+                    met[node] = Met::Done;
+                    path.pop();
+                }
+                Some(to) if to != node && met[to] == Met::OnPath => {
+                    return Some(path.iter().map(|(node, _)| *node).skip_while(|node| *node != to).collect());
+                }
+                Some(to) if met[to] == Met::Never => {
+                    met[to] = Met::OnPath;
+                    path.push((to, 0));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    None
+}
+
+/// A workload that records a [`History`].
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// What repeats the choice of lists.
+    pub seed: u64,
+    /// How many transactions commit in all.
+    pub transactions: u32,
+    /// How many tasks run them.
+    pub tasks: u32,
+    /// How many lists are in use at a time; after a while others take their place, so that no list grows long.
+    pub lists: u64,
+}
+
+impl Default for Workload {
+    fn default() -> Self {
+        Self { seed: 1, transactions: 1_000, tasks: 8, lists: 6 }
+    }
+}
+
+/// After how many of its transactions a task goes on to the next set of lists.
+const SET: u32 = 20;
+
+impl Workload {
+    /// Runs the workload on an empty store.
+    ///
+    /// # Panics
+    /// When the store answers with an error other than a passing one.
+    pub async fn record(self, store: &Arc<dyn Store>) -> History {
+        let tasks = super::kit::spawn_each(store, self.tasks, |store, task| async move {
+            let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003) + u64::from(task));
+            let mut entries = Vec::new();
+            for n in (task..self.transactions).step_by(self.tasks.max(1) as usize) {
+                entries.push(self.transaction(&*store, &mut rng, n).await);
+                // Others get a turn also where a task never waits.
+                tokio::task::yield_now().await;
+            }
+            entries
+        });
+        let committed = join(tasks).await.into_iter().flatten().collect();
+        History { committed, lists: all_lists(&**store).await }
+    }
+
+    /// Reads one to four lists and appends `element` to some of them.
+    async fn transaction(self, store: &dyn Store, rng: &mut Rng, element: u32) -> Entry {
+        let set = u64::from(element / (SET * self.tasks.max(1)));
+        let lists: BTreeMap<u64, bool> = (0..1 + rng.below(4))
+            .map(|_| (set * self.lists + rng.below(self.lists), rng.below(2) == 0))
+            .collect();
+        let appended: Vec<bool> = lists.values().copied().collect();
+        let element = u64::from(element);
+        let keys: Vec<Key> = lists.keys().map(|list| list_key(*list)).collect();
+        let names = keys.clone();
+        let then = move |seen: &super::Seen| {
+            let append = |n: usize| {
+                let mut list = elements(seen.keys[n].as_ref());
+                list.push(element);
+                Op::Put(names[n].clone(), json(&list))
+            };
+            super::kit::ops((0..names.len()).filter(|n| appended[*n]).map(append).collect())
+        };
+        let script = Script { keys, scans: Vec::new(), then: Arc::new(then) };
+        let done = run(store, &script, &[], u32::MAX).await;
+        let reads = lists.keys().zip(&done.seen.keys).map(|(list, seen)| (*list, elements(seen.as_ref())));
+        let appends = lists.iter().filter(|(_, appended)| **appended).map(|(list, _)| (*list, element));
+        Entry { reads: reads.collect(), appends: appends.collect() }
+    }
+}
+
+fn list_key(list: u64) -> Key {
+    KeyBuf::new("cf").number(list).key()
+}
+
+fn elements(list: Option<&Plain>) -> Vec<u64> {
+    match list {
+        Some(Plain::Json(list)) => serde_json::from_value(list.clone()).expect("a list holds numbers"),
+        _ => Vec::new(),
+    }
+}
+
+async fn all_lists(store: &dyn Store) -> BTreeMap<u64, Vec<u64>> {
+    let mut lists = BTreeMap::new();
+    let mut scan = KeyBuf::new("cf").scan(false, 1_000);
+    loop {
+        let page = look(store, &[], std::slice::from_ref(&scan)).await.1.remove(0);
+        let Some((last, _)) = page.last() else { return lists };
+        scan.from = super::super::key::after(last);
+        let number =
+            |key: &str| super::super::key::last_segment(key).parse::<u64>().expect("a list has a number");
+        lists.extend(page.iter().map(|(key, list)| (number(key), elements(Some(list)))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Lists<'a> = &'a [(u64, &'a [u64])];
+
+    fn entry(reads: Lists<'_>, appends: &[(u64, u64)]) -> Entry {
+        let reads = reads.iter().map(|(list, seen)| (*list, seen.to_vec())).collect();
+        Entry { reads, appends: appends.iter().copied().collect() }
+    }
+
+    fn check(committed: &[Entry], lists: Lists<'_>) -> Result<(), Anomaly> {
+        let lists = lists.iter().map(|(list, elements)| (*list, elements.to_vec())).collect();
+        History { committed: committed.to_vec(), lists }.check()
+    }
+
+    #[test]
+    fn one_after_another_is_an_order() {
+        let history = [
+            entry(&[(1, &[10, 20])], &[(2, 31)]),
+            entry(&[], &[(1, 10), (2, 11)]),
+            entry(&[(1, &[10]), (2, &[11])], &[(1, 20)]),
+            entry(&[(1, &[]), (2, &[]), (3, &[])], &[]),
+        ];
+        assert_eq!(check(&history, &[(1, &[10, 20]), (2, &[11, 31])]), Ok(()));
+        assert_eq!(check(&[], &[]), Ok(()));
+    }
+
+    #[test]
+    fn write_skew_is_a_cycle_of_reads() {
+        let history = [entry(&[(1, &[]), (2, &[])], &[(1, 10)]), entry(&[(1, &[]), (2, &[])], &[(2, 20)])];
+        let found = check(&history, &[(1, &[10]), (2, &[20])]);
+        assert!(matches!(found, Err(Anomaly::Cycle(cycle)) if cycle.len() == 2));
+    }
+
+    #[test]
+    fn a_torn_read_is_a_cycle() {
+        let history = [entry(&[], &[(1, 10), (2, 11)]), entry(&[(1, &[10]), (2, &[])], &[])];
+        assert_eq!(check(&history, &[(1, &[10]), (2, &[11])]), Err(Anomaly::Cycle(vec![0, 1])));
+    }
+
+    #[test]
+    fn opposite_orders_of_writes_are_a_cycle() {
+        let history = [entry(&[], &[(1, 10), (2, 11)]), entry(&[], &[(1, 20), (2, 21)])];
+        assert!(matches!(check(&history, &[(1, &[10, 20]), (2, &[21, 11])]), Err(Anomaly::Cycle(_))));
+    }
+
+    #[test]
+    fn three_transactions_in_a_circle_are_found() {
+        let history = [
+            entry(&[(1, &[])], &[(2, 1)]),
+            entry(&[(2, &[])], &[(3, 2)]),
+            entry(&[(3, &[])], &[(1, 3)]),
+            entry(&[(1, &[3]), (2, &[1]), (3, &[2])], &[]),
+        ];
+        let found = check(&history, &[(1, &[3]), (2, &[1]), (3, &[2])]);
+        assert!(matches!(found, Err(Anomaly::Cycle(cycle)) if cycle.len() == 3 && !cycle.contains(&3)));
+    }
+
+    #[test]
+    fn lost_stray_and_impossible_lists_are_named() {
+        let appends = [entry(&[(1, &[])], &[(1, 10)])];
+        assert_eq!(check(&appends, &[]), Err(Anomaly::Lost { list: 1, element: 10 }));
+        assert_eq!(check(&appends, &[(1, &[10, 9])]), Err(Anomaly::Stray { list: 1, element: 9 }));
+        assert_eq!(check(&appends, &[(1, &[10, 10])]), Err(Anomaly::Stray { list: 1, element: 10 }));
+        let saw = [entry(&[], &[(1, 10)]), entry(&[], &[(1, 20)]), entry(&[(1, &[20])], &[])];
+        assert_eq!(check(&saw, &[(1, &[10, 20])]), Err(Anomaly::NeverWas { list: 1, reader: 2 }));
+    }
+}

@@ -1,0 +1,379 @@
+//! Committed write transactions are serializable, and every transaction reads one snapshot.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{
+    super::{Batch, Key, Mode, Op, Scan, Store, StoreResult, Txn},
+    Factory,
+    history::Workload,
+    kit::{
+        Attempts, Note, Page, Plain, Rng, all, commit, create, delete, get_int, join, json, key, keys, look,
+        ops, put, read, spawn_each, unit, write,
+    },
+    script::{Done, Model, Script, Seen, apply, assert_serial, run, view},
+};
+
+/// A transaction reads the same, whatever is committed while it is open.
+pub async fn snapshot_stable_during_txn(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, vec![put("num!a", 1), unit("cf!b"), unit("cf!d")]).await;
+    let mut attempts = Attempts::default();
+    loop {
+        let result = reads_the_same(&*store).await;
+        if let Some(result) = attempts.settle(result).await {
+            return result.expect("reading is fine");
+        }
+    }
+}
+
+async fn reads_the_same(store: &dyn Store) -> StoreResult<()> {
+    let txn = store.begin(Mode::Read, &[]).await?;
+    let look_again = async |txn: &dyn Txn| read(txn, &keys(&["num!a", "num!new"]), &[all("cf")]).await;
+    let first = look_again(&*txn).await?;
+    for n in 2..8 {
+        write(store, vec![put("num!a", n), put("num!new", n), delete("cf!b"), unit(format!("cf!c{n}"))])
+            .await;
+        assert_eq!(look_again(&*txn).await?, first);
+        write(store, vec![delete("num!a"), unit("cf!b")]).await;
+        assert_eq!(look_again(&*txn).await?, first);
+    }
+    drop(txn);
+    write(store, vec![delete("num!new"), unit("cf!b"), put("num!a", 1)]).await;
+    txn_commit_read(store).await
+}
+
+/// The empty commit of a read transaction succeeds.
+async fn txn_commit_read(store: &dyn Store) -> StoreResult<()> {
+    store.begin(Mode::Read, &[]).await?.commit(Batch::default()).await
+}
+
+/// A transaction sees every commit that was acknowledged before it began, by whomever.
+pub async fn begin_sees_acknowledged_commits(factory: &dyn Factory) {
+    let store = factory.store().await;
+    for n in 1..=200 {
+        let writer = store.clone();
+        tokio::spawn(async move { write(&*writer, vec![put("num!a", n)]).await })
+            .await
+            .expect("the write is fine");
+        let reader = store.clone();
+        let seen =
+            tokio::spawn(async move { get_int(&*reader, "num!a").await }).await.expect("the read is fine");
+        assert_eq!(seen, n);
+        let script = Script::get(&["num!a"], |_| Vec::new());
+        assert_eq!(run(&*store, &script, &[], 1).await.seen.int(0), n);
+    }
+}
+
+/// Nothing of a transaction is seen before it has committed, and nothing ever of one that fails.
+pub async fn no_dirty_read(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, vec![put("num!a", 0), put("num!b", 0), unit("cf!taken")]).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let readers = spawn_each(&store, 2, |store, _| {
+        let done = done.clone();
+        async move {
+            while !done.load(Ordering::SeqCst) {
+                let (found, _) = look(&*store, &keys(&["num!a", "num!b"]), &[]).await;
+                assert_eq!(found[0], found[1], "half a commit was seen");
+                assert!(Plain::int(found[0].as_ref()) >= 0, "a failed commit was seen");
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    for n in 1..300 {
+        let failing = vec![put("num!a", -n), put("num!b", -n), create("cf!taken")];
+        assert!(commit(&*store, ops(failing)).await.is_err());
+        write(&*store, vec![put("num!a", n), put("num!b", n)]).await;
+        tokio::task::yield_now().await;
+    }
+    done.store(true, Ordering::SeqCst);
+    join(readers).await;
+}
+
+/// Of two transactions that read a number and put the next one, both count or one fails.
+pub async fn no_lost_update(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let bump = || Script::get(&["num!a"], |seen| vec![put("num!a", seen.int(0) + 1)]);
+    assert_serial(&store, vec![put("num!a", 5)], &[bump(), bump()]).await;
+    assert_serial(&store, vec![], &[bump(), bump(), bump()]).await;
+}
+
+/// Two transactions that each read what the other changes do not both commit.
+pub async fn no_write_skew(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let leave = |mine: &'static str| {
+        Script::get(&["num!x", "num!y"], move |seen| {
+            if seen.int(0) + seen.int(1) > 1 { vec![put(mine, 0)] } else { Vec::new() }
+        })
+    };
+    assert_serial(&store, vec![put("num!x", 1), put("num!y", 1)], &[leave("num!x"), leave("num!y")]).await;
+    assert!(get_int(&*store, "num!x").await + get_int(&*store, "num!y").await >= 1);
+}
+
+/// A transaction does not see one key from before a commit and another from after it.
+pub async fn no_read_skew(factory: &dyn Factory) {
+    let store = factory.store().await;
+    for n in 0..50 {
+        write(&*store, vec![put("num!x", n), put("num!y", n)]).await;
+        let mut attempts = Attempts::default();
+        loop {
+            let result = skewed_reads(&*store, n).await;
+            if let Some(result) = attempts.settle(result).await {
+                assert_eq!(result.expect("reading is fine"), (n, n));
+                break;
+            }
+            write(&*store, vec![put("num!x", n), put("num!y", n)]).await;
+        }
+    }
+}
+
+async fn skewed_reads(store: &dyn Store, n: i64) -> StoreResult<(i64, i64)> {
+    let txn = store.begin(Mode::Read, &[]).await?;
+    let (x, _) = read(&*txn, &keys(&["num!x"]), &[]).await?;
+    write(store, vec![put("num!x", -n - 1), put("num!y", -n - 1)]).await;
+    let (y, _) = read(&*txn, &keys(&["num!y"]), &[]).await?;
+    Ok((Plain::int(x[0].as_ref()), Plain::int(y[0].as_ref())))
+}
+
+/// A key that appears in a range which another transaction has read conflicts with it.
+pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let count = |mine: &'static str| {
+        Script::scan(all("cf"), move |seen| {
+            vec![
+                unit(mine),
+                put(format!("num!{}", &mine[3..]), i64::try_from(seen.scans[0].len()).unwrap_or(-1)),
+            ]
+        })
+    };
+    let prepare = vec![unit("cf!b"), unit("cf!y")];
+    assert_serial(&store, prepare.clone(), &[count("cf!a"), count("cf!z")]).await;
+    assert_serial(&store, prepare, &[count("cf!m"), count("cf!n"), count("cf!c")]).await;
+}
+
+/// A range that was read and is empty counts as read: a key that appears in it conflicts.
+pub async fn phantom_in_empty_range(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let claim = |mine: &'static str| {
+        Script::scan(all("cf"), move |seen| if seen.scans[0].is_empty() { vec![unit(mine)] } else { vec![] })
+    };
+    assert_serial(&store, vec![], &[claim("cf!a"), claim("cf!b")]).await;
+    let reverse = Script { scans: vec![Scan { rev: true, ..all("cf") }], ..claim("cf!c") };
+    assert_serial(&store, vec![unit("cg!beside")], &[claim("cf!a"), reverse]).await;
+}
+
+/// A key that vanishes from a range which another transaction has read conflicts with it.
+pub async fn phantom_delete(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let leave = |mine: &'static str| {
+        Script::scan(all("cf"), move |seen| if seen.scans[0].len() > 1 { vec![delete(mine)] } else { vec![] })
+    };
+    assert_serial(&store, vec![unit("cf!a"), unit("cf!b")], &[leave("cf!a"), leave("cf!b")]).await;
+    assert_serial(
+        &store,
+        vec![unit("cf!a"), unit("cf!b"), unit("cf!c")],
+        &[leave("cf!a"), leave("cf!b"), leave("cf!c")],
+    )
+    .await;
+}
+
+/// A scan cut by its limit depends on the part it returned, and on all of that.
+///
+/// A store may refuse more than it must, so what is required of all is that no order is violated and that somebody
+/// gets through.
+pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let prepare = || vec![unit("cf!b"), unit("cf!d"), unit("cf!f")];
+    for rev in [false, true] {
+        let first_two = move || Scan { limit: 2, rev, ..all("cf") };
+        let note = |name: &'static str| {
+            Script::scan(first_two(), move |seen| {
+                let found: Vec<&str> = seen.scans[0].iter().map(|(key, _)| &**key).collect();
+                vec![Op::Put(key(name), json(&found))]
+            })
+        };
+        for change in ["cf!a", "cf!c", "cf!e", "cf!g"] {
+            let insert = Script::get(&["cf!0", "note!0"], move |seen| {
+                vec![unit(change), put("num!saw", i64::from(seen.keys[1].is_some()))]
+            });
+            assert_serial(&store, prepare(), &[note("note!0"), insert]).await;
+        }
+        for change in ["cf!b", "cf!d", "cf!f"] {
+            let remove = Script::get(&["note!0"], move |seen| {
+                vec![delete(change), put("num!saw", i64::from(seen.keys[0].is_some()))]
+            });
+            assert_serial(&store, prepare(), &[note("note!0"), remove]).await;
+        }
+    }
+}
+
+/// A key that was read and is missing counts as read: writing it conflicts.
+pub async fn absent_key_read_conflicts(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let claim =
+        |mine: &'static str| {
+            Script::get(&["cf!a", "cf!b"], move |seen| {
+                if seen.keys == [None, None] { vec![unit(mine)] } else { Vec::new() }
+            })
+        };
+    assert_serial(&store, vec![], &[claim("cf!a"), claim("cf!b")]).await;
+    let create_mine = |mine: &'static str| {
+        Script::get(&["cf!a", "cf!b"], move |seen| {
+            if seen.keys == [None, None] { vec![create(mine)] } else { Vec::new() }
+        })
+    };
+    assert_serial(&store, vec![], &[create_mine("cf!a"), create_mine("cf!b")]).await;
+}
+
+/// A read transaction never conflicts, whatever is written meanwhile.
+pub async fn read_mode_never_conflicts(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let done = Arc::new(AtomicBool::new(false));
+    let writers = spawn_each(&store, 2, |store, w| {
+        let done = done.clone();
+        async move {
+            let mut n = 0;
+            while !done.load(Ordering::SeqCst) {
+                n += 1;
+                let at = format!("cf!{w}!{}", n % 50);
+                let change = if n % 3 == 0 { delete(at) } else { unit(at) };
+                write(&*store, vec![change, put(format!("num!{w}"), n)]).await;
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    for _ in 0..200 {
+        let txn = store.begin(Mode::Read, &keys(&["num!0"])).await.expect("beginning is fine");
+        for _ in 0..3 {
+            read(&*txn, &keys(&["num!0", "num!1"]), &[all("cf"), all("num")]).await.expect("reading is fine");
+            tokio::task::yield_now().await;
+        }
+        txn.commit(Batch::default()).await.expect("an empty commit is fine");
+    }
+    done.store(true, Ordering::SeqCst);
+    join(writers).await;
+}
+
+/// Three transactions that each read what the next one changes do not all commit.
+pub async fn three_txn_cycle(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let step = |from: &'static str, to: &'static str| {
+        Script::get(&[from], move |seen| vec![put(to, seen.int(0) + 1)])
+    };
+    let cycle = [step("num!x", "num!y"), step("num!y", "num!z"), step("num!z", "num!x")];
+    assert_serial(&store, vec![put("num!x", 10), put("num!y", 20), put("num!z", 30)], &cycle).await;
+    assert_serial(&store, vec![], &cycle).await;
+}
+
+/// Concurrent transactions that read and append to lists leave a history with an order.
+pub async fn list_append_serializable(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let workload = Workload { transactions: 2_000, ..Workload::default() };
+    let history = workload.record(&store).await;
+    assert_eq!(history.committed.len(), 2_000);
+    assert_eq!(history.check(), Ok(()));
+}
+
+/// Money moved between accounts is neither made nor lost, and no snapshot shows any on the way.
+pub async fn bank_total_constant(factory: &dyn Factory) {
+    const ACCOUNTS: u64 = 8;
+    const TOTAL: i64 = 800;
+    let store = factory.store().await;
+    write(&*store, (0..ACCOUNTS).map(|n| put(format!("num!{n}"), 100)).collect()).await;
+    let sum = |page: &Page| page.iter().map(|(_, value)| Plain::int(Some(value))).sum::<i64>();
+    let done = Arc::new(AtomicBool::new(false));
+    let auditor = tokio::spawn({
+        let (store, done) = (store.clone(), done.clone());
+        async move {
+            while !done.load(Ordering::SeqCst) {
+                let (_, pages) = look(&*store, &[], &[all("num")]).await;
+                assert_eq!(sum(&pages[0]), TOTAL);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let tellers = spawn_each(&store, 4, |store, teller| async move {
+        let mut rng = Rng::new(u64::from(teller));
+        for _ in 0..100 {
+            let (from, by) = (rng.below(ACCOUNTS), 1 + rng.below(60));
+            let to = (from + 1 + rng.below(ACCOUNTS - 1)) % ACCOUNTS;
+            run(&*store, &transfer(&format!("num!{from}"), &format!("num!{to}"), by.cast_signed()), &[], 1)
+                .await;
+        }
+    });
+    join(tellers).await;
+    done.store(true, Ordering::SeqCst);
+    auditor.await.expect("every snapshot has the same total");
+    assert_eq!(sum(&super::kit::scan(&*store, all("num")).await), TOTAL);
+}
+
+/// Moves money, if there is enough.
+fn transfer(from: &str, to: &str, by: i64) -> Script {
+    let (source, target) = (from.to_owned(), to.to_owned());
+    Script::get(&[from, to], move |seen| {
+        if seen.int(0) < by {
+            return Vec::new();
+        }
+        vec![put(&source, seen.int(0) - by), put(&target, seen.int(1) + by)]
+    })
+}
+
+/// Transactions that also draw a number from one sequence read and leave what they would have, run one by one in the
+/// order of their numbers.
+pub async fn commit_order_replay(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let runners = spawn_each(&store, 6, |store, runner| async move {
+        let mut rng = Rng::new(u64::from(runner) + 99);
+        let mut done: Vec<(Script, Done)> = Vec::new();
+        for n in 0..60 {
+            let script = any_transaction(&mut rng, &format!("{runner}!{n}"));
+            let hot = [key("num!order")];
+            let result = run(&*store, &script, &hot, 2).await;
+            done.push((script, result));
+        }
+        done
+    });
+    let mut done: BTreeMap<i64, (Script, Done)> = BTreeMap::new();
+    for (script, result) in join(runners).await.into_iter().flatten() {
+        let number = result.seen.int(0);
+        assert!(done.insert(number, (script, result)).is_none(), "the number {number} was drawn twice");
+    }
+    let mut model = Model::new();
+    for (number, (script, result)) in &done {
+        assert_eq!(view(&model, script), result.seen, "transaction {number} read something else");
+        apply(&mut model, &result.batch).expect("the transaction was committed");
+    }
+    assert_eq!(super::script::state(&*store).await, model);
+}
+
+/// A transaction that draws a number, reads some keys and a range, and writes what depends on them.
+fn any_transaction(rng: &mut Rng, name: &str) -> Script {
+    let mut any = |class: &str| key(format!("{class}!{}", rng.below(12)));
+    let (read, written, gone, counter) = (any("num"), any("note"), any("cf"), any("ctr"));
+    let (from, to) = (any("cf"), any("cf"));
+    let scan = Scan { from, to, rev: rng.below(2) == 0, limit: u32::try_from(rng.below(5)).unwrap_or(0) };
+    let created = format!("cf!{name}");
+    let then = move |seen: &Seen| {
+        let note = Note::new(&format!("{:?} {:?}", seen.keys, seen.scans));
+        let mut changes = vec![
+            put("num!order", seen.int(0) + 1),
+            Op::Put(written.clone(), json(&note)),
+            create(&created),
+            Op::Add(counter.clone(), 1 + seen.int(1)),
+        ];
+        if seen.scans[0].len().is_multiple_of(2) {
+            changes.push(Op::Put(gone.clone(), super::super::Value::Unit));
+        } else {
+            changes.push(Op::Delete(gone.clone()));
+        }
+        ops(changes)
+    };
+    let keys: Vec<Key> = vec![key("num!order"), read];
+    Script { keys, scans: vec![scan], then: Arc::new(then) }
+}

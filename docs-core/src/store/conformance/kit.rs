@@ -1,0 +1,299 @@
+//! What the tests of the suite share: values that compare, and calls that are repeated after a passing failure.
+
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{
+    Batch, Entity, FeedItem, FeedPos, Key, KeyBuf, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
+};
+
+/// Most attempts of a call that fails for a passing reason.
+pub(super) const ATTEMPTS: u32 = 1_000;
+/// The topic the suite writes to.
+pub(super) const TOPIC: u16 = 1;
+
+/// The record of the suite.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Any text.
+    pub title: String,
+    /// Any number.
+    pub n: i64,
+    /// Something nested.
+    pub tags: Vec<Option<String>>,
+}
+
+impl Entity for Note {
+    const KIND: &'static str = "note";
+}
+
+impl Note {
+    /// A note with this title.
+    #[must_use]
+    pub fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), n: -7, tags: vec![None, Some("ä\"\\\n😀".to_owned())] }
+    }
+}
+
+/// A value as its reader understands it: a live record and its JSON are the same.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Plain {
+    /// A record or other JSON.
+    Json(serde_json::Value),
+    /// A number.
+    Int(i64),
+    /// Nothing but the key.
+    Unit,
+}
+
+impl From<&Value> for Plain {
+    /// # Panics
+    /// When the value is no JSON: a store gave something that nobody put.
+    fn from(value: &Value) -> Self {
+        let parse = |json: &[u8]| serde_json::from_slice(json).expect("a store gives JSON");
+        match value {
+            Value::Live(record) => {
+                Self::Json(parse(&record.to_json().expect("a stored record has a JSON form")))
+            }
+            Value::Json(json) => Self::Json(parse(json)),
+            Value::Int(n) => Self::Int(*n),
+            Value::Unit => Self::Unit,
+        }
+    }
+}
+
+impl Plain {
+    /// The number, or 0 where there is none.
+    #[must_use]
+    pub fn int(value: Option<&Self>) -> i64 {
+        if let Some(Self::Int(n)) = value { *n } else { 0 }
+    }
+}
+
+/// Numbers that look random and repeat with their seed.
+#[derive(Clone, Debug)]
+pub(super) struct Rng(u64);
+
+impl Rng {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % end
+    }
+}
+
+pub(super) fn key(text: impl AsRef<str>) -> Key {
+    Key::from(text.as_ref())
+}
+
+pub(super) fn keys(texts: &[&str]) -> Vec<Key> {
+    texts.iter().map(|text| Key::from(*text)).collect()
+}
+
+pub(super) fn json<T: Serialize>(value: &T) -> Value {
+    Value::Json(serde_json::to_vec(value).expect("the values of the suite have a JSON form").into())
+}
+
+pub(super) fn put(at: impl AsRef<str>, n: i64) -> Op {
+    Op::Put(key(at), Value::Int(n))
+}
+
+pub(super) fn unit(at: impl AsRef<str>) -> Op {
+    Op::Put(key(at), Value::Unit)
+}
+
+pub(super) fn create(at: impl AsRef<str>) -> Op {
+    Op::Create(key(at), Value::Unit)
+}
+
+pub(super) fn delete(at: impl AsRef<str>) -> Op {
+    Op::Delete(key(at))
+}
+
+pub(super) fn add(at: impl AsRef<str>, by: i64) -> Op {
+    Op::Add(key(at), by)
+}
+
+pub(super) fn item(at: impl AsRef<str>) -> FeedItem {
+    FeedItem { topic: TOPIC, key: key(at) }
+}
+
+/// A batch without feed.
+pub(super) fn ops(ops: Vec<Op>) -> Batch {
+    Batch { ops, feed: Vec::new() }
+}
+
+/// Everything below a prefix, ascending.
+pub(super) fn all(prefix: &str) -> Scan {
+    KeyBuf::new(prefix).scan(false, 1_000)
+}
+
+/// The keys of a page.
+pub(super) fn names(page: &[(Key, Plain)]) -> Vec<&str> {
+    page.iter().map(|(key, _)| &**key).collect()
+}
+
+/// Tells a failure after which a transaction is run again: nothing was applied, and the next attempt may succeed.
+pub(super) fn passing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Conflict | StoreError::Unavailable(_))
+}
+
+/// Counts attempts.
+///
+/// # Panics
+/// When there were too many: no store fails for ever.
+#[derive(Default, Debug)]
+pub(super) struct Attempts(pub(super) u32);
+
+impl Attempts {
+    /// Answers the result of an attempt if it stands, or nothing if there shall be another attempt.
+    pub(super) async fn settle<T>(&mut self, result: StoreResult<T>) -> Option<StoreResult<T>> {
+        self.0 += 1;
+        match result {
+            Err(error) if passing(&error) => {
+                assert!(self.0 < ATTEMPTS, "no success in {ATTEMPTS} attempts: {error}");
+                tokio::task::yield_now().await;
+                None
+            }
+            result => Some(result),
+        }
+    }
+}
+
+/// Commits a batch in a transaction that reads nothing; again after passing failures.
+pub(super) async fn commit(store: &dyn Store, batch: Batch) -> StoreResult<()> {
+    let mut attempts = Attempts::default();
+    loop {
+        let result = match store.begin(Mode::Write, &[]).await {
+            Ok(txn) => txn.commit(batch.clone()).await,
+            Err(error) => Err(error),
+        };
+        if let Some(result) = attempts.settle(result).await {
+            return result;
+        }
+    }
+}
+
+/// Commits changes that must succeed.
+pub(super) async fn write(store: &dyn Store, changes: Vec<Op>) {
+    commit(store, ops(changes)).await.expect("the changes are fine");
+}
+
+/// Reads keys and ranges in one read transaction.
+pub(super) async fn look(store: &dyn Store, keys: &[Key], scans: &[Scan]) -> (Vec<Option<Plain>>, Vec<Page>) {
+    let mut attempts = Attempts::default();
+    loop {
+        let result = look_once(store, keys, scans).await;
+        if let Some(result) = attempts.settle(result).await {
+            return result.expect("reading is fine");
+        }
+    }
+}
+
+/// What a scan gave.
+pub(super) type Page = Vec<(Key, Plain)>;
+
+/// Reads keys and ranges in a transaction at hand.
+pub(super) async fn read(
+    txn: &dyn Txn,
+    keys: &[Key],
+    scans: &[Scan],
+) -> StoreResult<(Vec<Option<Plain>>, Vec<Page>)> {
+    let found = txn.get(keys).await?;
+    assert_eq!(found.len(), keys.len(), "an answer for each key");
+    let pages = if scans.is_empty() { Vec::new() } else { txn.scan(scans).await? };
+    assert_eq!(pages.len(), scans.len(), "a page for each scan");
+    let plain =
+        |page: &Vec<(Key, Value)>| page.iter().map(|(key, value)| (key.clone(), value.into())).collect();
+    Ok((
+        found.iter().map(|value| value.as_ref().map(Plain::from)).collect(),
+        pages.iter().map(plain).collect(),
+    ))
+}
+
+async fn look_once(
+    store: &dyn Store,
+    keys: &[Key],
+    scans: &[Scan],
+) -> StoreResult<(Vec<Option<Plain>>, Vec<Page>)> {
+    let txn = store.begin(Mode::Read, &[]).await?;
+    read(&*txn, keys, scans).await
+}
+
+pub(super) async fn get(store: &dyn Store, texts: &[&str]) -> Vec<Option<Plain>> {
+    look(store, &keys(texts), &[]).await.0
+}
+
+pub(super) async fn get_int(store: &dyn Store, at: &str) -> i64 {
+    Plain::int(get(store, &[at]).await[0].as_ref())
+}
+
+pub(super) async fn scan(store: &dyn Store, scan: Scan) -> Page {
+    look(store, &[], &[scan]).await.1.remove(0)
+}
+
+/// The feed after a position; again after passing failures.
+pub(super) async fn changes(store: &dyn Store, after: Option<&FeedPos>, max: u32) -> Vec<(FeedPos, Key)> {
+    let mut attempts = Attempts::default();
+    loop {
+        let result = store.changes(TOPIC, after.cloned(), max).await;
+        if let Some(result) = attempts.settle(result).await {
+            return result.expect("a position that was given is taken");
+        }
+    }
+}
+
+/// Each position once: an item may be delivered more than once.
+pub(super) fn distinct(items: Vec<(FeedPos, Key)>) -> Vec<(FeedPos, Key)> {
+    let mut seen = BTreeSet::new();
+    items.into_iter().filter(|(pos, _)| seen.insert(pos.0.clone())).collect()
+}
+
+/// Joins tasks; a panic in one is a panic of the test.
+pub(super) async fn join<T: Send>(tasks: Vec<tokio::task::JoinHandle<T>>) -> Vec<T> {
+    let mut results = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        results.push(task.await.expect("a task of the test failed"));
+    }
+    results
+}
+
+/// Spawns `count` tasks that share a store.
+pub(super) fn spawn_each<T, F>(
+    store: &Arc<dyn Store>,
+    count: u32,
+    task: impl Fn(Arc<dyn Store>, u32) -> F,
+) -> Vec<tokio::task::JoinHandle<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    (0..count).map(|n| tokio::spawn(task(store.clone(), n))).collect()
+}
+
+/// Polls a future `times` times, unless it ends before; answers what it gave.
+pub(super) async fn poll_times<F: Future + Unpin + Send>(future: &mut F, times: u32) -> Option<F::Output>
+where
+    F::Output: Send + fmt::Debug,
+{
+    for _ in 0..times {
+        let mut polled = None;
+        std::future::poll_fn(|cx| {
+            polled = Some(std::pin::Pin::new(&mut *future).poll(cx));
+            std::task::Poll::Ready(())
+        })
+        .await;
+        if let Some(std::task::Poll::Ready(output)) = polled {
+            return Some(output);
+        }
+        tokio::task::yield_now().await;
+    }
+    None
+}

@@ -1,0 +1,109 @@
+//! Somebody always gets on.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use super::{
+    super::{MAX_TXN, Mode, StoreError},
+    Factory,
+    kit::{all, create, get, get_int, item, join, key, keys, look, ops, put, spawn_each, unit, write},
+    script::{Script, run},
+};
+
+/// Attempts an operation has.
+const ATTEMPT_CAP: u32 = 10;
+
+/// Writers that touch different keys hardly disturb each other: at most 1.2 attempts a transaction.
+pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
+    let store = factory.store().await;
+    for page in 0..10 {
+        write(&*store, (0..500).map(|n| unit(format!("cf!{}!old{n}", page * 500 + n))).collect()).await;
+    }
+    let writers = spawn_each(&store, 8, |store, w| async move {
+        let mut attempts = 0;
+        for n in 0..50 {
+            let own = format!("num!{w}");
+            let script = Script::get(&[&own], move |seen| {
+                vec![put(format!("num!{w}"), seen.int(0) + 1), create(format!("cf!{}!new{w}", w * 600 + n))]
+            });
+            attempts += run(&*store, &script, &[], 1).await.attempts;
+        }
+        attempts
+    });
+    let attempts: u32 = join(writers).await.into_iter().sum();
+    assert!(attempts <= 8 * 50 * 12 / 10, "{attempts} attempts for 400 transactions");
+}
+
+/// Of writers that contend for one key, each finishes within the attempts an operation has.
+pub async fn hot_key_all_finish_within_attempt_cap(factory: &dyn Factory) {
+    let store = factory.store().await;
+    for round in 1..=20 {
+        let writers = spawn_each(&store, 8, |store, _| async move {
+            let bump = Script::get(&["num!hot"], |seen| vec![put("num!hot", seen.int(0) + 1)]);
+            run(&*store, &bump, &[key("num!hot")], 3).await.attempts
+        });
+        let attempts = join(writers).await;
+        assert!(attempts.iter().all(|n| *n <= ATTEMPT_CAP), "{attempts:?}");
+        assert_eq!(get_int(&*store, "num!hot").await, 8 * round);
+    }
+}
+
+/// A reader gets on while a writer never pauses.
+///
+/// How fast is a matter of benches; here a reader finishes its scans, and the writer its commits in between.
+pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, (0..200).map(|n| unit(format!("cf!{n:03}"))).collect()).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let written = Arc::new(AtomicU64::new(0));
+    let writer = tokio::spawn({
+        let (store, done, written) = (store.clone(), done.clone(), written.clone());
+        async move {
+            let mut n = 0;
+            while !done.load(Ordering::SeqCst) {
+                n += 1;
+                write(&*store, (0..20).map(|i| put(format!("num!{i}"), n)).collect()).await;
+                written.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    });
+    for _ in 0..500 {
+        let (_, pages) = look(&*store, &[], &[all("cf"), all("num")]).await;
+        assert_eq!(pages[0].len(), 200);
+        assert!(pages[1].windows(2).all(|two| two[0].1 == two[1].1), "half a commit was seen");
+        tokio::task::yield_now().await;
+    }
+    let before = written.load(Ordering::SeqCst);
+    while written.load(Ordering::SeqCst) == before {
+        look(&*store, &[], &[all("cf")]).await;
+        tokio::task::yield_now().await;
+    }
+    done.store(true, Ordering::SeqCst);
+    writer.await.expect("the writer does not fail");
+}
+
+/// A transaction open for too long ends with a conflict or as unavailable, and has changed nothing.
+pub async fn expired_txn_is_conflict_or_unavailable(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, vec![put("num!a", 1)]).await;
+    let ended = |result: Result<(), StoreError>| {
+        assert!(matches!(result, Err(StoreError::Conflict | StoreError::Unavailable(_))), "{result:?}");
+    };
+    for mode in [Mode::Read, Mode::Write] {
+        let txn = store.begin(mode, &keys(&["num!a"])).await.expect("beginning is fine");
+        txn.get(&keys(&["num!a"])).await.expect("reading is fine");
+        factory.pass(MAX_TXN + std::time::Duration::from_secs(1)).await;
+        ended(txn.get(&keys(&["num!a"])).await.map(drop));
+        ended(txn.scan(&[all("num")]).await.map(drop));
+        let mut batch = ops(vec![]);
+        if mode == Mode::Write {
+            batch.ops.push(unit("cf!late"));
+            batch.feed.push(item("cf!late"));
+        }
+        ended(txn.commit(batch).await);
+    }
+    assert_eq!(get(&*store, &["cf!late"]).await, [None]);
+    write(&*store, vec![put("num!a", 2)]).await;
+}

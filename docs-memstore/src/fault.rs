@@ -1,0 +1,282 @@
+//! Failures on demand: [`FaultStore`].
+
+mod plan;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use docs_core::store::{Batch, FeedPos, Key, Mode, Scan, Store, StoreError, StoreResult, Txn, Value};
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::{Semaphore, watch};
+
+pub use plan::{Fault, Plan, Rates, Step};
+
+/// A [`Store`] that fails as a [`Plan`] says, and else does what the store inside it does. Clones are the same store.
+///
+/// Which call meets which fault depends on the plan and the number of the call alone, so a test that makes its calls
+/// in a fixed order fails in the same way each time.
+///
+/// A transaction that met a failure is over: whatever is called on it later answers `Conflict`, and nothing of it is
+/// ever applied.
+///
+/// # Example
+/// ```
+/// use std::sync::Arc;
+/// use docs_core::store::{Batch, Mode, Op, Store, StoreError, Value};
+/// use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let plan = Plan::none().at(Step::Commit, 2, Fault::UnknownApplied);
+/// let store = FaultStore::new(Arc::new(MemStore::new()), plan);
+/// let mut answers = Vec::new();
+/// for key in ["u!a", "u!b"] {
+///     let batch = Batch { ops: vec![Op::Create(key.into(), Value::Unit)], feed: vec![] };
+///     answers.push(store.begin(Mode::Write, &[]).await?.commit(batch).await);
+/// }
+/// assert!(matches!(answers[..], [Ok(()), Err(StoreError::Unknown(_))]));
+/// let found = store.begin(Mode::Read, &[]).await?.get(&["u!b".into()]).await?;
+/// assert!(found[0].is_some());
+/// # Ok::<(), StoreError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct FaultStore<S: Store + ?Sized> {
+    inner: Arc<S>,
+    faults: Arc<Faults>,
+}
+
+impl<S: Store + ?Sized> FaultStore<S> {
+    /// A store that fails by a plan.
+    #[must_use]
+    pub fn new(inner: Arc<S>, plan: Plan) -> Self {
+        Self { inner, faults: Arc::new(Faults::new(plan)) }
+    }
+
+    /// The store inside, which does not fail.
+    #[must_use]
+    pub fn inner(&self) -> &Arc<S> {
+        &self.inner
+    }
+
+    /// Goes on by another plan. Calls are counted on, and those that are held stay held.
+    pub fn follow(&self, plan: Plan) {
+        *self.faults.plan.write() = plan;
+    }
+
+    /// How many calls of a kind were made.
+    #[must_use]
+    pub fn calls(&self, step: Step) -> u64 {
+        self.faults.calls[step as usize].load(Ordering::SeqCst)
+    }
+
+    /// How many faults of which kind happened at which step.
+    #[must_use]
+    pub fn injected(&self) -> BTreeMap<(Step, Fault), u64> {
+        self.faults.injected.lock().clone()
+    }
+
+    /// Waits until that many calls are held at the gate at the same time.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the wait and changes nothing.
+    pub async fn held(&self, calls: usize) {
+        // The sender lives as long as `self`, so the wait ends by the number alone.
+        let _ = self.faults.held.subscribe().wait_for(|held| *held >= calls).await;
+    }
+
+    /// Lets that many held calls go on, or calls that will be held.
+    pub fn release(&self, calls: usize) {
+        self.faults.gate.add_permits(calls);
+    }
+}
+
+impl<S: Store + ?Sized> Clone for FaultStore<S> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), faults: self.faults.clone() }
+    }
+}
+
+impl<S: Store + ?Sized> fmt::Debug for FaultStore<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaultStore")
+            .field("plan", &*self.faults.plan.read())
+            .field("injected", &self.injected())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<S: Store + ?Sized> Store for FaultStore<S> {
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        let call = self.faults.enter(Step::Begin).await?;
+        let inner = self.inner.begin(mode, hot).await?;
+        let txn = FaultTxn { inner, faults: self.faults.clone(), over: AtomicBool::new(false) };
+        call.leave().await;
+        Ok(Box::new(txn))
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        let call = self.faults.enter(Step::Changes).await?;
+        let items = self.inner.changes(topic, after, max).await?;
+        let repeat = call.fault == Some(Fault::Repeat);
+        call.leave().await;
+        Ok(if repeat { repeated(items, max) } else { items })
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        let call = self.faults.enter(Step::Changed).await?;
+        let changed = self.inner.changed(topic, after, wait).await?;
+        call.leave().await;
+        Ok(changed)
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        let call = self.faults.enter(Step::Trim).await?;
+        self.inner.trim(topic, upto).await?;
+        call.leave().await;
+        Ok(())
+    }
+}
+
+/// Each item twice, as far as the page goes; what falls off comes again after the last position that stayed.
+fn repeated(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
+    items.into_iter().flat_map(|item| [item.clone(), item]).take(max as usize).collect()
+}
+
+struct FaultTxn {
+    inner: Box<dyn Txn>,
+    faults: Arc<Faults>,
+    /// Set when a call failed on purpose.
+    over: AtomicBool,
+}
+
+impl FaultTxn {
+    async fn enter(&self, step: Step) -> StoreResult<Call> {
+        if self.over.load(Ordering::SeqCst) {
+            return Err(StoreError::Conflict);
+        }
+        let call = self.faults.enter(step).await;
+        if call.is_err() {
+            self.over.store(true, Ordering::SeqCst);
+        }
+        call
+    }
+}
+
+#[async_trait]
+impl Txn for FaultTxn {
+    async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
+        let call = self.enter(Step::Get).await?;
+        let found = self.inner.get(keys).await?;
+        call.leave().await;
+        Ok(found)
+    }
+
+    async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
+        let call = self.enter(Step::Scan).await?;
+        let pages = self.inner.scan(scans).await?;
+        call.leave().await;
+        Ok(pages)
+    }
+
+    async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
+        let call = self.enter(Step::Commit).await?;
+        self.inner.commit(batch).await?;
+        let lost = call.fault == Some(Fault::UnknownApplied);
+        call.leave().await;
+        if lost { Err(StoreError::Unknown("the answer was lost on purpose".to_owned())) } else { Ok(()) }
+    }
+}
+
+/// What the clones of a store and its transactions share.
+struct Faults {
+    plan: RwLock<Plan>,
+    calls: [AtomicU64; Step::COUNT],
+    injected: Mutex<BTreeMap<(Step, Fault), u64>>,
+    gate: Semaphore,
+    held: watch::Sender<usize>,
+}
+
+/// A call that was let through; its fault, if any, happens when it is over.
+struct Call {
+    fault: Option<Fault>,
+    faults: Arc<Faults>,
+}
+
+impl Call {
+    /// What happens between the work and its answer.
+    async fn leave(self) {
+        if self.fault == Some(Fault::HoldAfter) {
+            self.faults.hold().await;
+        }
+    }
+}
+
+impl Faults {
+    fn new(plan: Plan) -> Self {
+        Self {
+            plan: RwLock::new(plan),
+            calls: [const { AtomicU64::new(0) }; Step::COUNT],
+            injected: Mutex::default(),
+            gate: Semaphore::new(0),
+            held: watch::Sender::new(0),
+        }
+    }
+
+    /// Counts a call and does what the plan has for it before its work.
+    async fn enter(self: &Arc<Self>, step: Step) -> StoreResult<Call> {
+        let n = self.calls[step as usize].fetch_add(1, Ordering::SeqCst) + 1;
+        let fault = self.plan.read().fault(step, n);
+        if let Some(fault) = fault {
+            *self.injected.lock().entry((step, fault)).or_default() += 1;
+        }
+        match fault {
+            Some(Fault::Conflict) => return Err(StoreError::Conflict),
+            Some(Fault::Unavailable) => {
+                return Err(StoreError::Unavailable("the store is away on purpose".to_owned()));
+            }
+            Some(Fault::UnknownLost) => {
+                return Err(StoreError::Unknown("the batch was lost on purpose".to_owned()));
+            }
+            Some(Fault::Yield) => {
+                for _ in 0..1 + n % 3 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            Some(Fault::HoldBefore) => self.hold().await,
+            Some(Fault::HoldAfter | Fault::UnknownApplied | Fault::Repeat) | None => {}
+        }
+        Ok(Call { fault, faults: self.clone() })
+    }
+
+    /// Waits at the gate.
+    async fn hold(&self) {
+        self.held.send_modify(|held| *held += 1);
+        let _counted = Counted(&self.held);
+        // The semaphore is never closed.
+        if let Ok(permit) = self.gate.acquire().await {
+            permit.forget();
+        }
+    }
+}
+
+/// One of those who are held, until it goes on or is dropped.
+struct Counted<'a>(&'a watch::Sender<usize>);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|held| *held -= 1);
+    }
+}

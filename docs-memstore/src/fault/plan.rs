@@ -1,0 +1,173 @@
+//! When which fault happens.
+
+use std::collections::BTreeMap;
+
+use crate::rng::splitmix;
+
+/// A kind of call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Step {
+    /// [`Store::begin`](docs_core::store::Store::begin).
+    Begin,
+    /// [`Txn::get`](docs_core::store::Txn::get).
+    Get,
+    /// [`Txn::scan`](docs_core::store::Txn::scan).
+    Scan,
+    /// [`Txn::commit`](docs_core::store::Txn::commit).
+    Commit,
+    /// [`Store::changes`](docs_core::store::Store::changes).
+    Changes,
+    /// [`Store::changed`](docs_core::store::Store::changed).
+    Changed,
+    /// [`Store::trim`](docs_core::store::Store::trim).
+    Trim,
+}
+
+impl Step {
+    pub(super) const COUNT: usize = 7;
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Fault {
+    /// The call answers `Conflict` and nothing is applied: at `Get`, `Scan` and `Commit`.
+    Conflict,
+    /// The call answers `Unavailable` and nothing is applied: at every step.
+    Unavailable,
+    /// The commit answers `Unknown` and is applied, if it succeeds.
+    UnknownApplied,
+    /// The commit answers `Unknown` and is not applied.
+    UnknownLost,
+    /// The call gives way to other tasks first: at every step.
+    Yield,
+    /// The call waits for [`release`](super::FaultStore::release) before it does anything: at every step.
+    HoldBefore,
+    /// The call waits for [`release`](super::FaultStore::release) between its work and its answer: at every step.
+    HoldAfter,
+    /// Items of the feed come twice: at `Changes`.
+    Repeat,
+}
+
+impl Fault {
+    /// Whether the contract allows the fault at the step.
+    #[must_use]
+    pub fn fits(self, step: Step) -> bool {
+        match self {
+            Self::Unavailable | Self::Yield | Self::HoldBefore | Self::HoldAfter => true,
+            Self::Conflict => matches!(step, Step::Get | Step::Scan | Step::Commit),
+            Self::UnknownApplied | Self::UnknownLost => step == Step::Commit,
+            Self::Repeat => step == Step::Changes,
+        }
+    }
+}
+
+/// How often faults happen: in how many of 1,000 calls that they fit.
+///
+/// The numbers of one call are taken in the order of the fields and should not exceed 1,000 together.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Rates {
+    /// [`Fault::Conflict`].
+    pub conflict: u16,
+    /// [`Fault::Unavailable`].
+    pub unavailable: u16,
+    /// [`Fault::UnknownApplied`].
+    pub unknown_applied: u16,
+    /// [`Fault::UnknownLost`].
+    pub unknown_lost: u16,
+    /// [`Fault::Yield`].
+    pub yields: u16,
+    /// [`Fault::Repeat`].
+    pub repeat: u16,
+}
+
+impl Rates {
+    fn each(self) -> [(Fault, u16); 6] {
+        [
+            (Fault::Conflict, self.conflict),
+            (Fault::Unavailable, self.unavailable),
+            (Fault::UnknownApplied, self.unknown_applied),
+            (Fault::UnknownLost, self.unknown_lost),
+            (Fault::Yield, self.yields),
+            (Fault::Repeat, self.repeat),
+        ]
+    }
+}
+
+/// Which calls meet which faults.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Plan {
+    at: BTreeMap<(Step, u64), Fault>,
+    seeded: Option<(u64, Rates)>,
+}
+
+impl Plan {
+    /// Nothing goes wrong.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Faults happen by chance, the same with each seed.
+    #[must_use]
+    pub fn seeded(seed: u64, rates: Rates) -> Self {
+        Self { at: BTreeMap::new(), seeded: Some((seed, rates)) }
+    }
+
+    /// A fault happens at the `n`-th call of a kind, the first call being 1, whatever chance says.
+    ///
+    /// # Panics
+    /// When the contract does not allow the fault at that step, see [`Fault::fits`], and when `n` is 0.
+    #[must_use]
+    pub fn at(mut self, step: Step, n: u64, fault: Fault) -> Self {
+        assert!(fault.fits(step), "no store answers {step:?} with {fault:?}");
+        assert!(n > 0, "calls are counted from 1");
+        self.at.insert((step, n), fault);
+        self
+    }
+
+    pub(super) fn fault(&self, step: Step, n: u64) -> Option<Fault> {
+        if let Some(fault) = self.at.get(&(step, n)) {
+            return Some(*fault);
+        }
+        let (seed, rates) = self.seeded?;
+        let mut drawn = splitmix(splitmix(seed, step as u64), n) % 1_000;
+        for (fault, rate) in rates.each().into_iter().filter(|(fault, _)| fault.fits(step)) {
+            if drawn < u64::from(rate) {
+                return Some(fault);
+            }
+            drawn -= u64::from(rate);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_repeats_and_keeps_to_its_rates_and_steps() {
+        let rates =
+            Rates { conflict: 100, unavailable: 50, unknown_lost: 20, repeat: 300, ..Rates::default() };
+        let draw = |seed, step| (1..=10_000).map(move |n| Plan::seeded(seed, rates).fault(step, n));
+        assert!(draw(1, Step::Commit).eq(draw(1, Step::Commit)));
+        assert!(!draw(1, Step::Commit).eq(draw(2, Step::Commit)));
+        assert!(!draw(1, Step::Commit).eq(draw(1, Step::Get)));
+        let count = |step, fault| draw(3, step).filter(|drawn| *drawn == Some(fault)).count();
+        let near = |count: usize, expected: usize| count.abs_diff(expected) < 150;
+        assert!(near(count(Step::Commit, Fault::Conflict), 1_000));
+        assert!(near(count(Step::Commit, Fault::UnknownLost), 200));
+        assert!(near(count(Step::Begin, Fault::Unavailable), 500));
+        assert!(near(count(Step::Changes, Fault::Repeat), 3_000));
+        assert_eq!(count(Step::Begin, Fault::Conflict) + count(Step::Get, Fault::UnknownLost), 0);
+    }
+
+    #[test]
+    fn a_chosen_call_goes_before_chance() {
+        let rates = Rates { conflict: 1_000, ..Rates::default() };
+        let plan = Plan::seeded(1, rates).at(Step::Commit, 2, Fault::UnknownApplied);
+        assert_eq!(plan.fault(Step::Commit, 1), Some(Fault::Conflict));
+        assert_eq!(plan.fault(Step::Commit, 2), Some(Fault::UnknownApplied));
+        assert_eq!(Plan::none().fault(Step::Commit, 1), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! The store that fails on purpose: what it does on demand, and the suite over it.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use docs_core::store::{
+    Batch, FeedItem, Hash, Key, Mode, Objects, Op, Scan, Store, StoreError, StoreResult, Value,
+    conformance::Factory,
+};
+use docs_memstore::{Fault, FaultStore, Form, MemStore, Plan, Rates, Step};
+
+use crate::forms::Memory;
+
+/// Makes stores whose calls fail by chance, having applied nothing.
+struct Unsteady(Memory);
+
+const OFTEN: Rates =
+    Rates { conflict: 60, unavailable: 40, unknown_applied: 0, unknown_lost: 0, yields: 200, repeat: 300 };
+
+#[async_trait]
+impl Factory for Unsteady {
+    async fn store(&self) -> Arc<dyn Store> {
+        Arc::new(FaultStore::new(self.0.store().await, Plan::seeded(11, OFTEN)))
+    }
+
+    async fn objects(&self) -> Arc<dyn Objects> {
+        self.0.objects().await
+    }
+
+    async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        self.0.reopen(store).await
+    }
+
+    async fn pass(&self, by: Duration) {
+        self.0.pass(by).await;
+    }
+
+    async fn damage(&self, domain: &str, hash: Hash) {
+        self.0.damage(domain, hash).await;
+    }
+}
+
+mod unsteady {
+    docs_core::suite_despite_faults!(super::Unsteady(super::Memory::new(super::Form::Live)));
+}
+
+fn faulty(plan: Plan) -> FaultStore<MemStore> {
+    FaultStore::new(Arc::new(MemStore::new()), plan)
+}
+
+fn batch(key: &str) -> Batch {
+    let ops = vec![Op::Create(key.into(), Value::Unit)];
+    Batch { ops, feed: vec![FeedItem { topic: 1, key: key.into() }] }
+}
+
+async fn create<S: Store>(store: &S, key: &str) -> StoreResult<()> {
+    store.begin(Mode::Write, &[]).await?.commit(batch(key)).await
+}
+
+async fn exists(store: &MemStore, key: &str) -> bool {
+    let txn = store.begin(Mode::Read, &[]).await.expect("no fault inside");
+    txn.get(&[Key::from(key)]).await.expect("no fault inside")[0].is_some()
+}
+
+#[tokio::test]
+async fn each_commit_fault_answers_and_applies_as_it_says() {
+    let cases = [
+        (Fault::Conflict, false),
+        (Fault::Unavailable, false),
+        (Fault::UnknownApplied, true),
+        (Fault::UnknownLost, false),
+    ];
+    for (fault, applied) in cases {
+        let store = faulty(Plan::none().at(Step::Commit, 2, fault));
+        assert_eq!(create(&store, "a").await, Ok(()));
+        let answer = create(&store, "b").await;
+        let fits = match fault {
+            Fault::Conflict => answer == Err(StoreError::Conflict),
+            Fault::Unavailable => matches!(answer, Err(StoreError::Unavailable(_))),
+            _ => matches!(answer, Err(StoreError::Unknown(_))),
+        };
+        assert!(fits, "{fault:?}: {answer:?}");
+        assert_eq!(create(&store, "c").await, Ok(()));
+        assert_eq!(exists(store.inner(), "b").await, applied, "{fault:?}");
+        assert_eq!(store.injected().into_iter().collect::<Vec<_>>(), [((Step::Commit, fault), 1)]);
+        assert_eq!(store.calls(Step::Commit), 3);
+        assert_eq!(store.inner().stats().open, 0);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_commit_that_is_refused_says_so() {
+    let store = faulty(Plan::none().at(Step::Commit, 2, Fault::UnknownApplied));
+    assert_eq!(create(&store, "a").await, Ok(()));
+    assert_eq!(create(&store, "a").await, Err(StoreError::Exists("a".into())));
+}
+
+#[tokio::test]
+async fn a_transaction_is_over_after_a_failed_read() {
+    for (step, fault) in [(Step::Get, Fault::Conflict), (Step::Scan, Fault::Unavailable)] {
+        let store = faulty(Plan::none().at(step, 1, fault));
+        let txn = store.begin(Mode::Write, &[]).await.expect("no fault yet");
+        let read = match step {
+            Step::Get => txn.get(&[Key::from("a")]).await.map(drop),
+            _ => txn.scan(&[Scan { from: "a".into(), to: "b".into(), rev: false, limit: 1 }]).await.map(drop),
+        };
+        assert!(matches!(read, Err(StoreError::Conflict | StoreError::Unavailable(_))), "{read:?}");
+        assert_eq!(txn.get(&[Key::from("a")]).await.map(drop), Err(StoreError::Conflict));
+        assert_eq!(txn.commit(batch("a")).await, Err(StoreError::Conflict));
+        assert!(!exists(store.inner(), "a").await);
+    }
+}
+
+#[tokio::test]
+async fn every_step_can_be_unavailable() {
+    let steps = [Step::Begin, Step::Changes, Step::Changed, Step::Trim];
+    let plan = steps.into_iter().fold(Plan::none(), |plan, step| plan.at(step, 1, Fault::Unavailable));
+    let store = faulty(plan);
+    let away = |answer: Option<StoreError>| assert!(matches!(answer, Some(StoreError::Unavailable(_))));
+    away(store.begin(Mode::Read, &[]).await.err());
+    create(&store, "a").await.expect("only the first call fails");
+    away(store.changes(1, None, 9).await.err());
+    let pos = store.changes(1, None, 9).await.expect("only the first call fails").remove(0).0;
+    away(store.changed(1, None, Duration::ZERO).await.err());
+    assert_eq!(store.changed(1, None, Duration::ZERO).await, Ok(true));
+    away(store.trim(1, &pos).await.err());
+    assert_eq!(store.trim(1, &pos).await, Ok(()));
+    assert_eq!(store.injected().len(), 4);
+}
+
+#[tokio::test]
+async fn repeated_items_keep_to_the_page_and_lose_nothing() {
+    let store = faulty(Plan::seeded(1, Rates { repeat: 1_000, ..Rates::default() }));
+    for key in ["a", "b", "c"] {
+        create(&store, key).await.expect("no fault at commits");
+    }
+    let (mut at, mut seen) = (None, Vec::new());
+    loop {
+        let page = store.changes(1, at.clone(), 3).await.expect("no fault but repetition");
+        assert!(page.len() <= 3);
+        let Some((last, _)) = page.last() else { break };
+        at = Some(last.clone());
+        seen.extend(page.into_iter().map(|(_, key)| key));
+    }
+    let keys: Vec<&str> = seen.iter().map(|key| &**key).collect();
+    assert_eq!(keys, ["a", "a", "b", "c", "c"]);
+}
+
+#[tokio::test]
+async fn a_held_commit_waits_for_its_release_and_may_be_dropped() {
+    for (fault, applied) in [(Fault::HoldBefore, false), (Fault::HoldAfter, true)] {
+        let store = faulty(Plan::none().at(Step::Commit, 1, fault).at(Step::Commit, 2, fault));
+        let commit = |key: &'static str| {
+            let store = store.clone();
+            tokio::spawn(async move { create(&store, key).await })
+        };
+        let dropped = commit("dropped");
+        store.held(1).await;
+        assert_eq!(exists(store.inner(), "dropped").await, applied);
+        dropped.abort();
+        assert!(dropped.await.is_err_and(|end| end.is_cancelled()));
+        assert_eq!(exists(store.inner(), "dropped").await, applied);
+        let kept = commit("kept");
+        store.held(1).await;
+        assert_eq!(exists(store.inner(), "kept").await, applied);
+        store.release(1);
+        assert_eq!(kept.await.expect("the task ends"), Ok(()));
+        assert!(exists(store.inner(), "kept").await);
+    }
+}
+
+#[tokio::test]
+async fn a_plan_can_be_replaced() {
+    let store = faulty(Plan::seeded(1, Rates { unavailable: 1_000, ..Rates::default() }));
+    assert!(create(&store, "a").await.is_err());
+    store.follow(Plan::none());
+    assert_eq!(create(&store, "a").await, Ok(()));
+}
