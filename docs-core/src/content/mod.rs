@@ -7,6 +7,9 @@
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
+mod build;
+mod check;
+mod edit;
 mod entry;
 mod error;
 mod facade;
@@ -16,10 +19,14 @@ pub mod map;
 mod rank;
 mod read;
 mod slug;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tree;
 mod view;
 
+pub use build::{BuildItem, BuildPage, Built};
+pub use edit::{Edit, Edited, NewBody, PagePatch, ReusablePatch, Touch};
 pub use entry::{
     Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
     VariableEntry, clash_field,

@@ -78,17 +78,23 @@ pub(crate) fn child_ids(session: &Session<'_>, root: &Hash, parent: Option<&Page
     Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
 }
 
+/// The children of several pages.
+pub(crate) fn children_of_all(session: &Session<'_>, root: &Hash, parents: &[PageId]) -> Step<Vec<PageId>> {
+    let mut gather = Gather::default();
+    let mut out = Vec::new();
+    for id in parents {
+        out.extend(gather.ask(child_ids(session, root, Some(id)))?.unwrap_or_default());
+    }
+    gather.done()?;
+    Ok(out)
+}
+
 /// A page and everything below it, parents before their children.
 pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> Step<Vec<PageId>> {
     let mut out = vec![top.clone()];
     let mut level = vec![top.clone()];
     for _ in 0..ENDLESS {
-        let mut gather = Gather::default();
-        let mut next = Vec::new();
-        for id in &level {
-            next.extend(gather.ask(child_ids(session, root, Some(id)))?.unwrap_or_default());
-        }
-        gather.done()?;
+        let next = children_of_all(session, root, &level)?;
         if next.is_empty() {
             return Ok(out);
         }

@@ -1,9 +1,6 @@
 //! The page tree of a revision, whole.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
