@@ -37,10 +37,6 @@ pub(crate) fn pages(session: &Session<'_>, root: &Hash, ids: &[PageId]) -> Step<
     Ok(wanted.iter().zip(found).map(read).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn has_page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<bool> {
-    Ok(map::get(session, root, &keys::page(id))?.is_some())
-}
-
 pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Option<FileEntry>> {
     let key = keys::file(id);
     match map::get(session, root, &key)? {

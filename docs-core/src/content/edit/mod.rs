@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 
 pub use self::patch::{NewBody, PagePatch, ReusablePatch};
 pub(crate) use self::{
-    patch::{check_title, check_variables},
+    patch::check_variables,
     place::{appended, free_slug},
 };
 use super::{
@@ -27,24 +27,36 @@ use crate::{
     store::{Hash, Key},
 };
 
+/// A page to add.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewPage {
+    /// The id it gets; no page has it yet.
+    pub id: PageId,
+    /// What it is.
+    pub kind: PageKind,
+    /// The page it stands below; the top level when none.
+    pub parent: Option<PageId>,
+    /// Its position among its siblings, counted from 0; the last one when none or too large.
+    pub at: Option<usize>,
+    /// Its fields. The title is required; the slug is made of the title when it is absent or empty.
+    pub fields: PagePatch,
+    /// Its text.
+    pub body: NewBody,
+}
+
+impl NewPage {
+    /// A page without text, the last one at the top level.
+    #[must_use]
+    pub fn new(id: PageId, kind: PageKind, fields: PagePatch) -> Self {
+        Self { id, kind, parent: None, at: None, fields, body: NewBody::Empty }
+    }
+}
+
 /// One thing a person does to the content.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Edit {
     /// Adds a page.
-    InsertPage {
-        /// The id it gets; no page has it yet.
-        page: PageId,
-        /// What it is.
-        kind: PageKind,
-        /// The page it stands below; the top level when none.
-        parent: Option<PageId>,
-        /// Its position among its siblings, counted from 0; the last one when none or too large.
-        at: Option<usize>,
-        /// Its fields. The title is required; the slug is made of the title when it is absent or empty.
-        fields: Box<PagePatch>,
-        /// Its text.
-        body: NewBody,
-    },
+    InsertPage(Box<NewPage>),
     /// Sets fields of a page. Title and slug are independent of each other.
     UpdatePage {
         /// The page.
@@ -195,7 +207,8 @@ impl Edit {
     /// The text the edit brings along.
     fn text(&self) -> Option<&str> {
         let body = match self {
-            Self::InsertPage { body, .. } | Self::SetBody { body, .. } => Some(body),
+            Self::InsertPage(page) => Some(&page.body),
+            Self::SetBody { body, .. } => Some(body),
             Self::PutReusable { fields, .. } => fields.body.as_ref(),
             _ => None,
         };
@@ -291,10 +304,7 @@ pub(crate) struct At<'a, 's> {
 impl At<'_, '_> {
     fn plan(&self, edit: &Edit) -> Step<Plan> {
         match edit {
-            Edit::InsertPage { page, kind, parent, at, fields, body } => {
-                let place = pages::Place { parent: parent.as_ref(), at: *at };
-                self.insert(page, *kind, &place, fields, body)
-            }
+            Edit::InsertPage(page) => self.insert(page),
             Edit::UpdatePage { page, fields } => self.update(page, fields),
             Edit::SetBody { page, body } => self.set_body(page, body),
             Edit::MovePage { page, into, at } => self.move_page(page, into.as_ref(), *at),

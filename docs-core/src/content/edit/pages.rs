@@ -11,33 +11,22 @@ use super::{
         read,
         text::{body_of, cancel, render, unfold},
     },
-    At, NewBody, PagePatch, Plan,
+    At, NewBody, NewPage, PagePatch, Plan,
 };
 use crate::{model::PageId, store::Hash};
 
-/// Where a page goes.
-pub(super) struct Place<'a> {
-    pub(super) parent: Option<&'a PageId>,
-    pub(super) at: Option<usize>,
-}
-
 impl At<'_, '_> {
-    pub(super) fn insert(
-        &self,
-        page: &PageId,
-        kind: PageKind,
-        place: &Place<'_>,
-        fields: &PagePatch,
-        body: &NewBody,
-    ) -> Step<Plan> {
+    pub(super) fn insert(&self, new: &NewPage) -> Step<Plan> {
+        let NewPage { id: page, kind, parent, at, fields, body } = new;
+        let (kind, parent) = (*kind, parent.as_ref());
         if self.page(page)?.is_some() {
             return Err(invalid("page", format!("is `{page}`, which exists already")).into());
         }
         let title = fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
-        self.check_parent(kind, place.parent, 1)?;
+        self.check_parent(kind, parent, 1)?;
         let mut plan = Plan::default();
         let mut entry = PageEntry::new(kind, title, Rank::nth(0));
-        entry.parent = place.parent.cloned();
+        entry.parent = parent.cloned();
         fields.apply(&mut entry)?;
         if kind == PageKind::Link && entry.target.is_none() {
             return Err(invalid("target", "is missing: a link needs one").into());
@@ -47,7 +36,7 @@ impl At<'_, '_> {
         }
         entry.body = body.body();
         check_body(kind, &entry.body)?;
-        entry.rank = self.rank_at(&mut plan, page, place.parent, place.at)?;
+        entry.rank = self.rank_at(&mut plan, page, parent, *at)?;
         let wanted = PagePatch::wanted_slug(fields.slug.as_deref(), &entry);
         entry.slug = self.slug_for(page, &entry, &wanted, &HashSet::new())?;
         entry.created_at = Some(self.now);

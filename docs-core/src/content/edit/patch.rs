@@ -119,9 +119,9 @@ impl PagePatch {
         if let Some(computed) = &self.computed {
             entry.computed = Some(computed.clone());
         }
-        for field in self.named() {
-            entry.clash.remove(field);
-        }
+        let named = self.named();
+        // Clashes of a set are named after the set and the element.
+        entry.clash.retain(|name, _| !name.split('.').next().is_some_and(|field| named.contains(&field)));
         entry.clash.remove(clash_field::EXISTENCE);
         Ok(())
     }
@@ -223,7 +223,7 @@ fn set<T: Clone>(field: &mut T, value: &Option<T>) {
     }
 }
 
-pub(crate) fn check_title(title: &str) -> ContentResult<()> {
+fn check_title(title: &str) -> ContentResult<()> {
     if title.trim().is_empty() { Err(invalid("title", "is empty")) } else { Ok(()) }
 }
 

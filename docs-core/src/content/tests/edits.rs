@@ -105,25 +105,11 @@ fn moving_counts_among_the_other_siblings() {
 #[test]
 fn moves_that_cannot_be_are_refused() {
     let (content, root) = three();
-    let group = Edit::InsertPage {
-        page: id(7),
-        kind: PageKind::Group,
-        parent: None,
-        at: None,
-        fields: Box::new(PagePatch::titled("Group")),
-        body: NewBody::Empty,
-    };
-    let link = Edit::InsertPage {
-        page: id(8),
-        kind: PageKind::Link,
-        parent: Some(id(7)),
-        at: None,
-        fields: Box::new(PagePatch {
-            target: Some(crate::model::ContentRef::Url { url: "https://example.com".into() }),
-            ..PagePatch::titled("Link")
-        }),
-        body: NewBody::Empty,
-    };
+    let new = |n, kind, fields| NewPage::new(id(n), kind, fields);
+    let group = Edit::InsertPage(Box::new(new(7, PageKind::Group, PagePatch::titled("Group"))));
+    let target = Some(crate::model::ContentRef::Url { url: "https://example.com".into() });
+    let link = new(8, PageKind::Link, PagePatch { target, ..PagePatch::titled("Link") });
+    let link = Edit::InsertPage(Box::new(NewPage { parent: Some(id(7)), ..link }));
     let root = apply(&content, root, &[group.clone(), link]);
     sound(&content, root);
     let into = |page, parent| Edit::MovePage { page, into: Some(Some(parent)), at: None };
@@ -269,14 +255,8 @@ fn an_import_makes_what_edits_make() {
     let mut root = now(content.empty_root(DOMAIN)).unwrap();
     for item in many_pages(100) {
         let BuildItem::Page(page) = item else { continue };
-        let edit = Edit::InsertPage {
-            page: page.id,
-            kind: page.kind,
-            parent: page.parent,
-            at: None,
-            fields: Box::new(page.fields),
-            body: page.body,
-        };
+        let new = NewPage::new(page.id, page.kind, page.fields);
+        let edit = Edit::InsertPage(Box::new(NewPage { parent: page.parent, body: page.body, ..new }));
         root = apply(&content, root, &[edit]);
     }
     assert_eq!(built.root, root);
@@ -377,7 +357,8 @@ impl Naive {
     /// Does the edit; false when it must be refused.
     fn apply(&mut self, edit: &Edit) -> bool {
         match edit {
-            Edit::InsertPage { page, parent, at, .. } => {
+            Edit::InsertPage(new) => {
+                let NewPage { id: page, parent, at, .. } = &**new;
                 let fits = self.parent(page).is_none()
                     && parent.as_ref().is_none_or(|parent| self.parent(parent).is_some());
                 if fits {

@@ -1,6 +1,7 @@
 //! The engine as a whole, over objects in memory.
 
 mod edits;
+mod merges;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -90,14 +91,8 @@ pub(super) fn outline(content: &Content, root: Hash) -> String {
 }
 
 pub(super) fn insert(page: PageId, parent: Option<PageId>, at: Option<usize>, title: &str) -> Edit {
-    Edit::InsertPage {
-        page,
-        kind: PageKind::Document,
-        parent,
-        at,
-        fields: Box::new(PagePatch::titled(title)),
-        body: NewBody::Empty,
-    }
+    let new = NewPage::new(page, PageKind::Document, PagePatch::titled(title));
+    Edit::InsertPage(Box::new(NewPage { parent, at, ..new }))
 }
 
 pub(super) fn apply(content: &Content, root: Hash, edits: &[Edit]) -> Hash {
