@@ -95,6 +95,11 @@ impl Content {
         self.shared.cost()
     }
 
+    #[cfg(test)]
+    pub(crate) fn objects_for_test(&self) -> &dyn Objects {
+        self.shared.objects()
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }

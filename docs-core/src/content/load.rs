@@ -186,6 +186,11 @@ impl Shared {
         Cost { nodes_loaded, nodes_written, texts_loaded, texts_written, bytes_written, calls }
     }
 
+    #[cfg(test)]
+    pub(crate) fn objects(&self) -> &dyn Objects {
+        &*self.objects
+    }
+
     pub(crate) fn tree(&self, domain: &str, root: &Hash) -> Option<Arc<PageTree>> {
         self.trees.get(&IdRef { domain, hash: root })
     }

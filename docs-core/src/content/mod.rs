@@ -7,20 +7,31 @@
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
+mod build;
+mod check;
+mod diff;
+mod edit;
 mod entry;
 mod error;
 mod facade;
 mod keys;
 mod load;
 pub mod map;
+mod merge;
 mod rank;
+mod reach;
 mod read;
 mod slug;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tmp;
 mod tree;
 mod view;
 
+pub use build::{BuildItem, BuildPage, Built};
+pub use diff::{Attribute, ChangedPage, ContentChange};
+pub use edit::{Edit, Edited, NewBody, NewPage, PagePatch, ReusablePatch, Touch};
 pub use entry::{
     Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
     VariableEntry, clash_field,
@@ -28,6 +39,7 @@ pub use entry::{
 pub use error::{ContentError, ContentResult};
 pub use facade::Content;
 pub use load::{CacheLimits, Cost};
+pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
 pub use rank::{MAX_RANK, NotARank, Rank};
 pub use slug::{MAX_SLUG, slugify};
 pub use text::{Hunk, LineMerger, TextMerger};

@@ -37,10 +37,6 @@ pub(crate) fn pages(session: &Session<'_>, root: &Hash, ids: &[PageId]) -> Step<
     Ok(wanted.iter().zip(found).map(read).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn has_page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<bool> {
-    Ok(map::get(session, root, &keys::page(id))?.is_some())
-}
-
 pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Option<FileEntry>> {
     let key = keys::file(id);
     match map::get(session, root, &key)? {
@@ -78,17 +74,23 @@ pub(crate) fn child_ids(session: &Session<'_>, root: &Hash, parent: Option<&Page
     Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
 }
 
+/// The children of several pages.
+pub(crate) fn children_of_all(session: &Session<'_>, root: &Hash, parents: &[PageId]) -> Step<Vec<PageId>> {
+    let mut gather = Gather::default();
+    let mut out = Vec::new();
+    for id in parents {
+        out.extend(gather.ask(child_ids(session, root, Some(id)))?.unwrap_or_default());
+    }
+    gather.done()?;
+    Ok(out)
+}
+
 /// A page and everything below it, parents before their children.
 pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> Step<Vec<PageId>> {
     let mut out = vec![top.clone()];
     let mut level = vec![top.clone()];
     for _ in 0..ENDLESS {
-        let mut gather = Gather::default();
-        let mut next = Vec::new();
-        for id in &level {
-            next.extend(gather.ask(child_ids(session, root, Some(id)))?.unwrap_or_default());
-        }
-        gather.done()?;
+        let next = children_of_all(session, root, &level)?;
         if next.is_empty() {
             return Ok(out);
         }

@@ -1,9 +1,6 @@
 //! The page tree of a revision, whole.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
@@ -74,9 +71,9 @@ impl PageTree {
     }
 
     /// The pages directly below one, or of the top level.
-    pub fn children(&self, parent: Option<&TreePage>) -> impl Iterator<Item = &TreePage> + '_ {
+    pub fn children<'a>(&'a self, parent: Option<&'a TreePage>) -> impl Iterator<Item = &'a TreePage> {
         let positions = parent.map_or(self.roots.as_slice(), |page| page.children.as_slice());
-        positions.to_vec().into_iter().filter_map(|at| self.pages.get(at))
+        positions.iter().filter_map(|at| self.pages.get(*at))
     }
 
     /// The pages above one, nearest first.

@@ -102,7 +102,7 @@ fn recut(level: u8, runs: Vec<Run>, made: &mut Vec<Fresh>) -> Changes {
 
 fn cut_run(level: u8, run: &Run, made: &mut Vec<Fresh>) -> Vec<Entry> {
     match run.old.first() {
-        Some((first, _)) if !run.entries.is_empty() => cut(level, first.clone(), &run.entries, made),
+        Some((first, _)) if !run.entries.is_empty() => cut(level, first, &run.entries, made),
         _ => Vec::new(),
     }
 }

@@ -32,7 +32,7 @@ pub fn build(entries: Vec<(Key, Bytes)>) -> Built {
         let node = empty();
         return Built { root: node.hash, nodes: vec![node] };
     }
-    let leaves = cut(0, Key::from(""), &items, &mut nodes);
+    let leaves = cut(0, &Key::from(""), &items, &mut nodes);
     let root = raise(1, leaves, &mut nodes);
     Built { root, nodes }
 }
@@ -44,13 +44,13 @@ pub(super) fn raise(level: u8, children: Vec<Entry>, nodes: &mut Vec<Fresh>) -> 
         if let [(_, Item::Child(only))] = children.as_slice() {
             return only.hash;
         }
-        children = cut(level, Key::from(""), &children, nodes);
+        children = cut(level, &Key::from(""), &children, nodes);
         level = level.saturating_add(1);
     }
 }
 
 /// Cuts a run of entries into nodes; answers the entries of the level above. `first` is the key of the first node.
-pub(super) fn cut(level: u8, first: Key, run: &[Entry], nodes: &mut Vec<Fresh>) -> Vec<Entry> {
+pub(super) fn cut(level: u8, first: &Key, run: &[Entry], nodes: &mut Vec<Fresh>) -> Vec<Entry> {
     let mut above = Vec::new();
     let mut start = 0;
     for at in 1..=run.len() {

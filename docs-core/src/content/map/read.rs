@@ -113,9 +113,9 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, By
                 }
             };
             if range.rev {
-                (0..node.len()).rev().for_each(&mut take)
+                (0..node.len()).rev().for_each(&mut take);
             } else {
-                (0..node.len()).for_each(&mut take)
+                (0..node.len()).for_each(&mut take);
             }
             continue;
         }

@@ -205,7 +205,7 @@ proptest! {
             expected.reverse();
         }
         expected.truncate(limit);
-        let asked = Range { from: from.clone(), to: Some(to), rev, limit };
+        let asked = Range { from, to: Some(to), rev, limit };
         let (found, ..) = Memory::run(&memory, |m| range(m, &root, &asked));
         prop_assert_eq!(found, expected);
         for (position, (k, v)) in model.iter().enumerate().step_by(97) {

@@ -1,0 +1,99 @@
+//! Checking content against its own rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+
+use super::{
+    Content, ContentResult, PageEntry, PageKind,
+    entry::decode,
+    keys,
+    map::{self, Range},
+};
+use crate::{
+    model::PageId,
+    store::{Hash, Key},
+};
+
+impl Content {
+    /// Recomputes everything that follows from the page records and compares; answers what is wrong, one sentence
+    /// each. Nothing is wrong with content made by this library; damage, or a mistake here, shows.
+    ///
+    /// # Errors
+    /// [`ContentError`](super::ContentError) when the content cannot be read at all.
+    pub async fn check(&self, domain: &str, root: Hash) -> ContentResult<Vec<String>> {
+        let everything = Range { from: Key::from(""), to: None, rev: false, limit: usize::MAX };
+        let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
+        let mut pages: BTreeMap<PageId, PageEntry> = BTreeMap::new();
+        let mut derived: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (key, value) in entries {
+            match key.split('!').next() {
+                Some(keys::PAGE) => {
+                    pages.insert(keys::id(&key)?, decode(&key, &value)?);
+                }
+                Some(keys::CHILD | keys::SLUG | keys::CONFLICTED) => {
+                    derived.insert(key, value);
+                }
+                Some(keys::FILE | keys::REUSABLE | keys::VARIABLE) => {}
+                _ => problems.push(format!("the key `{key}` is of no known class")),
+            }
+        }
+        check_derived(&pages, &derived, &mut problems);
+        for (id, entry) in &pages {
+            check_page(&pages, id, entry, &mut problems);
+        }
+        Ok(problems)
+    }
+}
+
+fn check_derived(
+    pages: &BTreeMap<PageId, PageEntry>,
+    found: &BTreeMap<Key, Bytes>,
+    problems: &mut Vec<String>,
+) {
+    let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
+    for (id, entry) in pages {
+        for (key, value) in keys::derived(id, entry) {
+            if expected.insert(key.clone(), value).is_some() {
+                problems.push(format!("two pages share `{key}`"));
+            }
+        }
+    }
+    for key in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
+        if expected.get(key) != found.get(key) {
+            problems.push(format!("the derived entry `{key}` is not what its page says"));
+        }
+    }
+}
+
+fn check_page(
+    pages: &BTreeMap<PageId, PageEntry>,
+    id: &PageId,
+    entry: &PageEntry,
+    problems: &mut Vec<String>,
+) {
+    if entry.kind.has_slug() == entry.slug.is_empty() {
+        problems.push(format!("the page `{id}` has a slug or lacks one against its kind"));
+    }
+    if entry.kind == PageKind::Group && entry.parent.is_some() {
+        problems.push(format!("the group `{id}` is not at the top level"));
+    }
+    let mut seen = BTreeSet::from([id]);
+    let mut above = entry.parent.as_ref();
+    while let Some(parent) = above {
+        let Some(next) = pages.get(parent) else {
+            problems.push(format!("above the page `{id}` stands `{parent}`, which does not exist"));
+            return;
+        };
+        if !next.kind.is_parent() {
+            problems
+                .push(format!("the page `{id}` stands below `{parent}`, which can have no pages below it"));
+        }
+        if !seen.insert(parent) {
+            problems.push(format!("the page `{id}` stands below itself"));
+            return;
+        }
+        above = next.parent.as_ref();
+    }
+}
