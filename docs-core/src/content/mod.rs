@@ -17,6 +17,7 @@ mod facade;
 mod keys;
 mod load;
 pub mod map;
+pub mod markdown;
 mod merge;
 mod rank;
 mod reach;
@@ -25,7 +26,6 @@ mod slug;
 #[cfg(test)]
 mod tests;
 mod text;
-mod tmp;
 mod tree;
 mod view;
 
@@ -43,6 +43,5 @@ pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
 pub use rank::{MAX_RANK, NotARank, Rank};
 pub use slug::{MAX_SLUG, slugify};
 pub use text::{Hunk, LineMerger, TextMerger};
-pub use tmp::*;
 pub use tree::{PageTree, TreePage};
 pub use view::{Counts, Rendering, View};

@@ -8,7 +8,7 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    ChangeRequestId, Emoji, FileId, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
+    ChangeRequestId, Emoji, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
     list::constants,
 };
 
@@ -412,24 +412,6 @@ pub struct PageRef {
     pub id: PageId,
     /// Addresses of the page.
     pub urls: super::UserUrls,
-}
-
-/// Ids that a change of content made, before they are shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Touched {
-    /// The pages, each once, in the order of first touch.
-    pub pages: Vec<(PageId, Touch, Option<String>)>,
-    /// The files, in order.
-    pub files: Vec<FileId>,
-}
-
-/// What was done to a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each name says what it is")]
-pub enum Touch {
-    Created,
-    Updated,
-    Deleted,
 }
 
 /// What a change of content answers: the request alone, or with what was changed.

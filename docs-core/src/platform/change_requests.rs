@@ -1,13 +1,13 @@
 //! Change requests.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
 use super::{Actor, Platform, access, people::later};
 use crate::{
     Error, Result,
-    content::{Merged, Side},
+    content::{Merged, Side, Subject},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
         CreateChangeRequest, MergeOutcome, MergeResult, PageId, RevisionId, SpaceId, Timestamp,
@@ -167,7 +167,7 @@ impl Platform {
             let (main, request) = (&at.space, &at.request);
             let merged = self
                 .content()
-                .merge(&main.domain, (request.base_root, main.root, request.root), Side::Theirs)
+                .merge(&main.domain, request.base_root, (main.root, request.root), Side::Theirs)
                 .await?;
             let conflicts = conflicted(&merged);
             let revision = RevisionRecord {
@@ -181,7 +181,7 @@ impl Platform {
                 git: None,
                 conflicts,
             };
-            let clean = merged.is_clean();
+            let clean = merged.conflicts.is_empty();
             if self.write(&Merge { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
                 return Ok(MergeResult { revision: id, result });
@@ -209,7 +209,7 @@ impl Platform {
             }
             let merged = self
                 .content()
-                .merge(&main.domain, (request.base_root, request.root, main.root), Side::Ours)
+                .merge(&main.domain, request.base_root, (request.root, main.root), Side::Ours)
                 .await?;
             let revision = RevisionRecord {
                 id: id.clone(),
@@ -222,7 +222,7 @@ impl Platform {
                 git: None,
                 conflicts: conflicted(&merged),
             };
-            let clean = merged.is_clean();
+            let clean = merged.conflicts.is_empty();
             if self.write(&Pull { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
                 return Ok(UpdateResult { revision: id, result });
@@ -320,9 +320,15 @@ fn linked(value: &Value) -> Result<Key> {
 }
 
 fn conflicted(merged: &Merged) -> Vec<PageId> {
-    let mut pages: Vec<PageId> = merged.conflicted_pages().cloned().collect();
-    pages.truncate(RevisionRecord::MAX_CONFLICTS);
-    pages
+    let pages: BTreeSet<&PageId> = merged
+        .conflicts
+        .iter()
+        .filter_map(|note| match &note.subject {
+            Subject::Page(page) => Some(page),
+            Subject::File(_) | Subject::Reusable(_) | Subject::Variable(_) => None,
+        })
+        .collect();
+    pages.into_iter().take(RevisionRecord::MAX_CONFLICTS).cloned().collect()
 }
 
 /// Tells the feed that the head of a change request moved.

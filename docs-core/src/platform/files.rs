@@ -22,7 +22,8 @@ impl Platform {
     /// `NotFound`, also when the space is deleted.
     pub async fn file_bytes(&self, space: &SpaceId, blob: &Hash) -> Result<Bytes> {
         let missing = || Error::not_found("file");
-        let space: Option<std::sync::Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(space)).await?;
+        let space: Option<std::sync::Arc<SpaceRecord>> =
+            self.read().await?.get(&SpaceRecord::at(space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
         let mut found = self.objects().get(&space.domain, &[*blob]).await?;
         found.pop().flatten().ok_or_else(missing)

@@ -6,10 +6,12 @@
 mod access;
 mod change_requests;
 mod content;
+mod content_edit;
 mod files;
 mod git;
 mod jobs;
 mod orgs;
+mod page_source;
 mod people;
 mod sites;
 mod spaces;
@@ -29,7 +31,7 @@ use crate::{
     Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, new_id},
+    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
@@ -75,6 +77,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
+    web: Option<Arc<dyn Web>>,
     secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
@@ -92,6 +95,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
+    web: Option<Arc<dyn Web>>,
     secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
@@ -124,6 +128,13 @@ impl Builder {
         self
     }
 
+    /// Fetches from the web through this; without it, content that only has an address is refused.
+    #[must_use]
+    pub fn web(mut self, web: Arc<dyn Web>) -> Self {
+        self.web = Some(web);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -149,6 +160,7 @@ impl Builder {
             clock: self.clock,
             ids: self.ids,
             git: self.git,
+            web: self.web,
             urls: self.urls,
         }))
     }
@@ -164,6 +176,7 @@ impl Platform {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             git: None,
+            web: None,
             secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
@@ -191,6 +204,10 @@ impl Platform {
 
     pub(crate) fn git(&self) -> Option<&Arc<dyn GitRemote>> {
         self.0.git.as_ref()
+    }
+
+    pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
+        self.0.web.as_ref()
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

@@ -4,8 +4,10 @@ mod clock;
 mod git;
 mod ids;
 mod secrets;
+mod web;
 
 pub use clock::{Clock, SystemClock};
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
 pub use secrets::{NotSealed, SealingKey, Secrets};
+pub use web::{Fetched, Web, WebError};

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use docs_core::{
     ErrorKind,
     model::{
-        ChangeRequestStatus as Status, CreateChangeRequest, CreateSpace, EditMode, SettableStatus, Space, SpaceId,
-        UpdateChangeRequest, UpdateSpace,
+        ChangeRequestStatus as Status, CreateChangeRequest, CreateSpace, EditMode, SettableStatus, Space,
+        SpaceId, UpdateChangeRequest, UpdateSpace,
     },
     platform::RequestFilter,
     store::PageRequest,
@@ -84,10 +84,16 @@ async fn run(steps: Vec<Step>) {
 }
 
 /// Does a step; answers how it was refused, and how the table says it should have been.
-async fn apply(w: &World, space: &SpaceId, model: &mut Model, step: &Step) -> (Option<ErrorKind>, Option<ErrorKind>) {
+async fn apply(
+    w: &World,
+    space: &SpaceId,
+    model: &mut Model,
+    step: &Step,
+) -> (Option<ErrorKind>, Option<ErrorKind>) {
     let (p, me) = (&w.platform, &w.admin);
     let name = |n: &usize| (n + 1).to_string();
-    let dead = |status: Status| matches!(status, Status::Archived | Status::Merged).then_some(ErrorKind::Conflict);
+    let dead =
+        |status: Status| matches!(status, Status::Archived | Status::Merged).then_some(ErrorKind::Conflict);
     match step {
         Step::Create => {
             let answer = p.create_change_request(me, space, CreateChangeRequest::default()).await;

@@ -1,0 +1,181 @@
+//! Editing the content of a change request: five kinds of change, in order, all or none, one new revision.
+
+mod links;
+mod plan;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::plan::Plan;
+use super::{
+    Actor, Platform, access,
+    change_requests::{feed_head, find, require_living},
+    content::Shown,
+    people::later,
+};
+use crate::{
+    Error, Result,
+    content::Touch,
+    model::{
+        ContentChange, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, RevisionId, SpaceId,
+        Timestamp, UpdateContent, UserId, UserUrls,
+    },
+    policy::SpaceAction,
+    store::{
+        Operation, Tx,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// Most changes in one request.
+const MAX_CHANGES: usize = 50;
+/// Most files in one change.
+const MAX_FILES: usize = 20;
+/// How often an edit starts again because the request's content moved meanwhile.
+const MAX_MOVES: usize = 10;
+
+impl Platform {
+    /// Changes the content of a change request: 1 to 50 changes, applied in order, all or none, as one new revision.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived;
+    /// `Invalid` naming the change (`changes[2]`) and the field that is wrong.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves all changes applied or none.
+    pub async fn edit_content(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+        update: UpdateContent,
+    ) -> Result<ContentUpdate> {
+        check_counts(&update)?;
+        let by = actor.require_user()?.clone();
+        let revision: RevisionId = self.id();
+        let mut plan = Plan::new(self, update.changes)?;
+        for _ in 0..MAX_MOVES {
+            let (space_record, request) = {
+                let tx = self.read().await?;
+                let access = access::space(&tx, actor, space).await?;
+                let proof = access.require(SpaceAction::Edit)?;
+                let request = find(&tx, space, name).await?;
+                require_living(&request)?;
+                (Arc::clone(proof.space()), request)
+            };
+            plan.store_files(self, &space_record.domain).await?;
+            let edits = plan.edits(self, &space_record, &request).await?;
+            let now = self.now();
+            let edited = self
+                .content()
+                .edit(&space_record.domain, request.root, now.time(), &edits.list)
+                .await
+                .map_err(|error| edits.name(error))?;
+            if edited.root != request.root {
+                let record = RevisionRecord {
+                    id: revision.clone(),
+                    space: space.clone(),
+                    parents: vec![request.head.clone()],
+                    root: edited.root,
+                    kind: RevisionKind::Edits,
+                    created_at: now,
+                    by: by.clone(),
+                    git: None,
+                    conflicts: Vec::new(),
+                };
+                let operation =
+                    Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                if !self.write(&operation).await? {
+                    continue;
+                }
+            }
+            return self.shown_update(actor, &space_record, name, (&plan, &edited.pages)).await;
+        }
+        Err(Error::conflict("the change request kept changing meanwhile; try again"))
+    }
+
+    async fn shown_update(
+        &self,
+        actor: &Actor,
+        space: &SpaceRecord,
+        name: &str,
+        (plan, pages): (&Plan, &[(crate::model::PageId, Touch)]),
+    ) -> Result<ContentUpdate> {
+        let change_request = self.get_change_request(actor, &space.id, name).await?;
+        let page_ref = |id: &crate::model::PageId| PageRef {
+            object: PageRefObject::Is,
+            id: id.clone(),
+            urls: UserUrls { location: self.urls().page_in(&space.id, &change_request.id, id) },
+        };
+        let changes = pages
+            .iter()
+            .map(|(id, touch)| match touch {
+                Touch::Created => {
+                    ContentUpdateChange::CreatedPage { reference: plan.reference_of(id), page: page_ref(id) }
+                }
+                Touch::Updated => ContentUpdateChange::UpdatedPage { page: page_ref(id) },
+                Touch::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
+            })
+            .collect();
+        let files: Vec<_> = plan
+            .files()
+            .map(|(id, file)| self.file_view(space, id.clone(), file.clone(), Shown::default()))
+            .collect();
+        let inserted_files = (!files.is_empty()).then_some(files);
+        Ok(ContentUpdate { change_request, changes, inserted_files })
+    }
+}
+
+fn check_counts(update: &UpdateContent) -> Result<()> {
+    if update.changes.is_empty() || update.changes.len() > MAX_CHANGES {
+        let has = update.changes.len();
+        return Err(Error::invalid("changes", format_args!("must be 1 to {MAX_CHANGES} changes, has {has}")));
+    }
+    for (at, change) in update.changes.iter().enumerate() {
+        let ContentChange::InsertFiles(insert) = change else { continue };
+        if insert.files.is_empty() || insert.files.len() > MAX_FILES {
+            let (field, has) = (format!("changes[{at}].files"), insert.files.len());
+            return Err(Error::invalid(&field, format_args!("must be 1 to {MAX_FILES} files, has {has}")));
+        }
+    }
+    Ok(())
+}
+
+/// Makes an edited revision the active one; `Out` tells whether the request was still where it had been.
+struct Apply {
+    actor: Actor,
+    by: UserId,
+    request: Arc<ChangeRequestRecord>,
+    revision: RevisionRecord,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Apply {
+    type Out = bool;
+    const NAME: &'static str = "change_request_edit";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let space = &self.request.space;
+        access::space(tx, &self.actor, space).await?.require(SpaceAction::Edit)?;
+        let old = find(tx, space, self.request.id.as_str()).await?;
+        require_living(&old)?;
+        if old.head != self.request.head {
+            return Ok(false);
+        }
+        let mut new = ChangeRequestRecord {
+            head: self.revision.id.clone(),
+            root: self.revision.root,
+            updated_at: later(self.now, old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        if !new.contributors.contains(&self.by) {
+            new.contributors.push(self.by.clone());
+        }
+        tx.create(self.revision.clone());
+        feed_head(tx, &old);
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
+}

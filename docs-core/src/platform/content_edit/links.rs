@@ -1,0 +1,201 @@
+//! Links in Markdown that a client sends: to pages by id, path or name, to files by id or name.
+//!
+//! They are stored as `/pages/<id>` and `/files/<id>`, so that they hold when pages move.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    Error, Result,
+    content::{
+        View,
+        markdown::{LinkKind, Resolution, links, rewrite_links},
+    },
+    model::{FileId, PageId},
+};
+
+/// Names by which a request calls the pages and files that it creates.
+#[derive(Default)]
+pub(super) struct Names {
+    pages: BTreeMap<String, PageId>,
+    files: BTreeMap<String, FileId>,
+}
+
+impl Names {
+    pub(super) fn add_page(&mut self, name: &str, id: &PageId) -> std::result::Result<(), &'static str> {
+        self.unused(name)?;
+        self.pages.insert(name.to_owned(), id.clone());
+        Ok(())
+    }
+
+    pub(super) fn add_file(&mut self, name: &str, id: &FileId) -> std::result::Result<(), &'static str> {
+        self.unused(name)?;
+        self.files.insert(name.to_owned(), id.clone());
+        Ok(())
+    }
+
+    fn unused(&self, name: &str) -> std::result::Result<(), &'static str> {
+        let used = self.pages.contains_key(name) || self.files.contains_key(name);
+        if used { Err("is used twice in this request") } else { Ok(()) }
+    }
+
+    pub(super) fn of_page(&self, id: &PageId) -> Option<String> {
+        self.pages.iter().find(|(_, page)| *page == id).map(|(name, _)| name.clone())
+    }
+
+    /// The page that a field names: by id, or by the name the request gave it.
+    pub(super) fn page_id(&self, field: &str, text: &str) -> Result<PageId> {
+        match self.pages.get(text) {
+            Some(page) => Ok(page.clone()),
+            None => text.parse().map_err(|_| Error::invalid(field, "no such page")),
+        }
+    }
+
+    /// The file that a destination names: by id, or by the name the request gave it.
+    pub(super) fn file(&self, destination: &str) -> Option<FileId> {
+        if let Some(id) = destination.strip_prefix("/files/") {
+            return self.files.get(id).cloned().or_else(|| id.parse().ok());
+        }
+        self.files.get(destination.trim_start_matches("./")).cloned()
+    }
+
+    /// Refuses names that are paths of pages already: a link could mean either.
+    pub(super) async fn check_against(&self, view: &View) -> Result<()> {
+        for name in self.pages.keys().chain(self.files.keys()) {
+            if view.find(name).await?.is_some() {
+                return Err(Error::invalid("ref", format_args!("`{name}` is the path of a page already")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where relative links of a page start: its own folder if it has pages below it, else that of its parent.
+pub(super) async fn folder_of(view: &View, page: &PageId) -> Result<String> {
+    let path = view.path_of(page).await?.unwrap_or_default();
+    if view.children(Some(page)).await?.is_empty() {
+        return Ok(path.rsplit_once('/').map_or_else(String::new, |(folder, _)| folder.to_owned()));
+    }
+    Ok(path)
+}
+
+/// Replaces the links of a text by lasting ones. A link to a page that there is none of becomes plain text.
+pub(super) async fn resolve(text: &str, names: &Names, view: &View, folder: &str) -> Result<String> {
+    let mut answers = HashMap::new();
+    for site in links(text) {
+        let answer = answer(&site.destination, site.kind, (names, view, folder)).await?;
+        answers.insert((site.destination, site.kind), answer);
+    }
+    let new = rewrite_links(text, |site| {
+        answers.get(&(site.destination.clone(), site.kind)).cloned().unwrap_or(Resolution::Keep)
+    });
+    Ok(new.into_owned())
+}
+
+async fn answer(destination: &str, kind: LinkKind, at: (&Names, &View, &str)) -> Result<Resolution> {
+    let (names, view, folder) = at;
+    let (path, anchor) = match destination.split_once('#') {
+        Some((path, anchor)) => (path, format!("#{anchor}")),
+        None => (destination, String::new()),
+    };
+    if path.is_empty() || is_external(path) {
+        return Ok(Resolution::Keep);
+    }
+    if let Some(file) = path.strip_prefix("/files/") {
+        return Ok(match names.files.get(file) {
+            Some(id) => Resolution::To(format!("/files/{id}")),
+            None => Resolution::Keep,
+        });
+    }
+    let plain = path.trim_start_matches("./");
+    if let Some(file) = names.files.get(plain) {
+        return Ok(Resolution::To(format!("/files/{file}")));
+    }
+    let page = match path.strip_prefix("/pages/") {
+        Some(rest) => find_page(rest, names, view).await?,
+        None if path.starts_with('/') => return Ok(Resolution::Keep),
+        None => match names.pages.get(plain.trim_end_matches(".md")) {
+            Some(page) => Some(page.clone()),
+            None => match joined(folder, path) {
+                Some(path) => find_page(&path, names, view).await?,
+                None => None,
+            },
+        },
+    };
+    let looks_like_page = path.starts_with("/pages/") || is_page_like(plain);
+    Ok(match page {
+        Some(page) => Resolution::To(format!("/pages/{page}{anchor}")),
+        None if looks_like_page && kind == LinkKind::Link => Resolution::Plain,
+        None => Resolution::Keep,
+    })
+}
+
+/// A page by its id, or by its path as slugs or as a file of a repository.
+async fn find_page(text: &str, names: &Names, view: &View) -> Result<Option<PageId>> {
+    let text = text.trim_matches('/');
+    let slugs = match text {
+        "README.md" | "" => {
+            let first = view.children(None).await?;
+            return Ok(first.into_iter().next().map(|(id, _)| id));
+        }
+        text => text.strip_suffix("/README.md").or_else(|| text.strip_suffix(".md")).unwrap_or(text),
+    };
+    if let Some(page) = names.pages.get(slugs) {
+        return Ok(Some(page.clone()));
+    }
+    if let Ok(id) = slugs.parse::<PageId>() {
+        if view.page(&id).await?.is_some() {
+            return Ok(Some(id));
+        }
+    }
+    Ok(view.find(slugs).await?.map(|(id, _)| id))
+}
+
+/// A relative path seen from a folder; `None` when it leads above the top.
+fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Tells whether a destination leads somewhere else: it has a scheme, or a host.
+fn is_external(path: &str) -> bool {
+    let scheme = path.split([':', '/', '?']).next().unwrap_or_default();
+    path.starts_with("//")
+        || (path[scheme.len()..].starts_with(':')
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)))
+}
+
+/// Tells whether a relative path is meant to be a page: Markdown, a folder, or a name without an extension.
+fn is_page_like(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.is_empty() || name.to_ascii_lowercase().ends_with(".md") || !name.contains('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destination_with_a_scheme_or_host_is_external() {
+        for external in ["https://example.com", "mailto:a@b.c", "//host/x", "tel:1"] {
+            assert!(is_external(external), "{external}");
+        }
+        for internal in ["./a.md", "a/b", "/pages/x", "a.md", "..", "1:2"] {
+            assert!(!is_external(internal), "{internal}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_is_seen_from_its_folder() {
+        assert_eq!(joined("a/b", "./c.md").as_deref(), Some("a/b/c.md"));
+        assert_eq!(joined("a/b", "../c/").as_deref(), Some("a/c"));
+        assert_eq!(joined("", "../c"), None);
+    }
+}
