@@ -16,6 +16,7 @@ mod error;
 mod facade;
 mod keys;
 mod load;
+pub mod gitsync;
 pub mod map;
 pub mod markdown;
 mod merge;

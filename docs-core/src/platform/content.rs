@@ -11,7 +11,7 @@ use crate::{
         PageUrls, Pages, ReusableContent, Revision, RevisionFile, RevisionId, RevisionObject, RevisionPage,
         RevisionType, RevisionUrls, SpaceId, Timestamp,
     },
-    policy::{OrgAccess, SpaceAccess},
+    policy::SpaceAccess,
     store::{
         Hash, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
@@ -61,8 +61,6 @@ impl Default for Shown {
 /// One revision, found and allowed.
 pub(super) struct Located {
     pub(super) access: SpaceAccess,
-    pub(super) org: OrgAccess,
-    pub(super) request: Option<Arc<ChangeRequestRecord>>,
     pub(super) revision: RevisionId,
     pub(super) view: View,
 }
@@ -77,7 +75,6 @@ impl Platform {
     /// Finds the content that a request is about.
     pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let access = access::space(tx, actor, &of.space).await?;
-        let org = access::org(tx, actor, &access.space().organization).await?;
         let request = match &of.request {
             None => None,
             Some(name) => Some(change_requests::find(tx, &of.space, name).await?),
@@ -85,7 +82,7 @@ impl Platform {
         let space = access.space();
         let (revision, root) = request.as_ref().map_or((&space.head, space.root), |r| (&r.head, r.root));
         let (revision, view) = (revision.clone(), self.content().view(&space.domain, root));
-        Ok(Located { access, org, request, revision, view })
+        Ok(Located { access, revision, view })
     }
 
     /// Reads the current revision of a space, or the latest of a change request (SPEC 4.7).

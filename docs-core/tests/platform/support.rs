@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform,
-    model::{OrgId, Role},
-    platform::NewUser,
+    model::{OrgId, PageId, RevisionPage, Role},
+    platform::{Builder, ContentOf, NewUser, Shown},
+    ports::GitRemote,
     store::{Objects, Store, verify},
 };
 use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
@@ -23,9 +24,18 @@ impl World {
     }
 
     pub(crate) async fn over(store: Arc<dyn Store>) -> Self {
+        Self::build(store, |builder| builder).await
+    }
+
+    pub(crate) async fn with_git(git: Arc<dyn GitRemote>) -> Self {
+        Self::build(Arc::new(MemStore::new()), |builder| builder.git(git)).await
+    }
+
+    async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::default();
         let objects: Arc<dyn Objects> = Arc::new(MemObjects::with(Arc::new(clock.clone())));
-        let platform = Platform::builder(store, objects).clock(clock.clone()).ids(SeededIds::new(7)).build();
+        let builder = Platform::builder(store, objects).clock(clock.clone()).ids(SeededIds::new(7));
+        let platform = more(builder).build();
         let admin = person(&platform, "Ada").await;
         let user = admin.user().expect("a user").clone();
         let title = "Test organization".parse().expect("a title");
@@ -66,4 +76,9 @@ impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
         assert_eq!(error.kind(), kind, "{error:?}");
         error
     }
+}
+
+/// A page with its Markdown.
+pub(crate) async fn page(w: &World, of: &ContentOf, id: &PageId) -> RevisionPage {
+    w.platform.get_page(&w.admin, of, id, Shown::default()).await.expect("read")
 }

@@ -1,12 +1,161 @@
-//! The job that imports a repository.
-use super::super::{
-    Platform,
-    jobs::{Effect, Run},
+//! The job that makes a space's content equal to a repository's.
+
+mod apply;
+mod read;
+
+use std::sync::Arc;
+
+use self::{apply::Imported, read::Importer};
+use super::ImportPayload;
+use crate::{
+    Error, ErrorKind, Result,
+    content::gitsync::{FormatError, PathError, RepoPath},
+    model::{GitCommit, GitProvider, GitSync, RevisionId, Timestamp},
+    platform::{
+        Platform,
+        jobs::{Effect, Run},
+    },
+    ports::{Checkout, Commit, FetchRequest, GitError},
+    store::{
+        jobs,
+        records::{GitState, JobLine, SpaceRecord},
+    },
 };
-use crate::Result;
+
+/// The kind of the job.
 pub(in crate::platform) const IMPORT: &str = "git_import";
+
 impl Platform {
-    pub(in crate::platform) async fn import_job(&self, _run: &mut Run) -> Result<Effect> {
-        Ok(Effect::Done)
+    pub(in crate::platform) async fn import_job(&self, run: &mut Run) -> Result<Effect> {
+        let payload: ImportPayload = run.payload()?;
+        let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
+        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))?;
+        if let Some(why) = is_stale(&space, &payload, run.job.lane_at) {
+            self.say(run, why);
+            return Ok(Effect::Done);
+        }
+        let checkout = self.fetch(run, &payload).await?;
+        let commit = checkout.commit().clone();
+        self.say(run, format!("fetched {} at {}", payload.request.reference, commit.oid));
+        let known = space.git.as_ref().and_then(|git| git.oid.as_deref());
+        if known == Some(commit.oid.as_str()) && !is_set(payload.request.force) && !is_set(payload.request.standalone) {
+            self.say(run, "this commit was imported before; nothing to do".to_owned());
+            return Ok(Effect::Done);
+        }
+        let directory = payload.request.repo_project_directory.as_deref().unwrap_or_default();
+        let project = RepoPath::new(directory).map_err(|error| path_error(&error))?;
+        let mut importer = Importer::new(self, &space, &*checkout).await?;
+        let read = importer.read(&project).await?;
+        for warning in &read.warnings {
+            self.say(run, warning.clone());
+        }
+        self.say(run, format!("read {} pages and {} files", read.pages, read.files));
+        let revision: RevisionId = self.id();
+        if is_set(payload.request.standalone) {
+            self.say(run, format!("made the revision {revision}; the space's content is unchanged"));
+        }
+        let now = self.now();
+        let finished = jobs::Finish {
+            job: run.job.clone(),
+            now,
+            end: jobs::JobEnd::Done,
+            log: std::mem::take(&mut run.log),
+        };
+        let operation = Imported {
+            git: git_state(&payload, &commit, run.job.lane_at, now),
+            commit: git_commit(&payload, &commit),
+            root: read.root,
+            revision,
+            finished,
+            payload,
+        };
+        if !self.write(&operation).await? {
+            tracing::warn!(job.id = %run.job.id, "another worker has taken the import over");
+        }
+        Ok(Effect::Finished)
     }
+
+    async fn fetch(&self, run: &Run, payload: &ImportPayload) -> Result<Box<dyn Checkout>> {
+        let git = self.git().ok_or_else(|| {
+            Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
+        })?;
+        let url = match &payload.sealed_url {
+            None => payload.request.url.to_string(),
+            Some(sealed) => self.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
+                Error::new(ErrorKind::Precondition, "the credentials were sealed by another server; import again")
+            })?,
+        };
+        let request = FetchRequest {
+            url,
+            reference: payload.request.reference.to_string(),
+            cache_id: payload.request.repo_cache_id.as_ref().map(ToString::to_string),
+        };
+        git.fetch(&request).await.map_err(git_error)
+    }
+
+    fn say(&self, run: &mut Run, text: String) {
+        tracing::info!(job.id = %run.job.id, "{text}");
+        run.log.push(JobLine { at: self.now(), text });
+    }
+}
+
+/// Why an import comes too late: something that happened after it was applied already.
+fn is_stale(space: &SpaceRecord, payload: &ImportPayload, event_at: Timestamp) -> Option<String> {
+    if is_set(payload.request.force) || is_set(payload.request.standalone) {
+        return None;
+    }
+    let last = space.git.as_ref()?.event_at?;
+    (event_at < last).then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
+}
+
+/// What the space shows of its repository after the import.
+fn git_state(payload: &ImportPayload, commit: &Commit, event_at: Timestamp, now: Timestamp) -> GitState {
+    let request = &payload.request;
+    let info = request.git_info.as_ref();
+    let shown = info.and_then(|info| info.url.as_ref()).map_or_else(|| request.url.to_string(), ToString::to_string);
+    let name = shown.trim_end_matches('/').trim_end_matches(".git").rsplit('/').next().unwrap_or_default();
+    GitState {
+        info: GitSync {
+            repo_name: (!name.is_empty()).then(|| name.to_owned()),
+            installation_provider: info.and_then(|info| info.provider).map(|provider| match provider {
+                crate::model::GitInfoProvider::Github => GitProvider::Github,
+                crate::model::GitInfoProvider::Gitlab => GitProvider::Gitlab,
+            }),
+            integration: None,
+            url: Some(shown),
+            updated_at: Some(now),
+        },
+        oid: Some(commit.oid.clone()),
+        event_at: Some(event_at),
+    }
+}
+
+/// The commit as the revision shows it.
+fn git_commit(payload: &ImportPayload, commit: &Commit) -> GitCommit {
+    let below = payload.request.repo_commit_url.as_deref().filter(|url| !url.is_empty());
+    GitCommit {
+        oid: commit.oid.clone(),
+        message: commit.message.clone(),
+        created_by_platform: false,
+        url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
+        reference: Some(payload.request.reference.to_string()),
+    }
+}
+
+fn is_set(flag: Option<bool>) -> bool {
+    flag == Some(true)
+}
+
+/// What a repository's failure means for the job: what may pass is tried again.
+pub(super) fn git_error(error: GitError) -> Error {
+    let kind = if error.may_pass() { ErrorKind::Unavailable } else { ErrorKind::Invalid };
+    Error::new(kind, error.to_string()).caused_by(error)
+}
+
+pub(super) fn format_error(error: FormatError) -> Error {
+    Error::new(ErrorKind::Invalid, error.to_string()).caused_by(error)
+}
+
+fn path_error(error: &PathError) -> Error {
+    Error::invalid("repoProjectDirectory", error)
 }

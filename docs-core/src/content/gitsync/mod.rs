@@ -1,0 +1,42 @@
+//! The Git format: what the files of a repository mean as content.
+//!
+//! Everything here is a pure function of texts and lists of paths; nothing is fetched, stored or changed. An import
+//! goes through these steps:
+//!
+//! 1. [`RepoTree::new`] takes what the commit contains.
+//! 2. [`RepoConfig::read`] takes `.gitbook.yaml`, which may be missing.
+//! 3. [`ImportPlan::new`] takes both and the table of contents, and says what becomes a page, a file or a reusable
+//!    content, where, and in which order.
+//! 4. [`references`] tells, for the text of each page, which files of the repository it needs;
+//!    [`ImportPlan::refer`] adds them.
+//!
+//! What stops an import is a [`FormatError`]. What an import can go on without is a [`Warning`].
+
+mod config;
+mod html;
+mod infer;
+mod inline;
+mod lines;
+mod markdown;
+mod path;
+mod plan;
+mod refs;
+mod report;
+mod summary;
+mod target;
+mod template;
+mod tree;
+mod vars;
+mod yaml;
+
+pub use config::{CONFIG_FILE, Redirect, RepoConfig, content_folder};
+pub use infer::infer;
+pub use path::{PathError, RepoPath};
+pub use plan::{
+    ImportPlan, MAX_FILE_BYTES, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage,
+};
+pub use refs::{Reference, ReferenceKind, references};
+pub use report::{FormatError, MAX_WARNINGS, Warning};
+pub use summary::{MAX_DEPTH, Summary, SummaryItem, SummaryKind};
+pub use tree::{Entry, EntryKind, PlannedFile, RepoTree};
+pub use vars::variables;

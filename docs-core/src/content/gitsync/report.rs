@@ -1,0 +1,165 @@
+//! What stops an import, and what is only worth a word.
+
+use std::fmt;
+
+use super::{PathError, RepoPath};
+
+/// Most warnings that are kept of one import. A last one tells how many more there were.
+pub const MAX_WARNINGS: usize = 200;
+
+/// Why a repository cannot be read as content. The message names the file, and the key or the limit.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// A file is not YAML.
+    #[error("{file}: {problem}")]
+    Yaml {
+        /// The file.
+        file: RepoPath,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// A key of a YAML file has a value of the wrong type.
+    #[error("{file}: `{key}` must be {expected}")]
+    Type {
+        /// The file.
+        file: RepoPath,
+        /// The key, with dots between its parts.
+        key: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A key of a YAML file names a place that is not in the repository.
+    #[error("{file}: the path `{key}` {problem}")]
+    Path {
+        /// The file.
+        file: RepoPath,
+        /// The key, with dots between its parts.
+        key: String,
+        /// What is wrong.
+        problem: PathError,
+    },
+    /// A symbolic link that is needed leads out of the repository.
+    #[error("{link}: this symbolic link leads out of the repository")]
+    LinkLeaves {
+        /// The link.
+        link: RepoPath,
+    },
+    /// A symbolic link that is needed leads back to itself.
+    #[error("{link}: this symbolic link leads in a circle")]
+    LinkLoops {
+        /// The link.
+        link: RepoPath,
+    },
+    /// A file is larger than the limit.
+    #[error("{file}: at most {} MB are allowed for a file, this one has {} MB", limit / 1_000_000, size.div_ceil(1_000_000))]
+    FileTooLarge {
+        /// The file.
+        file: RepoPath,
+        /// Its size in bytes.
+        size: u64,
+        /// The most bytes a file may have.
+        limit: u64,
+    },
+    /// There are more pages than the limit.
+    #[error("at most {limit} Markdown pages are allowed, these are {count}")]
+    TooManyPages {
+        /// How many there are.
+        count: usize,
+        /// The most there may be.
+        limit: usize,
+    },
+    /// There is nothing to import. An import makes the space equal to the repository, so it would empty the space.
+    #[error("{}: there is no Markdown file that could become a page", folder_name(folder))]
+    NoPages {
+        /// The folder that was read.
+        folder: RepoPath,
+    },
+}
+
+/// Something in a repository that was left out or read in a way its author may not expect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// The file.
+    pub file: RepoPath,
+    /// The line in it, counted from one.
+    pub line: Option<usize>,
+    /// One sentence.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None if self.file.is_root() => f.write_str(&self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
+        }
+    }
+}
+
+/// Collects warnings up to a number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Warnings {
+    kept: Vec<Warning>,
+    more: usize,
+}
+
+impl Warnings {
+    pub(super) fn push(&mut self, file: &RepoPath, line: Option<usize>, message: impl Into<String>) {
+        if self.kept.len() < MAX_WARNINGS - 1 {
+            self.kept.push(Warning { file: file.clone(), line, message: message.into() });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(super) fn append(&mut self, warnings: impl IntoIterator<Item = Warning>) {
+        for warning in warnings {
+            self.push(&warning.file, warning.line, warning.message);
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<Warning> {
+        let mut kept = self.kept;
+        if self.more > 0 {
+            let message = format!("there are {} more warnings", self.more);
+            kept.push(Warning { file: RepoPath::default(), line: None, message });
+        }
+        kept
+    }
+}
+
+fn folder_name(folder: &RepoPath) -> &str {
+    if folder.is_root() { "the repository" } else { folder.as_str() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_have_an_end() {
+        let mut warnings = Warnings::default();
+        for line in 0..1_000 {
+            warnings.push(&RepoPath::new("SUMMARY.md").unwrap(), Some(line), "odd");
+        }
+        let kept = warnings.finish();
+        assert_eq!(kept.len(), MAX_WARNINGS);
+        assert_eq!(kept[1].to_string(), "SUMMARY.md:1: odd");
+        assert_eq!(kept[MAX_WARNINGS - 1].to_string(), "there are 801 more warnings");
+    }
+
+    #[test]
+    fn messages_name_what_is_wrong() {
+        let file = RepoPath::new("docs/film.mp4").unwrap();
+        assert_eq!(
+            FormatError::FileTooLarge { file, size: 100_000_001, limit: 100_000_000 }.to_string(),
+            "docs/film.mp4: at most 100 MB are allowed for a file, this one has 101 MB"
+        );
+        assert_eq!(
+            FormatError::NoPages { folder: RepoPath::default() }.to_string(),
+            "the repository: there is no Markdown file that could become a page"
+        );
+    }
+}

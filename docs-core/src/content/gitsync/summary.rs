@@ -1,0 +1,428 @@
+//! The table of contents `SUMMARY.md`.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{
+    FormatError, PathError, PlannedFile, RepoConfig, RepoPath, RepoTree, Warning,
+    inline::{self, Inline},
+    lines::{self, RawItem, RawKind},
+    report::Warnings,
+    target::{self, Local, Target},
+    yaml,
+};
+
+/// Deepest nesting of pages. What is nested deeper is put at this depth, with a warning.
+pub const MAX_DEPTH: usize = 32;
+
+/// A tree of pages, as a table of contents or the folders of a repository give it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Summary {
+    /// The items of the top level, in order.
+    pub items: Vec<SummaryItem>,
+    /// What was left out, or read in a way its author may not expect.
+    pub warnings: Vec<Warning>,
+}
+
+/// An item of a table of contents.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SummaryItem {
+    /// The line it stands on, counted from one; none when there is no table of contents.
+    pub line: Option<usize>,
+    /// The title without marks, an emoji included. Empty when there is none.
+    pub title: String,
+    /// What it is.
+    pub kind: SummaryKind,
+    /// The items below it. Only groups and pages have some.
+    pub items: Vec<SummaryItem>,
+}
+
+/// What an item is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SummaryKind {
+    /// A heading above pages, at the top level only.
+    Group {
+        /// The slug it asks for.
+        slug: Option<String>,
+    },
+    /// A page.
+    Page {
+        /// Its file; none for a page that only holds other pages.
+        file: Option<PlannedFile>,
+        /// A shorter title for navigation.
+        link_title: Option<String>,
+    },
+    /// A link.
+    Link {
+        /// Where it leads, as it is written.
+        url: String,
+        /// The file of the repository it leads to.
+        file: Option<PlannedFile>,
+    },
+    /// A place where generated pages appear.
+    Computed {
+        /// What they are made from.
+        value: Value,
+    },
+}
+
+impl SummaryKind {
+    /// Tells whether items can stand below one of this kind.
+    #[must_use]
+    pub const fn is_parent(&self) -> bool {
+        matches!(self, Self::Group { .. } | Self::Page { .. })
+    }
+}
+
+impl Summary {
+    /// Reads a table of contents: the text of the file that the configuration names.
+    ///
+    /// List items are pages, nested as deep as their bullets stand; headings begin groups. An item that leads to the
+    /// web, to a place on a page that is listed itself, or to nothing, is a link. A file is a page once: where it is
+    /// listed again, the item is left out.
+    ///
+    /// # Errors
+    /// [`FormatError`] when a listed file cannot be used: it is behind a symbolic link that leaves the repository or
+    /// loops, or it is too large.
+    pub fn read(text: &str, config: &RepoConfig, tree: &RepoTree) -> Result<Self, FormatError> {
+        let mut warnings = Warnings::default();
+        let raw = lines::read(text, &config.summary, &mut warnings);
+        let mut items = Vec::with_capacity(raw.len());
+        for (index, item) in raw.iter().enumerate() {
+            let below = match raw.get(index + 1) {
+                Some(next) if is_below(next, item) => Below::Items,
+                _ => Below::Nothing,
+            };
+            items.push(Resolved { below, ..resolve(item, config, tree)? });
+        }
+        let mut outline = Outline::new(&config.summary, &items, warnings);
+        for item in items {
+            outline.add(item);
+        }
+        let (items, warnings) = outline.finish();
+        Ok(Self { items, warnings })
+    }
+}
+
+/// A tree that is built from its items in order, each with its depth.
+#[derive(Default)]
+pub(super) struct TreeBuilder {
+    done: Vec<SummaryItem>,
+    open: Vec<(usize, SummaryItem)>,
+}
+
+impl TreeBuilder {
+    /// Adds an item below the last one that is less deep.
+    pub(super) fn add(&mut self, depth: usize, item: SummaryItem) {
+        self.close(depth);
+        self.open.push((depth, item));
+    }
+
+    pub(super) fn finish(mut self) -> Vec<SummaryItem> {
+        self.close(0);
+        self.done
+    }
+
+    fn close(&mut self, depth: usize) {
+        while self.open.last().is_some_and(|(other, _)| *other >= depth) {
+            let Some((_, item)) = self.open.pop() else { return };
+            match self.open.last_mut() {
+                Some((_, parent)) => parent.items.push(item),
+                None => self.done.push(item),
+            }
+        }
+    }
+}
+
+/// A bullet this much further to the right than another stands below it.
+const STEP: usize = 2;
+
+fn is_below(next: &RawItem, item: &RawItem) -> bool {
+    match (next.kind, item.kind) {
+        (RawKind::Bullet(next), RawKind::Bullet(column)) => next >= column + STEP,
+        (RawKind::Bullet(_), RawKind::Heading(_)) => true,
+        (RawKind::Heading(_), _) => false,
+    }
+}
+
+struct Resolved {
+    line: usize,
+    kind: RawKind,
+    inline: Inline,
+    block: Option<lines::Block>,
+    to: To,
+    below: Below,
+}
+
+/// Tells whether items stand below one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    Nothing,
+    Items,
+}
+
+/// Where an item leads.
+enum To {
+    Nothing,
+    Web(String),
+    File { file: PlannedFile, anchor: bool, is_exact: bool, written: String },
+    Missing(String),
+}
+
+fn resolve(item: &RawItem, config: &RepoConfig, tree: &RepoTree) -> Result<Resolved, FormatError> {
+    let inline = inline::read(&item.text);
+    let destination = inline.link.as_ref().map(|link| link.destination.trim()).unwrap_or_default();
+    let to = match (item.kind, target::read(destination)) {
+        (RawKind::Heading(_), _) | (_, Target::Empty) => To::Nothing,
+        (_, Target::Url) => To::Web(destination.to_owned()),
+        (_, Target::Anchor) => To::Missing(destination.to_owned()),
+        (_, Target::Local(local)) => local_target(&local, destination, config, tree)?,
+    };
+    Ok(Resolved {
+        line: item.line,
+        kind: item.kind,
+        inline,
+        block: item.block.clone(),
+        to,
+        below: Below::Nothing,
+    })
+}
+
+fn local_target(
+    local: &Local,
+    destination: &str,
+    config: &RepoConfig,
+    tree: &RepoTree,
+) -> Result<To, FormatError> {
+    let here = config.summary.folder();
+    for path in [&local.path, &local.written] {
+        for folder in [&here, &config.root] {
+            let Ok(path) = join(folder, &config.root, path) else { continue };
+            if let Some(file) = tree.locate(&path)? {
+                let is_exact = file.path == path || file.path.folder() == path;
+                let written = destination.to_owned();
+                return Ok(To::File { file, anchor: local.anchor.is_some(), is_exact, written });
+            }
+        }
+    }
+    Ok(To::Missing(destination.to_owned()))
+}
+
+/// A path as it is read in a folder; with a slash at the front it starts at the content folder.
+pub(super) fn join(folder: &RepoPath, root: &RepoPath, path: &str) -> Result<RepoPath, PathError> {
+    match path.strip_prefix('/') {
+        Some(rest) => root.join(rest.trim_start_matches('/')),
+        None => folder.join(path),
+    }
+}
+
+/// Turns resolved items into a tree.
+struct Outline<'a> {
+    file: &'a RepoPath,
+    warnings: Warnings,
+    builder: TreeBuilder,
+    /// Files that are listed without an anchor somewhere.
+    listed: HashSet<RepoPath>,
+    /// Files that have their page.
+    taken: HashSet<RepoPath>,
+    /// The open bullets: their column, and the depth of what stands below them.
+    open: Vec<(usize, usize)>,
+    /// The depth of the items of the list itself: one in a group.
+    base: usize,
+    has_heading: bool,
+    has_items: bool,
+    is_too_deep: bool,
+}
+
+impl<'a> Outline<'a> {
+    fn new(file: &'a RepoPath, items: &[Resolved], warnings: Warnings) -> Self {
+        let listed = items.iter().filter_map(|item| match &item.to {
+            To::File { file, anchor: false, .. } => Some(file.path.clone()),
+            _ => None,
+        });
+        Self {
+            file,
+            warnings,
+            builder: TreeBuilder::default(),
+            listed: listed.collect(),
+            taken: HashSet::new(),
+            open: Vec::new(),
+            base: 0,
+            has_heading: false,
+            has_items: false,
+            is_too_deep: false,
+        }
+    }
+
+    fn add(&mut self, item: Resolved) {
+        match item.kind {
+            RawKind::Heading(1) if !self.has_heading && !self.has_items => self.has_heading = true,
+            RawKind::Heading(level) => self.group(item, level),
+            RawKind::Bullet(column) => self.bullet(item, column),
+        }
+    }
+
+    fn group(&mut self, item: Resolved, level: usize) {
+        self.has_heading = true;
+        self.open.clear();
+        if item.inline.text.is_empty() {
+            self.warn(item.line, "a group needs a title; its pages are put at the top level");
+            self.base = 0;
+            return;
+        }
+        if level > 2 {
+            self.warn(item.line, "groups stand at the top level only; write `##`");
+        }
+        self.base = 1;
+        let kind = SummaryKind::Group { slug: item.inline.id };
+        self.builder
+            .add(0, SummaryItem { line: Some(item.line), title: item.inline.text, kind, items: Vec::new() });
+    }
+
+    fn bullet(&mut self, item: Resolved, column: usize) {
+        self.has_items = true;
+        while self.open.last().is_some_and(|(open, _)| column < open + STEP) {
+            self.open.pop();
+        }
+        let depth = self.open.last().map_or(self.base, |(_, below)| *below);
+        let line = item.line;
+        let Some(item) = self.item(item) else {
+            self.open.push((column, depth));
+            return;
+        };
+        let below = if item.kind.is_parent() { depth + 1 } else { depth };
+        if below > MAX_DEPTH && !self.is_too_deep {
+            self.is_too_deep = true;
+            self.warn(line, format!("pages are nested at most {MAX_DEPTH} deep; deeper ones are put there"));
+        }
+        self.open.push((column, below.min(MAX_DEPTH)));
+        self.builder.add(depth, item);
+    }
+
+    fn item(&mut self, item: Resolved) -> Option<SummaryItem> {
+        let line = item.line;
+        let link = item.inline.link.as_ref();
+        let mut title = link.map_or(&item.inline.text, |link| &link.text).clone();
+        let kind = match item.block {
+            Some(block) => self.computed(line, &block)?,
+            None => {
+                let link_title = link.and_then(|link| link.title.clone());
+                if title.is_empty() {
+                    title = self.missing_title(line, &item.to)?;
+                }
+                self.page(line, item.to, link_title, item.below)?
+            }
+        };
+        Some(SummaryItem { line: Some(line), title, kind, items: Vec::new() })
+    }
+
+    fn missing_title(&mut self, line: usize, to: &To) -> Option<String> {
+        match to {
+            To::File { file, .. } => Some(humanise(&file.path)),
+            To::Web(url) => Some(url.clone()),
+            To::Nothing | To::Missing(_) => {
+                self.warn(line, "this item has neither a title nor a page; it is left out");
+                None
+            }
+        }
+    }
+
+    fn page(&mut self, line: usize, to: To, link_title: Option<String>, below: Below) -> Option<SummaryKind> {
+        match to {
+            To::Nothing => Some(SummaryKind::Page { file: None, link_title }),
+            To::Web(url) => {
+                if below == Below::Items {
+                    self.warn(line, "a link has no pages below it; they are put beside it");
+                }
+                Some(SummaryKind::Link { url, file: None })
+            }
+            To::Missing(url) if below == Below::Items => {
+                self.warn(line, format!("there is no file `{url}`; this is a page without text"));
+                Some(SummaryKind::Page { file: None, link_title })
+            }
+            To::Missing(url) => {
+                self.warn(line, format!("there is no file `{url}`; this is a link"));
+                Some(SummaryKind::Link { url, file: None })
+            }
+            To::File { file, anchor, is_exact, written } => {
+                if !is_exact {
+                    self.warn(line, format!("the repository writes `{written}` as `{}`", file.path));
+                }
+                self.file_page(line, Listed { file, anchor, written }, link_title)
+            }
+        }
+    }
+
+    fn file_page(&mut self, line: usize, listed: Listed, link_title: Option<String>) -> Option<SummaryKind> {
+        let Listed { file, anchor, written } = listed;
+        let is_place = anchor && (self.listed.contains(&file.path) || self.taken.contains(&file.path));
+        if is_place || !file.path.is_markdown() {
+            return Some(SummaryKind::Link { url: written, file: Some(file) });
+        }
+        if !self.taken.insert(file.path.clone()) {
+            self.warn(line, format!("`{}` is listed before; it is a page only once", file.path));
+            return None;
+        }
+        Some(SummaryKind::Page { file: Some(file), link_title })
+    }
+
+    fn computed(&mut self, line: usize, block: &lines::Block) -> Option<SummaryKind> {
+        if !matches!(block.language.as_str(), "yaml" | "yml") {
+            self.warn(line, "a block in the table of contents must be `yaml`; the item is left out");
+            return None;
+        }
+        match yaml::read(&block.body) {
+            Ok(value) if value.get("type").is_some_and(Value::is_string) => {
+                Some(SummaryKind::Computed { value })
+            }
+            Ok(_) => {
+                self.warn(line, "generated pages need a `type`; the item is left out");
+                None
+            }
+            Err(problem) => {
+                self.warn(line, format!("the block is not YAML: {problem}; the item is left out"));
+                None
+            }
+        }
+    }
+
+    fn warn(&mut self, line: usize, message: impl Into<String>) {
+        self.warnings.push(self.file, Some(line), message);
+    }
+
+    fn finish(self) -> (Vec<SummaryItem>, Vec<Warning>) {
+        (self.builder.finish(), self.warnings.finish())
+    }
+}
+
+struct Listed {
+    file: PlannedFile,
+    anchor: bool,
+    written: String,
+}
+
+/// A title for a file that has none: the name of a folder for its README, else its own.
+pub(super) fn humanise(path: &RepoPath) -> String {
+    let folder = path.folder();
+    let name = match path.is_readme() {
+        true if folder.is_root() => "home",
+        true => folder.name(),
+        false => path.stem(),
+    };
+    humanise_name(name)
+}
+
+/// `getting-started` as `Getting started`.
+pub(super) fn humanise_name(name: &str) -> String {
+    let words: Vec<_> = name.split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect();
+    let text = words.join(" ");
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

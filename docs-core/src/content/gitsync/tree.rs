@@ -1,0 +1,308 @@
+//! What a commit contains, and what its symbolic links mean.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use super::{FormatError, MAX_FILE_BYTES, RepoPath, Warning, report::Warnings};
+
+/// An entry of a commit, as Git lists it. Folders have no entry.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The path from the root of the repository.
+    pub path: String,
+    /// The size in bytes.
+    pub size: u64,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an entry is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A symbolic link with its target as it is written.
+    Symlink(String),
+    /// Another repository.
+    Submodule,
+}
+
+/// A file that an import reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedFile {
+    /// The path under which it is known: in links, in the table of contents, as the path of the page in Git.
+    pub path: RepoPath,
+    /// Where its bytes are. Not the same when the path leads over a symbolic link.
+    pub source: RepoPath,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// The files of a commit, by path.
+///
+/// Symbolic links are followed when a file is asked for. One that leads out of the repository or in a circle is an
+/// error then, and only then: nobody is stopped by a link that no page needs. Submodules are left out with a warning.
+#[derive(Clone, Debug, Default)]
+pub struct RepoTree {
+    nodes: BTreeMap<RepoPath, Node>,
+    /// Paths in lower case; none where two paths differ only in case.
+    folded: HashMap<String, Option<RepoPath>>,
+    readmes: HashMap<RepoPath, RepoPath>,
+    links: usize,
+    warnings: Warnings,
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    File(u64),
+    Link(String),
+}
+
+/// Links followed for one path at most, like in most file systems.
+const MAX_LINKS: usize = 40;
+
+impl RepoTree {
+    /// Takes the entries of a commit, in any order.
+    #[must_use]
+    pub fn new(entries: impl IntoIterator<Item = Entry>) -> Self {
+        let mut tree = Self::default();
+        for entry in entries {
+            tree.add(entry);
+        }
+        tree
+    }
+
+    /// The file at a path, symbolic links followed. `None` when there is none, or a folder.
+    ///
+    /// # Errors
+    /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`]; [`FormatError::FileTooLarge`] when it is larger than
+    /// [`MAX_FILE_BYTES`].
+    pub fn file(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
+        let source = self.resolve(path)?;
+        let Some(Node::File(size)) = self.nodes.get(&source) else { return Ok(None) };
+        if *size > MAX_FILE_BYTES {
+            return Err(FormatError::FileTooLarge { file: source, size: *size, limit: MAX_FILE_BYTES });
+        }
+        Ok(Some(PlannedFile { path: path.clone(), source, size: *size }))
+    }
+
+    /// The file a link means: the one at the path, else the README of the folder at the path, else the only one whose
+    /// path differs in nothing but case.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file).
+    pub fn locate(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
+        if let Some(file) = self.file(path)? {
+            return Ok(Some(file));
+        }
+        if let Some(readme) = self.readme(path)? {
+            return self.file(&readme);
+        }
+        match self.folded.get(&path.as_str().to_lowercase()) {
+            Some(Some(other)) => self.file(other),
+            _ => Ok(None),
+        }
+    }
+
+    /// The README of a folder.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file).
+    pub fn readme(&self, folder: &RepoPath) -> Result<Option<RepoPath>, FormatError> {
+        Ok(self.readmes.get(&self.resolve(folder)?).cloned())
+    }
+
+    /// The paths of all files and symbolic links below a folder, ordered.
+    pub fn below<'a>(&'a self, folder: &'a RepoPath) -> impl Iterator<Item = &'a RepoPath> {
+        self.nodes
+            .range(folder.clone()..)
+            .map(|(path, _)| path)
+            .skip_while(move |path| *path == folder)
+            .take_while(|path| path.as_str().starts_with(folder.as_str()))
+            .filter(|path| path.below(folder).is_some())
+    }
+
+    /// What was left out.
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        self.warnings.clone().finish()
+    }
+
+    fn add(&mut self, entry: Entry) {
+        let path = match RepoPath::new(&entry.path) {
+            Ok(path) if !path.is_root() && path.as_str() == entry.path => path,
+            _ => {
+                let message =
+                    format!("`{}` is not a path in a repository; it is left out", entry.path.escape_debug());
+                return self.warnings.push(&RepoPath::default(), None, message);
+            }
+        };
+        let node = match entry.kind {
+            EntryKind::File => Node::File(entry.size),
+            EntryKind::Symlink(target) => {
+                self.links += 1;
+                Node::Link(target)
+            }
+            EntryKind::Submodule => {
+                return self.warnings.push(
+                    &path,
+                    None,
+                    "this is another repository (a submodule); it is left out",
+                );
+            }
+        };
+        self.folded
+            .entry(path.as_str().to_lowercase())
+            .and_modify(|other| *other = None)
+            .or_insert_with(|| Some(path.clone()));
+        if path.is_readme() {
+            let readme = self.readmes.entry(path.folder()).or_insert_with(|| path.clone());
+            if path.name() == "README.md" {
+                *readme = path.clone();
+            }
+        }
+        self.nodes.insert(path, node);
+    }
+
+    /// Follows all symbolic links of a path, in its folders too. What it yields need not exist.
+    fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
+        if self.links == 0 || matches!(self.nodes.get(path), Some(Node::File(_))) {
+            return Ok(path.clone());
+        }
+        let leaves = || FormatError::LinkLeaves { link: path.clone() };
+        let mut left: VecDeque<String> = path.as_str().split('/').map(str::to_owned).collect();
+        let mut place = RepoPath::default();
+        let mut followed = 0;
+        while let Some(part) = left.pop_front() {
+            place = place.join(&part).map_err(|_| leaves())?;
+            let Some(Node::Link(target)) = self.nodes.get(&place) else { continue };
+            followed += 1;
+            if followed > MAX_LINKS {
+                return Err(FormatError::LinkLoops { link: path.clone() });
+            }
+            if target.starts_with('/') || target.contains('\0') {
+                return Err(leaves());
+            }
+            place = place.folder();
+            for part in target.split('/').rev() {
+                left.push_front(part.to_owned());
+            }
+        }
+        Ok(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).unwrap()
+    }
+
+    fn tree(entries: &[(&str, EntryKind)]) -> RepoTree {
+        RepoTree::new(entries.iter().map(|(path, kind)| Entry {
+            path: (*path).to_owned(),
+            size: 7,
+            kind: kind.clone(),
+        }))
+    }
+
+    fn link(target: &str) -> EntryKind {
+        EntryKind::Symlink(target.to_owned())
+    }
+
+    #[test]
+    fn links_inside_the_repository_are_followed() {
+        let tree = tree(&[
+            ("docs/a.md", EntryKind::File),
+            ("docs/b.md", link("a.md")),
+            ("c.md", link("./docs/b.md")),
+            ("manual", link("docs")),
+            ("deep/up.md", link("../manual/a.md")),
+        ]);
+        for (name, source) in [
+            ("docs/b.md", "docs/a.md"),
+            ("c.md", "docs/a.md"),
+            ("manual/a.md", "docs/a.md"),
+            ("manual/b.md", "docs/a.md"),
+            ("deep/up.md", "docs/a.md"),
+        ] {
+            let file = tree.file(&path(name)).unwrap().unwrap();
+            assert_eq!((file.path.as_str(), file.source.as_str()), (name, source));
+        }
+        assert_eq!(tree.file(&path("manual")).unwrap(), None);
+        assert_eq!(tree.file(&path("manual/none.md")).unwrap(), None);
+    }
+
+    #[test]
+    fn links_that_leave_or_loop_are_errors_that_name_them() {
+        let tree = tree(&[
+            ("up.md", link("../secret")),
+            ("etc.md", link("/etc/passwd")),
+            ("a.md", link("b.md")),
+            ("b.md", link("a.md")),
+            ("self", link("self")),
+            ("dangling.md", link("nothing.md")),
+            ("nul.md", link("a\0b")),
+        ]);
+        for name in ["up.md", "etc.md", "nul.md"] {
+            assert_eq!(tree.file(&path(name)), Err(FormatError::LinkLeaves { link: path(name) }));
+        }
+        for name in ["a.md", "self", "self/x/y"] {
+            assert_eq!(tree.file(&path(name)), Err(FormatError::LinkLoops { link: path(name) }));
+        }
+        assert_eq!(tree.file(&path("dangling.md")), Ok(None));
+    }
+
+    #[test]
+    fn a_large_file_is_an_error_that_names_it_and_the_limit() {
+        let entry = |size| Entry { path: "film.mp4".to_owned(), size, kind: EntryKind::File };
+        assert!(RepoTree::new([entry(MAX_FILE_BYTES)]).file(&path("film.mp4")).is_ok());
+        let error = RepoTree::new([entry(MAX_FILE_BYTES + 1)]).file(&path("film.mp4")).unwrap_err();
+        assert!(error.to_string().starts_with("film.mp4: at most 100 MB"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_means_its_readme_and_case_is_forgiven_when_it_is_clear() {
+        let tree = tree(&[
+            ("a/README.md", EntryKind::File),
+            ("a/readme.md", EntryKind::File),
+            ("b/readme.MD", EntryKind::File),
+            ("Guide.md", EntryKind::File),
+            ("x.md", EntryKind::File),
+            ("X.md", EntryKind::File),
+        ]);
+        let located = |name| tree.locate(&path(name)).unwrap().map(|file| file.path.to_string());
+        assert_eq!(located("a").as_deref(), Some("a/README.md"));
+        assert_eq!(located("b").as_deref(), Some("b/readme.MD"));
+        assert_eq!(located("guide.MD").as_deref(), Some("Guide.md"));
+        assert_eq!(located("x.MD"), None);
+        assert_eq!(located("none"), None);
+    }
+
+    #[test]
+    fn submodules_and_odd_paths_are_left_out_with_a_warning() {
+        let tree = tree(&[
+            ("lib", EntryKind::Submodule),
+            ("a/../b.md", EntryKind::File),
+            ("/c.md", EntryKind::File),
+        ]);
+        let warnings: Vec<_> = tree.warnings().iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 3);
+        assert!(warnings[0].starts_with("lib: this is another repository"), "{}", warnings[0]);
+        assert_eq!(tree.below(&RepoPath::default()).count(), 0);
+    }
+
+    #[test]
+    fn only_what_is_below_a_folder_is_listed() {
+        let tree = tree(&[
+            ("docs/a.md", EntryKind::File),
+            ("docs/b/c.md", EntryKind::File),
+            ("docs-old/d.md", EntryKind::File),
+            ("docs.md", EntryKind::File),
+            ("e.md", EntryKind::File),
+        ]);
+        let below: Vec<_> = tree.below(&RepoPath::new("docs").unwrap()).map(|path| path.as_str()).collect();
+        assert_eq!(below, ["docs/a.md", "docs/b/c.md"]);
+        assert_eq!(tree.below(&RepoPath::default()).count(), 5);
+    }
+}

@@ -1,0 +1,63 @@
+//! YAML as values.
+
+use serde_json::Value;
+use serde_saphyr::NonFiniteFloatPolicy;
+
+/// Reads YAML with bounded work: aliases and nesting cannot blow it up.
+///
+/// `yes`, `on` and their likes are text, as in YAML 1.2. The message of an error names the line.
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        with_snippet: false,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        budget: serde_saphyr::budget! {
+            max_events: 200_000,
+            max_nodes: 50_000,
+            max_depth: 32,
+            max_aliases: 1_000,
+            max_recorded_anchor_events: 50_000,
+        },
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let message = error.without_snippet().to_string();
+        message.lines().next().unwrap_or("this is not YAML").to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_keep_their_kind() {
+        assert_eq!(
+            read("a: 1\nb: yes\nc: true\nd: [1.5, ~]\ne: \"2\"\nf: .inf\n").unwrap(),
+            json!({ "a": 1, "b": "yes", "c": true, "d": [1.5, null], "e": "2", "f": ".inf" })
+        );
+        assert_eq!(read("").unwrap(), Value::Null);
+        assert_eq!(read("# nothing\n").unwrap(), Value::Null);
+        assert_eq!(read("\u{feff}a: 1").unwrap(), json!({ "a": 1 }));
+    }
+
+    #[test]
+    fn broken_yaml_names_the_line() {
+        let message = read("a: 1\nb: [\n").unwrap_err();
+        assert!(message.contains("line"), "{message}");
+    }
+
+    #[test]
+    fn a_bomb_is_refused() {
+        let mut bomb = String::from("a: &a [x,x,x,x,x,x,x,x,x]\n");
+        for level in b'b'..b'k' {
+            let (this, before) = (char::from(level), char::from(level - 1));
+            let row = vec![format!("*{before}"); 9].join(",");
+            bomb.push_str(&format!("{this}: &{this} [{row}]\n"));
+        }
+        assert!(read(&bomb).is_err());
+        assert!(read(&"[".repeat(10_000)).is_err());
+    }
+}

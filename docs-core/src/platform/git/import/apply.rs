@@ -1,0 +1,68 @@
+//! Storing an import: the revision, the space's head, and the end of the job, all or nothing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::super::ImportPayload;
+use crate::{
+    Result,
+    model::{GitCommit, RevisionId},
+    platform::{Actor, access, people::later, spaces::move_head_to},
+    policy::SpaceAction,
+    store::{
+        Hash, Operation, Tx, jobs,
+        records::{GitState, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// Stores an import; `Out` tells whether the job was still this worker's.
+pub(super) struct Imported {
+    pub(super) payload: ImportPayload,
+    pub(super) revision: RevisionId,
+    pub(super) root: Hash,
+    pub(super) commit: GitCommit,
+    pub(super) git: GitState,
+    pub(super) finished: jobs::Finish,
+}
+
+#[async_trait]
+impl Operation for Imported {
+    type Out = bool;
+    const NAME: &'static str = "git_imported";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        // Whoever asked may have lost the right, or the space may be gone, while the import ran.
+        let actor = Actor::User(self.payload.by.clone());
+        let proof = access::space(tx, &actor, &self.payload.space).await?.require(SpaceAction::Manage)?;
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(false);
+        }
+        let old: &Arc<SpaceRecord> = proof.space();
+        let now = self.finished.now;
+        let revision = RevisionRecord {
+            id: self.revision.clone(),
+            space: old.id.clone(),
+            parents: vec![old.head.clone()],
+            root: self.root,
+            kind: RevisionKind::Edits,
+            created_at: now,
+            by: self.payload.by.clone(),
+            git: Some(self.commit.clone()),
+            conflicts: Vec::new(),
+        };
+        if self.payload.request.standalone == Some(true) {
+            tx.create(revision);
+            return Ok(true);
+        }
+        let new = SpaceRecord {
+            head: revision.id.clone(),
+            root: revision.root,
+            git: Some(self.git.clone()),
+            updated_at: later(now, old.updated_at),
+            ..SpaceRecord::clone(old)
+        };
+        move_head_to(tx, old, new, revision)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,361 @@
+//! Reading a repository as content: every page, file, reusable content and variable, with the ids they had before.
+
+use std::collections::HashMap;
+
+use super::{format_error, git_error};
+use crate::{
+    Error, Result,
+    content::{
+        BuildItem, BuildPage, FileEntry, NewBody, PageEntry, PageKind, PagePatch, ReusablePatch,
+        gitsync::{
+            Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath, RepoTree,
+            Warning, references, variables,
+        },
+        markdown::{PageSource, parse_page},
+    },
+    model::{ContentRef, FileId, GitBlob, PageId, ReusableId},
+    platform::{
+        Platform,
+        files::NewFile,
+        page_source::{cover_of, fields_of, web_reference},
+    },
+    ports::{Checkout, RepoEntryKind},
+    store::{Hash, records::SpaceRecord},
+};
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) root: Hash,
+    pub(super) pages: usize,
+    pub(super) files: usize,
+    /// What was left out or read in a way its author may not expect.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads one checkout for one space.
+pub(super) struct Importer<'a> {
+    platform: &'a Platform,
+    space: &'a SpaceRecord,
+    checkout: &'a dyn Checkout,
+    /// Object ids by path.
+    oids: HashMap<&'a str, &'a str>,
+    before: Before,
+    texts: HashMap<RepoPath, String>,
+    files: HashMap<RepoPath, FileId>,
+    pages: HashMap<RepoPath, PageId>,
+    warnings: Vec<String>,
+}
+
+/// What the space had before: things keep their ids where they are the same in the repository.
+#[derive(Default)]
+struct Before {
+    pages: HashMap<String, (PageId, PageEntry)>,
+    page_of_oid: HashMap<String, String>,
+    groups: HashMap<String, (PageId, PageEntry)>,
+    links: HashMap<(String, String), (PageId, PageEntry)>,
+    files: HashMap<String, (FileId, FileEntry)>,
+    reusables: HashMap<String, ReusableId>,
+}
+
+impl<'a> Importer<'a> {
+    pub(super) async fn new(
+        platform: &'a Platform,
+        space: &'a SpaceRecord,
+        checkout: &'a dyn Checkout,
+    ) -> Result<Self> {
+        Ok(Self {
+            platform,
+            space,
+            checkout,
+            oids: checkout.entries().iter().map(|entry| (entry.path.as_str(), entry.oid.as_str())).collect(),
+            before: Before::read(platform, space).await?,
+            texts: HashMap::new(),
+            files: HashMap::new(),
+            pages: HashMap::new(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Reads the documentation below a folder of the repository and builds its content.
+    pub(super) async fn read(&mut self, project: &RepoPath) -> Result<Read> {
+        let tree = self.tree();
+        let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
+        let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
+        let summary = self.text_at(&tree, &config.summary).await?;
+        let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
+        self.read_texts(&tree, &mut plan).await?;
+        let mut items = Vec::new();
+        self.add_files(&plan, &mut items).await?;
+        self.name_pages(&plan.pages);
+        self.add_pages(&plan, &mut items)?;
+        let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
+        self.add_reusables(&plan, &mut items);
+        self.add_variables(&plan, &mut items).await?;
+        self.warnings.extend(plan.warnings.iter().map(Warning::to_string));
+        let now = self.platform.now().time();
+        let built = self.platform.content().build(&self.space.domain, now, items).await?;
+        let warnings = std::mem::take(&mut self.warnings);
+        Ok(Read { root: built.root, pages: page_count, files: plan.assets.len(), warnings })
+    }
+
+    fn tree(&self) -> RepoTree {
+        RepoTree::new(self.checkout.entries().iter().map(|entry| Entry {
+            path: entry.path.clone(),
+            size: entry.size,
+            kind: match &entry.kind {
+                RepoEntryKind::File => EntryKind::File,
+                RepoEntryKind::Symlink(target) => EntryKind::Symlink(target.clone()),
+                RepoEntryKind::Submodule => EntryKind::Submodule,
+            },
+        }))
+    }
+
+    /// The text of a file that may be missing.
+    async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<String>> {
+        match tree.file(path).map_err(format_error)? {
+            Some(file) => self.text_of(&file).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn text_of(&mut self, file: &PlannedFile) -> Result<String> {
+        let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+        match String::from_utf8(bytes.to_vec()) {
+            Ok(text) => Ok(text),
+            Err(error) => {
+                self.warnings.push(format!("{}: is not UTF-8; what is not was replaced", file.path));
+                Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+            }
+        }
+    }
+
+    /// Reads the text of every page and reusable content, and adds the files they refer to.
+    async fn read_texts(&mut self, tree: &RepoTree, plan: &mut ImportPlan) -> Result<()> {
+        let mut wanted: Vec<PlannedFile> = plan
+            .documents()
+            .filter_map(|page| match &page.kind {
+                PlannedKind::Document { file, .. } => file.clone(),
+                _ => None,
+            })
+            .collect();
+        wanted.extend(plan.includes.iter().map(|include| include.file.clone()));
+        for file in wanted {
+            let text = self.text_of(&file).await?;
+            for reference in references(&text, &file.path, &plan.root) {
+                plan.refer(tree, &reference.path).map_err(format_error)?;
+            }
+            self.texts.insert(file.path, text);
+        }
+        Ok(())
+    }
+
+    fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
+        let oid = self.oids.get(file.source.as_str())?;
+        Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
+    }
+
+    /// Adds the files. One that was there with the same bytes is not read again.
+    async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
+        for asset in &plan.assets {
+            let git = self.git_of(&asset.file);
+            let before = self.before.files.get(asset.file.path.as_str());
+            let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
+            let (id, entry) = match (before, same) {
+                (_, Some((id, entry))) => (id.clone(), FileEntry { name: asset.name.clone(), ..entry.clone() }),
+                (before, None) => {
+                    let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
+                    let bytes = self.checkout.read(asset.file.source.as_str()).await.map_err(git_error)?;
+                    let new = NewFile { name: &asset.name, content_type: None, bytes, git };
+                    (id, self.platform.store_file(&self.space.domain, new).await?)
+                }
+            };
+            self.files.insert(asset.file.path.clone(), id.clone());
+            items.push(BuildItem::File(id, entry));
+        }
+        Ok(())
+    }
+
+    /// Gives every page with a file its id: the one that the same path, else the same bytes, had before.
+    fn name_pages(&mut self, pages: &[PlannedPage]) {
+        let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
+        let mut moved = Vec::new();
+        while let Some(page) = stack.pop() {
+            stack.extend(page.pages.iter().rev());
+            let PlannedKind::Document { file: Some(file), .. } = &page.kind else { continue };
+            match self.before.pages.get(file.path.as_str()) {
+                Some((id, _)) => drop(self.pages.insert(file.path.clone(), id.clone())),
+                None => moved.push(file.clone()),
+            }
+        }
+        for file in moved {
+            // The old path must be gone, or the page that still has it would lose its id to a copy.
+            let oid = self.git_of(&file).map(|git| git.oid).unwrap_or_default();
+            let old = self.before.page_of_oid.remove(&oid);
+            let old = old.filter(|path| !self.pages.keys().any(|taken| taken.as_str() == path));
+            let id = match old.and_then(|path| self.before.pages.remove(&path)) {
+                Some((id, entry)) => {
+                    self.before.pages.insert(file.path.to_string(), (id.clone(), entry));
+                    id
+                }
+                None => self.platform.id(),
+            };
+            self.pages.insert(file.path.clone(), id);
+        }
+    }
+
+    fn add_pages(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
+        let mut stack: Vec<(&PlannedPage, Option<PageId>)> = plan.pages.iter().rev().map(|page| (page, None)).collect();
+        while let Some((page, parent)) = stack.pop() {
+            let built = self.page(page, parent)?;
+            stack.extend(page.pages.iter().rev().map(|below| (below, Some(built.id.clone()))));
+            items.push(BuildItem::Page(Box::new(built)));
+        }
+        Ok(())
+    }
+
+    fn page(&mut self, page: &PlannedPage, parent: Option<PageId>) -> Result<BuildPage> {
+        let titled = PagePatch { slug: Some(page.slug.clone()), ..PagePatch::titled(&page.title) };
+        match &page.kind {
+            PlannedKind::Document { file: Some(file), .. } => self.document(file, titled, parent),
+            PlannedKind::Document { file: None, .. } => {
+                Ok(BuildPage::new(self.platform.id(), parent, PageKind::Document, titled))
+            }
+            PlannedKind::Group => {
+                let before = self.before.groups.remove(&page.slug);
+                Ok(self.kept(before, parent, PageKind::Group, titled))
+            }
+            PlannedKind::Link { url, file } => {
+                let before = self.before.links.remove(&(page.title.clone(), url.clone()));
+                let target = self.link_target(url, file.as_ref());
+                let fields = PagePatch { target: Some(target), ..PagePatch::titled(&page.title) };
+                Ok(self.kept(before, parent, PageKind::Link, fields))
+            }
+            PlannedKind::Computed { value } => {
+                let fields = PagePatch { computed: Some(value.clone()), ..PagePatch::titled(&page.title) };
+                Ok(BuildPage::new(self.platform.id(), parent, PageKind::Computed, fields))
+            }
+        }
+    }
+
+    fn document(&mut self, file: &PlannedFile, titled: PagePatch, parent: Option<PageId>) -> Result<BuildPage> {
+        let unread = || Error::internal(format!("the page {} was planned but not read", file.path));
+        let text = self.texts.remove(&file.path).ok_or_else(unread)?;
+        let source = parse_page(&text);
+        self.warnings.extend(source.warnings.iter().map(|warning| format!("{}: {warning}", file.path)));
+        let id = self.pages.get(&file.path).cloned().ok_or_else(unread)?;
+        let mut fields = fields_of(&source, titled);
+        // A title in the front matter of a page is kept for the export; the heading or the table of contents names it.
+        fields.git = Some(self.git_of(file));
+        fields.cover = self.cover(&source, file);
+        let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
+        let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
+        page.body = NewBody::Text(source.body.to_owned());
+        if let Some(before) = before {
+            page.rank = Some(before.rank.clone());
+            page.created_at = before.created_at;
+            let same = before.git.as_ref().map(|git| &git.oid) == self.git_of(file).as_ref().map(|git| &git.oid);
+            page.updated_at = before.updated_at.filter(|_| same);
+        }
+        Ok(page)
+    }
+
+    fn cover(&self, source: &PageSource<'_>, file: &PlannedFile) -> Option<Option<crate::model::PageCover>> {
+        let cover = source.front.cover.as_ref()?;
+        let find = |destination: &str| {
+            let path = file.path.folder().join(destination).ok()?;
+            let local = self.files.get(&path).map(|file| ContentRef::File { file: file.clone() });
+            local.or_else(|| web_reference(destination))
+        };
+        Some(cover_of(cover, find))
+    }
+
+    fn link_target(&self, url: &str, file: Option<&PlannedFile>) -> ContentRef {
+        let page = file.and_then(|file| self.pages.get(&file.path));
+        let asset = file.and_then(|file| self.files.get(&file.path));
+        match (page, asset) {
+            (Some(page), _) => ContentRef::Page { page: page.clone(), space: None },
+            (None, Some(file)) => ContentRef::File { file: file.clone() },
+            (None, None) => ContentRef::Url { url: url.to_owned() },
+        }
+    }
+
+    /// A page without a file, with the id and times it had before.
+    fn kept(
+        &self,
+        before: Option<(PageId, PageEntry)>,
+        parent: Option<PageId>,
+        kind: PageKind,
+        fields: PagePatch,
+    ) -> BuildPage {
+        let Some((id, entry)) = before else {
+            return BuildPage::new(self.platform.id(), parent, kind, fields);
+        };
+        let mut page = BuildPage::new(id, parent, kind, fields);
+        page.rank = Some(entry.rank);
+        page.created_at = entry.created_at;
+        page.updated_at = entry.updated_at;
+        page
+    }
+
+    fn add_reusables(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) {
+        for include in &plan.includes {
+            let text = self.texts.remove(&include.file.path).unwrap_or_default();
+            let source = parse_page(&text);
+            let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
+            let id = self.before.reusables.get(include.file.path.as_str()).cloned();
+            let fields = ReusablePatch {
+                title: Some(title),
+                body: Some(NewBody::Text(source.body.to_owned())),
+                git: Some(self.git_of(&include.file)),
+                extra: source.front.fields.extra.clone(),
+                ..ReusablePatch::default()
+            };
+            items.push(BuildItem::Reusable(id.unwrap_or_else(|| self.platform.id()), fields));
+        }
+    }
+
+    async fn add_variables(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
+        let Some(file) = &plan.variables else { return Ok(()) };
+        let text = self.text_of(file).await?;
+        let (found, warnings) = variables(&text, &file.path).map_err(format_error)?;
+        self.warnings.extend(warnings.iter().map(Warning::to_string));
+        items.extend(found.into_iter().map(|(name, value)| BuildItem::Variable(name, value)));
+        Ok(())
+    }
+}
+
+impl Before {
+    async fn read(platform: &Platform, space: &SpaceRecord) -> Result<Self> {
+        let view = platform.content().view(&space.domain, space.root);
+        let mut before = Self::default();
+        for page in view.tree().await?.pages() {
+            let (id, entry) = (page.id.clone(), page.entry.clone());
+            match (&entry.kind, &entry.git) {
+                (PageKind::Document, Some(git)) => {
+                    before.page_of_oid.insert(git.oid.clone(), git.path.clone());
+                    before.pages.insert(git.path.clone(), (id, entry));
+                }
+                (PageKind::Group, _) => drop(before.groups.insert(entry.slug.clone(), (id, entry))),
+                (PageKind::Link, _) => {
+                    let url = match &entry.target {
+                        Some(ContentRef::Url { url }) => url.clone(),
+                        _ => String::new(),
+                    };
+                    before.links.insert((entry.title.clone(), url), (id, entry));
+                }
+                _ => {}
+            }
+        }
+        for (id, entry) in view.files(None, usize::MAX).await? {
+            if let Some(git) = &entry.git {
+                before.files.insert(git.path.clone(), (id, entry));
+            }
+        }
+        for (id, entry) in view.reusables(None, usize::MAX).await? {
+            if let Some(git) = &entry.git {
+                before.reusables.insert(git.path.clone(), id);
+            }
+        }
+        Ok(before)
+    }
+}

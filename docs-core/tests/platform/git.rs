@@ -1,0 +1,347 @@
+//! Git import, through a remote that serves what a test puts into it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_core::{
+    ErrorKind,
+    model::{ImportGitRepository, PageId, RevisionPage, SpaceId},
+    platform::{ContentOf, Shown},
+    ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
+    store::{Hash, records::JobState},
+};
+
+use crate::support::{Refused, World, page};
+
+/// A repository that changes as a test wants.
+#[derive(Clone, Default)]
+pub(crate) struct Remote(Arc<Mutex<Repository>>);
+
+#[derive(Clone, Default)]
+struct Repository {
+    files: BTreeMap<String, Bytes>,
+    links: BTreeMap<String, String>,
+    urls: Vec<String>,
+    failure: Option<GitError>,
+}
+
+impl Remote {
+    fn edit<T>(&self, change: impl FnOnce(&mut Repository) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        self.edit(|repo| repo.files.insert(path.to_owned(), Bytes::copy_from_slice(text.as_bytes())));
+    }
+
+    fn remove(&self, path: &str) {
+        self.edit(|repo| repo.files.remove(path));
+    }
+}
+
+struct Snapshot {
+    commit: Commit,
+    entries: Vec<RepoEntry>,
+    files: BTreeMap<String, Bytes>,
+}
+
+#[async_trait]
+impl GitRemote for Remote {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
+        let repo = self.edit(|repo| {
+            repo.urls.push(request.url.clone());
+            repo.clone()
+        });
+        if let Some(failure) = repo.failure {
+            return Err(failure);
+        }
+        let mut all = String::new();
+        let mut entries: Vec<RepoEntry> = Vec::new();
+        for (path, bytes) in &repo.files {
+            let oid = Hash::of(bytes).to_string();
+            all.push_str(&format!("{path} {oid}\n"));
+            let (path, size) = (path.clone(), bytes.len() as u64);
+            entries.push(RepoEntry { path, oid, size, kind: RepoEntryKind::File });
+        }
+        for (path, target) in &repo.links {
+            let kind = RepoEntryKind::Symlink(target.clone());
+            entries.push(RepoEntry { path: path.clone(), oid: Hash::of(target.as_bytes()).to_string(), size: 1, kind });
+        }
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let commit = Commit {
+            oid: Hash::of(all.as_bytes()).to_string()[..40].to_owned(),
+            message: "A commit".to_owned(),
+            committed_at: DateTime::<Utc>::UNIX_EPOCH,
+        };
+        Ok(Box::new(Snapshot { commit, entries, files: repo.files }))
+    }
+}
+
+#[async_trait]
+impl Checkout for Snapshot {
+    fn commit(&self) -> &Commit {
+        &self.commit
+    }
+    fn entries(&self) -> &[RepoEntry] {
+        &self.entries
+    }
+    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+    }
+}
+
+fn from_url(url: &str) -> ImportGitRepository {
+    serde_json::from_value(serde_json::json!({ "url": url, "ref": "refs/heads/main" })).expect("a request")
+}
+
+/// Imports what the remote has now; answers how the job ended and why it failed.
+async fn import(w: &World, space: &SpaceId) -> (JobState, Option<String>) {
+    // So that this job is the newest.
+    w.clock.advance(Duration::from_millis(1));
+    w.platform.import_git(&w.admin, space, from_url("https://git.example/docs")).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    let jobs = w.platform.jobs_of_space(&w.admin, space).await.expect("listed");
+    (jobs[0].state, jobs[0].error.clone())
+}
+
+/// The tree as `title (path)` lines, indented.
+async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
+    fn walk(pages: &[RevisionPage], depth: usize, out: &mut Vec<String>) {
+        for page in pages {
+            let (kind, title, path, below): (_, _, &str, &[RevisionPage]) = match page {
+                RevisionPage::Document(page) => ("page", &page.base.title, &page.path, &page.pages),
+                RevisionPage::Group(page) => ("group", &page.base.title, &page.path, &page.pages),
+                RevisionPage::Link(page) => ("link", &page.base.title, page.href.as_deref().unwrap_or(""), &[]),
+                RevisionPage::Computed(page) => ("computed", &page.base.title, "", &[]),
+            };
+            out.push(format!("{}{kind} {title} /{path}", "  ".repeat(depth)));
+            walk(below, depth + 1, out);
+        }
+    }
+    let pages = w.platform.list_pages(&w.admin, &ContentOf::space(space.clone()), Shown::default()).await;
+    let mut out = Vec::new();
+    walk(&pages.expect("read").pages, 0, &mut out);
+    out
+}
+
+async fn world() -> (World, Remote, SpaceId) {
+    let remote = Remote::default();
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+    remote.put("README.md", "# Welcome\n\nHello.\n");
+    (w, remote, space)
+}
+
+fn all_ids(pages: &[RevisionPage], out: &mut BTreeMap<String, PageId>) {
+    for page in pages {
+        match page {
+            RevisionPage::Document(page) => {
+                out.insert(page.path.clone(), page.base.id.clone());
+                all_ids(&page.pages, out);
+            }
+            RevisionPage::Group(page) => {
+                out.insert(page.path.clone(), page.base.id.clone());
+                all_ids(&page.pages, out);
+            }
+            RevisionPage::Link(_) | RevisionPage::Computed(_) => {}
+        }
+    }
+}
+
+async fn ids(w: &World, space: &SpaceId) -> BTreeMap<String, PageId> {
+    let pages = w.platform.list_pages(&w.admin, &ContentOf::space(space.clone()), Shown::default()).await;
+    let mut out = BTreeMap::new();
+    all_ids(&pages.expect("read").pages, &mut out);
+    out
+}
+
+#[tokio::test]
+async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
+    let (w, remote, space) = world().await;
+    remote.put(
+        "SUMMARY.md",
+        "# Table of contents\n\n* [Welcome](README.md)\n* [Guides](guides/README.md)\n  * [First steps](guides/first.md)\n\n\
+         ## Reference\n\n* [Errors](reference/errors.md)\n* [Elsewhere](https://example.com/x)\n",
+    );
+    remote.put("guides/README.md", "# Guides\n");
+    remote.put("guides/first.md", "---\ndescription: How to start\n---\n\n# First steps\n\n![](../img/a.svg)\n");
+    remote.put("img/a.svg", "<svg/>");
+    remote.put("reference/errors.md", "# 🚨 Errors\n\nNone.\n");
+    remote.put("unlisted.md", "# Unlisted\n");
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    assert_eq!(
+        outline(&w, &space).await,
+        [
+            "page Welcome /readme",
+            "page Guides /guides",
+            "  page First steps /guides/first",
+            "group Reference /reference",
+            "  page Errors /reference/errors",
+            "  link Elsewhere /https://example.com/x",
+        ]
+    );
+    let of = ContentOf::space(space.clone());
+    let first = w.platform.get_page_by_path(&w.admin, &of, "guides/first", Shown::default()).await.expect("read");
+    let RevisionPage::Document(first) = first else { panic!("a document") };
+    assert_eq!(first.markdown.as_deref(), Some("![](../img/a.svg)\n"), "the body is the file's, byte for byte");
+    assert_eq!(first.description.as_deref(), Some("How to start"));
+    assert_eq!(first.git.map(|git| git.path).as_deref(), Some("guides/first.md"));
+    let files = w.platform.list_files(&w.admin, &of, Shown::default(), &Default::default()).await.expect("listed");
+    assert_eq!(files.items.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a.svg"]);
+    let info = w.platform.git_info(&w.admin, &space).await.expect("known");
+    assert_eq!(info.repo_name.as_deref(), Some("docs"));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_second_import_keeps_ids_of_pages_with_the_same_path_or_the_same_text() {
+    let (w, remote, space) = world().await;
+    remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](b.md)\n");
+    remote.put("a.md", "# A\n\nfirst\n");
+    remote.put("b.md", "# B\n\nsecond\n");
+    import(&w, &space).await;
+    let before = ids(&w, &space).await;
+    remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [C](c.md)\n* [D](d.md)\n");
+    remote.put("a.md", "# A\n\nchanged\n");
+    remote.remove("b.md");
+    remote.put("c.md", "# B\n\nsecond\n");
+    remote.put("d.md", "# D\n");
+    assert_eq!(import(&w, &space).await.0, JobState::Done);
+    let after = ids(&w, &space).await;
+    assert_eq!(after["a"], before["a"], "same path");
+    assert_eq!(after["c"], before["b"], "same bytes under another path");
+    assert!(!before.values().any(|id| *id == after["d"]), "a new page has a new id");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_repository_is_on_the_job_and_the_space_stays_as_it_was() {
+    let (w, remote, space) = world().await;
+    import(&w, &space).await;
+    let before = outline(&w, &space).await;
+    let revision = w.platform.get_space(&w.admin, &space).await.expect("read").revision;
+    type Break = fn(&mut Repository);
+    let cases: &[(&str, Break, &str)] = &[
+        ("missing ref", |r| r.failure = Some(GitError::NoRef("refs/heads/main".into())), "refs/heads/main"),
+        ("no repository", |r| r.failure = Some(GitError::NoRepository), "no repository"),
+        ("credentials", |r| r.failure = Some(GitError::Credentials), "credentials"),
+        ("broken YAML", |r| drop(r.files.insert(".gitbook.yaml".into(), "root: [".into())), ".gitbook.yaml"),
+        ("path leaves", |r| drop(r.files.insert(".gitbook.yaml".into(), "root: ../x".into())), "root"),
+        (
+            "symlink leaves",
+            |r| {
+                r.links.insert("a.md".into(), "../../etc/passwd".into());
+                r.files.insert("SUMMARY.md".into(), "* [W](README.md)\n* [A](a.md)\n".into());
+            },
+            "a.md",
+        ),
+        ("nothing in it", |r| r.files.clear(), "Markdown"),
+    ];
+    for (what, break_it, named) in cases {
+        let good = remote.edit(|repo| repo.clone());
+        remote.edit(break_it);
+        let (state, error) = import(&w, &space).await;
+        assert_eq!(state, JobState::Failed, "{what}");
+        let error = error.unwrap_or_default();
+        assert!(error.contains(named), "{what}: {error}");
+        assert_eq!(outline(&w, &space).await, before, "{what}");
+        assert_eq!(w.platform.get_space(&w.admin, &space).await.expect("read").revision, revision, "{what}");
+        remote.edit(|repo| *repo = good);
+    }
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_host_that_cannot_be_reached_is_tried_again() {
+    let (w, remote, space) = world().await;
+    remote.edit(|repo| repo.failure = Some(GitError::Unreachable("timeout".into())));
+    assert_eq!(import(&w, &space).await, (JobState::Queued, None));
+    remote.edit(|repo| repo.failure = None);
+    w.clock.advance(Duration::from_secs(2));
+    assert_eq!(w.platform.settle().await.expect("settled"), 1);
+    assert_eq!(outline(&w, &space).await, ["page Welcome /readme"]);
+}
+
+#[tokio::test]
+async fn credentials_reach_the_remote_and_nothing_else() {
+    let (w, remote, space) = world().await;
+    let url = "https://me:hunter2@git.example/docs";
+    w.platform.import_git(&w.admin, &space, from_url(url)).await.expect("enqueued");
+    let shown = format!("{:?}", w.platform.jobs_of_space(&w.admin, &space).await.expect("listed"));
+    assert!(!shown.contains("hunter2"), "{shown}");
+    w.platform.settle().await.expect("settled");
+    assert_eq!(remote.edit(|repo| repo.urls.clone()), [url]);
+    let info = w.platform.git_info(&w.admin, &space).await.expect("known");
+    assert_eq!(info.url.as_deref(), Some("https://git.example/docs"));
+}
+
+#[tokio::test]
+async fn a_standalone_import_makes_a_revision_and_leaves_the_space_alone() {
+    let (w, _, space) = world().await;
+    let before = w.platform.get_space(&w.admin, &space).await.expect("read").revision;
+    let mut request = from_url("https://git.example/docs");
+    request.standalone = Some(true);
+    w.platform.import_git(&w.admin, &space, request).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    assert_eq!(w.platform.get_space(&w.admin, &space).await.expect("read").revision, before);
+    assert_eq!(outline(&w, &space).await, [""; 0]);
+    let job = &w.platform.jobs_of_space(&w.admin, &space).await.expect("listed")[0];
+    assert_eq!(job.state, JobState::Done);
+    assert!(job.log.iter().any(|line| line.text.contains("made the revision")), "{:?}", job.log);
+}
+
+#[tokio::test]
+async fn an_import_that_is_no_url_or_ref_is_refused_at_once() {
+    let (w, _, space) = world().await;
+    for (url, reference, field) in [
+        ("nonsense", "refs/heads/main", "url"),
+        ("ssh://git@example.com/x", "refs/heads/main", "url"),
+        ("https://git.example/docs", "main", "ref"),
+    ] {
+        let request = serde_json::from_value(serde_json::json!({ "url": url, "ref": reference })).expect("parses");
+        let error = w.platform.import_git(&w.admin, &space, request).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with(field), "{error}");
+    }
+}
+
+
+#[tokio::test]
+async fn the_handbook_imports_whole_and_every_body_is_its_files() {
+    let (w, remote, space) = world().await;
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook");
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("readable") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+                let bytes = std::fs::read(&path).expect("readable");
+                remote.edit(|repo| repo.files.insert(name, bytes.into()));
+            }
+        }
+    }
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    let job = &w.platform.jobs_of_space(&w.admin, &space).await.expect("listed")[0];
+    assert!(!job.log.iter().any(|line| line.text.contains(".md:")), "warnings: {:?}", job.log);
+    let of = ContentOf::space(space.clone());
+    let mut checked = 0;
+    for (path, id) in ids(&w, &space).await {
+        let RevisionPage::Document(page) = page(&w, &of, &id).await else { continue };
+        let git = page.git.as_ref().expect("it came from Git");
+        let file = String::from_utf8(remote.edit(|repo| repo.files[&git.path].to_vec())).expect("text");
+        let body = page.markdown.as_deref().expect("markdown");
+        assert!(file.ends_with(body), "{path}");
+        let head = &file[..file.len() - body.len()];
+        assert!(head.trim_end().ends_with(&page.base.title), "{path}: only front matter and title are taken off");
+        checked += 1;
+    }
+    assert!(checked >= 10, "{checked} pages");
+}
