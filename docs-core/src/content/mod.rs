@@ -17,6 +17,7 @@ mod facade;
 mod keys;
 mod load;
 pub mod map;
+pub mod markdown;
 mod merge;
 mod rank;
 mod reach;
