@@ -71,7 +71,12 @@ impl GitRemote for Remote {
         }
         for (path, target) in &repo.links {
             let kind = RepoEntryKind::Symlink(target.clone());
-            entries.push(RepoEntry { path: path.clone(), oid: Hash::of(target.as_bytes()).to_string(), size: 1, kind });
+            entries.push(RepoEntry {
+                path: path.clone(),
+                oid: Hash::of(target.as_bytes()).to_string(),
+                size: 1,
+                kind,
+            });
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         let commit = Commit {
@@ -117,7 +122,9 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
             let (kind, title, path, below): (_, _, &str, &[RevisionPage]) = match page {
                 RevisionPage::Document(page) => ("page", &page.base.title, &page.path, &page.pages),
                 RevisionPage::Group(page) => ("group", &page.base.title, &page.path, &page.pages),
-                RevisionPage::Link(page) => ("link", &page.base.title, page.href.as_deref().unwrap_or(""), &[]),
+                RevisionPage::Link(page) => {
+                    ("link", &page.base.title, page.href.as_deref().unwrap_or(""), &[])
+                }
                 RevisionPage::Computed(page) => ("computed", &page.base.title, "", &[]),
             };
             out.push(format!("{}{kind} {title} /{path}", "  ".repeat(depth)));
@@ -170,7 +177,10 @@ async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
          ## Reference\n\n* [Errors](reference/errors.md)\n* [Elsewhere](https://example.com/x)\n",
     );
     remote.put("guides/README.md", "# Guides\n");
-    remote.put("guides/first.md", "---\ndescription: How to start\n---\n\n# First steps\n\n![](../img/a.svg)\n");
+    remote.put(
+        "guides/first.md",
+        "---\ndescription: How to start\n---\n\n# First steps\n\n![](../img/a.svg)\n",
+    );
     remote.put("img/a.svg", "<svg/>");
     remote.put("reference/errors.md", "# 🚨 Errors\n\nNone.\n");
     remote.put("unlisted.md", "# Unlisted\n");
@@ -187,12 +197,18 @@ async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
         ]
     );
     let of = ContentOf::space(space.clone());
-    let first = w.platform.get_page_by_path(&w.admin, &of, "guides/first", Shown::default()).await.expect("read");
+    let first =
+        w.platform.get_page_by_path(&w.admin, &of, "guides/first", Shown::default()).await.expect("read");
     let RevisionPage::Document(first) = first else { panic!("a document") };
-    assert_eq!(first.markdown.as_deref(), Some("![](../img/a.svg)\n"), "the body is the file's, byte for byte");
+    assert_eq!(
+        first.markdown.as_deref(),
+        Some("![](../img/a.svg)\n"),
+        "the body is the file's, byte for byte"
+    );
     assert_eq!(first.description.as_deref(), Some("How to start"));
     assert_eq!(first.git.map(|git| git.path).as_deref(), Some("guides/first.md"));
-    let files = w.platform.list_files(&w.admin, &of, Shown::default(), &Default::default()).await.expect("listed");
+    let files =
+        w.platform.list_files(&w.admin, &of, Shown::default(), &Default::default()).await.expect("listed");
     assert_eq!(files.items.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a.svg"]);
     let info = w.platform.git_info(&w.admin, &space).await.expect("known");
     assert_eq!(info.repo_name.as_deref(), Some("docs"));
@@ -304,12 +320,12 @@ async fn an_import_that_is_no_url_or_ref_is_refused_at_once() {
         ("ssh://git@example.com/x", "refs/heads/main", "url"),
         ("https://git.example/docs", "main", "ref"),
     ] {
-        let request = serde_json::from_value(serde_json::json!({ "url": url, "ref": reference })).expect("parses");
+        let request =
+            serde_json::from_value(serde_json::json!({ "url": url, "ref": reference })).expect("parses");
         let error = w.platform.import_git(&w.admin, &space, request).await.refused(ErrorKind::Invalid);
         assert!(error.message().starts_with(field), "{error}");
     }
 }
-
 
 #[tokio::test]
 async fn the_handbook_imports_whole_and_every_body_is_its_files() {
@@ -340,7 +356,10 @@ async fn the_handbook_imports_whole_and_every_body_is_its_files() {
         let body = page.markdown.as_deref().expect("markdown");
         assert!(file.ends_with(body), "{path}");
         let head = &file[..file.len() - body.len()];
-        assert!(head.trim_end().ends_with(&page.base.title), "{path}: only front matter and title are taken off");
+        assert!(
+            head.trim_end().ends_with(&page.base.title),
+            "{path}: only front matter and title are taken off"
+        );
         checked += 1;
     }
     assert!(checked >= 10, "{checked} pages");

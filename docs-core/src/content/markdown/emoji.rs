@@ -31,7 +31,8 @@ fn element(text: &str) -> Option<usize> {
         let (at, keycap) = chars.next().filter(|(_, c)| *c == KEYCAP)?;
         return Some(at + keycap.len_utf8());
     }
-    if !is_picture(first) && !(shown_as_picture && may_be_picture(first)) {
+    let is_emoji = is_picture(first) || (shown_as_picture && may_be_picture(first));
+    if !is_emoji {
         return None;
     }
     while chars.next_if(|(_, c)| matches!(c, SKIN_FIRST..=SKIN_LAST | TAG_FIRST..=TAG_LAST)).is_some() {}

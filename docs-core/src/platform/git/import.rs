@@ -28,8 +28,10 @@ pub(in crate::platform) const IMPORT: &str = "git_import";
 impl Platform {
     pub(in crate::platform) async fn import_job(&self, run: &mut Run) -> Result<Effect> {
         let payload: ImportPayload = run.payload()?;
-        let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
-        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))?;
+        let space: Option<Arc<SpaceRecord>> =
+            self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
+        let space =
+            space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))?;
         if let Some(why) = is_stale(&space, &payload, run.job.lane_at) {
             self.say(run, why);
             return Ok(Effect::Done);
@@ -38,7 +40,10 @@ impl Platform {
         let commit = checkout.commit().clone();
         self.say(run, format!("fetched {} at {}", payload.request.reference, commit.oid));
         let known = space.git.as_ref().and_then(|git| git.oid.as_deref());
-        if known == Some(commit.oid.as_str()) && !is_set(payload.request.force) && !is_set(payload.request.standalone) {
+        if known == Some(commit.oid.as_str())
+            && !is_set(payload.request.force)
+            && !is_set(payload.request.standalone)
+        {
             self.say(run, "this commit was imported before; nothing to do".to_owned());
             return Ok(Effect::Done);
         }
@@ -82,7 +87,10 @@ impl Platform {
         let url = match &payload.sealed_url {
             None => payload.request.url.to_string(),
             Some(sealed) => self.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
-                Error::new(ErrorKind::Precondition, "the credentials were sealed by another server; import again")
+                Error::new(
+                    ErrorKind::Precondition,
+                    "the credentials were sealed by another server; import again",
+                )
             })?,
         };
         let request = FetchRequest {
@@ -105,14 +113,16 @@ fn is_stale(space: &SpaceRecord, payload: &ImportPayload, event_at: Timestamp) -
         return None;
     }
     let last = space.git.as_ref()?.event_at?;
-    (event_at < last).then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
+    (event_at < last)
+        .then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
 }
 
 /// What the space shows of its repository after the import.
 fn git_state(payload: &ImportPayload, commit: &Commit, event_at: Timestamp, now: Timestamp) -> GitState {
     let request = &payload.request;
     let info = request.git_info.as_ref();
-    let shown = info.and_then(|info| info.url.as_ref()).map_or_else(|| request.url.to_string(), ToString::to_string);
+    let shown =
+        info.and_then(|info| info.url.as_ref()).map_or_else(|| request.url.to_string(), ToString::to_string);
     let name = shown.trim_end_matches('/').trim_end_matches(".git").rsplit('/').next().unwrap_or_default();
     GitState {
         info: GitSync {

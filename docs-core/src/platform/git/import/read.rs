@@ -8,8 +8,8 @@ use crate::{
     content::{
         BuildItem, BuildPage, FileEntry, NewBody, PageEntry, PageKind, PagePatch, ReusablePatch,
         gitsync::{
-            Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath, RepoTree,
-            Warning, references, variables,
+            Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath,
+            RepoTree, Warning, references, variables,
         },
         markdown::{PageSource, parse_page},
     },
@@ -161,7 +161,9 @@ impl<'a> Importer<'a> {
             let before = self.before.files.get(asset.file.path.as_str());
             let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
             let (id, entry) = match (before, same) {
-                (_, Some((id, entry))) => (id.clone(), FileEntry { name: asset.name.clone(), ..entry.clone() }),
+                (_, Some((id, entry))) => {
+                    (id.clone(), FileEntry { name: asset.name.clone(), ..entry.clone() })
+                }
                 (before, None) => {
                     let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
                     let bytes = self.checkout.read(asset.file.source.as_str()).await.map_err(git_error)?;
@@ -204,7 +206,8 @@ impl<'a> Importer<'a> {
     }
 
     fn add_pages(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
-        let mut stack: Vec<(&PlannedPage, Option<PageId>)> = plan.pages.iter().rev().map(|page| (page, None)).collect();
+        let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
+            plan.pages.iter().rev().map(|page| (page, None)).collect();
         while let Some((page, parent)) = stack.pop() {
             let built = self.page(page, parent)?;
             stack.extend(page.pages.iter().rev().map(|below| (below, Some(built.id.clone()))));
@@ -237,7 +240,12 @@ impl<'a> Importer<'a> {
         }
     }
 
-    fn document(&mut self, file: &PlannedFile, titled: PagePatch, parent: Option<PageId>) -> Result<BuildPage> {
+    fn document(
+        &mut self,
+        file: &PlannedFile,
+        titled: PagePatch,
+        parent: Option<PageId>,
+    ) -> Result<BuildPage> {
         let unread = || Error::internal(format!("the page {} was planned but not read", file.path));
         let text = self.texts.remove(&file.path).ok_or_else(unread)?;
         let source = parse_page(&text);
@@ -253,7 +261,8 @@ impl<'a> Importer<'a> {
         if let Some(before) = before {
             page.rank = Some(before.rank.clone());
             page.created_at = before.created_at;
-            let same = before.git.as_ref().map(|git| &git.oid) == self.git_of(file).as_ref().map(|git| &git.oid);
+            let same =
+                before.git.as_ref().map(|git| &git.oid) == self.git_of(file).as_ref().map(|git| &git.oid);
             page.updated_at = before.updated_at.filter(|_| same);
         }
         Ok(page)
