@@ -1,5 +1,6 @@
 //! The platform over the store in memory.
 
+mod edits;
 mod git;
 mod spaces;
 mod states;

@@ -1,0 +1,246 @@
+//! Content is edited through change requests and merged.
+
+use docs_core::{
+    Actor, ErrorKind, Platform,
+    model::{
+        ChangeRequestStatus, ContentUpdateChange, CreateChangeRequest, MergeOutcome, PageId, RevisionPage, SpaceId,
+        UpdateContent, UpdateOutcome,
+    },
+    platform::{ContentOf, Shown},
+    store::PageRequest,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Refused, World};
+
+struct Draft<'a> {
+    platform: &'a Platform,
+    me: &'a Actor,
+    space: SpaceId,
+    number: String,
+}
+
+impl<'a> Draft<'a> {
+    async fn new(w: &'a World, space: &SpaceId) -> Self {
+        let request =
+            w.platform.create_change_request(&w.admin, space, CreateChangeRequest::default()).await.expect("created");
+        Self { platform: &w.platform, me: &w.admin, space: space.clone(), number: request.number.to_string() }
+    }
+
+    async fn edit(&self, changes: Value) -> docs_core::Result<docs_core::model::ContentUpdate> {
+        let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+        self.platform.edit_content(self.me, &self.space, &self.number, update).await
+    }
+
+    async fn insert(&self, title: &str, text: &str) -> PageId {
+        let done = self.edit(json!([insert(title, text)])).await.expect("inserted");
+        match &done.changes[0] {
+            ContentUpdateChange::CreatedPage { page, .. } => page.id.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn set(&self, page: &PageId, text: &str) {
+        let change = json!({ "operation": "update_page", "page": page, "document": { "markdown": text } });
+        self.edit(json!([change])).await.expect("set");
+    }
+
+    fn of(&self) -> ContentOf {
+        ContentOf::request(self.space.clone(), &self.number)
+    }
+
+    async fn merge(&self) -> MergeOutcome {
+        self.platform.merge_change_request(self.me, &self.space, &self.number).await.expect("merged").result
+    }
+
+    async fn pull(&self) -> UpdateOutcome {
+        self.platform.pull_change_request(self.me, &self.space, &self.number).await.expect("updated").result
+    }
+}
+
+fn insert(title: &str, text: &str) -> Value {
+    json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
+}
+
+async fn space(w: &World) -> SpaceId {
+    w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id
+}
+
+async fn text(w: &World, of: &ContentOf, page: &PageId) -> String {
+    match w.platform.get_page(&w.admin, of, page, Shown::default()).await.expect("read") {
+        RevisionPage::Document(page) => page.markdown.expect("markdown"),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
+    fn walk(pages: &[RevisionPage], out: &mut Vec<String>) {
+        for page in pages {
+            if let RevisionPage::Document(page) = page {
+                out.push(page.path.clone());
+                walk(&page.pages, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(&w.platform.list_pages(&w.admin, of, Shown::default()).await.expect("read").pages, &mut out);
+    out
+}
+
+#[tokio::test]
+async fn an_edit_is_seen_in_the_request_and_after_the_merge_in_the_space() {
+    let w = World::new().await;
+    let space = space(&w).await;
+    let live = ContentOf::space(space.clone());
+    let draft = Draft::new(&w, &space).await;
+    let page = draft.insert("ignored", "# Welcome\n\nHello.\n").await;
+    assert_eq!(paths(&w, &draft.of()).await, ["welcome"]);
+    assert_eq!(paths(&w, &live).await, [""; 0], "the space is unchanged");
+    assert_eq!(text(&w, &draft.of(), &page).await, "Hello.\n");
+    assert_eq!(draft.merge().await, MergeOutcome::Merge);
+    assert_eq!(text(&w, &live, &page).await, "Hello.\n");
+    let request = w.platform.get_change_request(&w.admin, &space, "1").await.expect("read");
+    let revision = w.platform.get_space(&w.admin, &space).await.expect("read").revision;
+    assert_eq!((request.status, request.revision_merged), (ChangeRequestStatus::Merged, Some(revision)));
+    draft.edit(json!([insert("More", "")])).await.refused(ErrorKind::Conflict);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn all_changes_of_a_request_are_applied_or_none() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let before = w.platform.get_change_request(&w.admin, &draft.space, "1").await.expect("read").revision;
+    let wrong = json!([insert("A", "a"), insert("B", "b"), { "operation": "delete_page", "page": "nothing" }]);
+    let error = draft.edit(wrong).await.refused(ErrorKind::Invalid);
+    assert!(error.message().starts_with("changes[2].page"), "{error}");
+    assert_eq!(paths(&w, &draft.of()).await, [""; 0]);
+    let after = w.platform.get_change_request(&w.admin, &draft.space, "1").await.expect("read").revision;
+    assert_eq!(before, after, "no revision was made");
+}
+
+#[tokio::test]
+async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let changes = json!([
+        { "operation": "insert_page", "ref": "start", "title": "Start",
+          "document": { "markdown": "See [next](./next.md#top), ![pic](./pic), [gone](./gone.md) and [web](https://example.com)." } },
+        { "operation": "insert_page", "ref": "next", "title": "Next", "document": { "markdown": "Back to [start](/pages/start)." } },
+        { "operation": "insert_files", "files": [{ "ref": "pic", "name": "p.svg", "base64": "PHN2Zy8+", "contentType": "image/svg+xml" }] },
+    ]);
+    let done = draft.edit(changes).await.expect("applied");
+    let ids: Vec<&PageId> = done
+        .changes
+        .iter()
+        .map(|change| match change {
+            ContentUpdateChange::CreatedPage { page, .. } => &page.id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let file = &done.inserted_files.as_ref().expect("files")[0];
+    assert_eq!((file.name.as_str(), file.size), ("p.svg", 6));
+    let of = draft.of();
+    assert_eq!(
+        text(&w, &of, ids[0]).await,
+        format!("See [next](/pages/{}#top), ![pic](/files/{}), gone and [web](https://example.com).", ids[1], file.id)
+    );
+    assert_eq!(text(&w, &of, ids[1]).await, format!("Back to [start](/pages/{}).", ids[0]));
+    let hash = file.download_url.split('/').nth_back(1).expect("a hash").parse().expect("a hash");
+    assert_eq!(&w.platform.file_bytes(&draft.space, &hash).await.expect("read")[..], b"<svg/>");
+}
+
+#[tokio::test]
+async fn two_requests_that_change_different_lines_both_end_up_in_the_space() {
+    let w = World::new().await;
+    let space = space(&w).await;
+    let live = ContentOf::space(space.clone());
+    let first = Draft::new(&w, &space).await;
+    let page = first.insert("Page", "one\n\ntwo\n\nthree\n").await;
+    first.merge().await;
+    let (a, b) = (Draft::new(&w, &space).await, Draft::new(&w, &space).await);
+    a.set(&page, "ONE\n\ntwo\n\nthree\n").await;
+    b.set(&page, "one\n\ntwo\n\nTHREE\n").await;
+    assert_eq!(a.merge().await, MergeOutcome::Merge);
+    assert!(w.platform.get_change_request(&w.admin, &space, &b.number).await.expect("read").outdated);
+    assert_eq!(b.pull().await, UpdateOutcome::Update);
+    assert!(!w.platform.get_change_request(&w.admin, &space, &b.number).await.expect("read").outdated);
+    assert_eq!(b.merge().await, MergeOutcome::Merge);
+    assert_eq!(text(&w, &live, &page).await, "ONE\n\ntwo\n\nTHREE\n");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_conflict_is_applied_told_and_kept_until_somebody_decides() {
+    let w = World::new().await;
+    let space = space(&w).await;
+    let live = ContentOf::space(space.clone());
+    let first = Draft::new(&w, &space).await;
+    let page = first.insert("Page", "same\n\nline\n").await;
+    first.merge().await;
+    let (a, b) = (Draft::new(&w, &space).await, Draft::new(&w, &space).await);
+    a.set(&page, "same\n\nleft\n").await;
+    b.set(&page, "same\n\nright\n").await;
+    assert_eq!(a.merge().await, MergeOutcome::Merge);
+    assert_eq!(b.merge().await, MergeOutcome::Conflicts);
+    let shown = text(&w, &live, &page).await;
+    assert!(shown.contains("left") && shown.contains("right") && shown.contains("<<<<<<<"), "{shown}");
+    let fix = Draft::new(&w, &space).await;
+    fix.set(&page, "same\n\nboth\n").await;
+    assert_eq!(fix.merge().await, MergeOutcome::Merge);
+    assert_eq!(text(&w, &live, &page).await, "same\n\nboth\n");
+}
+
+#[tokio::test]
+async fn a_reverted_page_is_what_the_request_began_with() {
+    let w = World::new().await;
+    let space = space(&w).await;
+    let first = Draft::new(&w, &space).await;
+    let page = first.insert("Page", "as it was\n").await;
+    first.merge().await;
+    let draft = Draft::new(&w, &space).await;
+    draft.set(&page, "changed\n").await;
+    draft.edit(json!([{ "operation": "revert_page", "page": page }])).await.expect("reverted");
+    assert_eq!(text(&w, &draft.of(), &page).await, "as it was\n");
+    draft.edit(json!([{ "operation": "delete_page", "page": page }])).await.expect("deleted");
+    assert_eq!(paths(&w, &draft.of()).await, [""; 0]);
+    draft.edit(json!([{ "operation": "revert_page", "page": page }])).await.expect("restored");
+    assert_eq!(text(&w, &draft.of(), &page).await, "as it was\n");
+}
+
+#[tokio::test]
+async fn pages_move_by_into_and_at() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let a = draft.insert("A", "").await;
+    let b = draft.insert("B", "").await;
+    draft.insert("C", "").await;
+    draft.edit(json!([{ "operation": "update_page", "page": b, "into": a }])).await.expect("moved");
+    assert_eq!(paths(&w, &draft.of()).await, ["a", "a/b", "c"]);
+    draft.edit(json!([{ "operation": "update_page", "page": b, "into": null, "at": 0 }])).await.expect("moved");
+    assert_eq!(paths(&w, &draft.of()).await, ["b", "a", "c"]);
+    draft.edit(json!([{ "operation": "update_page", "page": a, "into": a }])).await.refused(ErrorKind::Invalid);
+    let fields = json!([{ "operation": "update_page", "page": a, "title": "Anew", "hidden": true }]);
+    draft.edit(fields).await.expect("changed");
+    assert_eq!(paths(&w, &draft.of()).await, ["b", "a", "c"], "the slug does not follow the title");
+}
+
+#[tokio::test]
+async fn files_are_listed_in_pages_of_one_revision() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let file = |n: usize| json!({ "name": format!("{n}.txt"), "base64": "eA==", "contentType": "text/plain" });
+    let files: Vec<Value> = (0..5).map(file).collect();
+    draft.edit(json!([{ "operation": "insert_files", "files": files }])).await.expect("inserted");
+    let list = |page: Option<String>| {
+        let request = PageRequest { page, limit: Some(2) };
+        let of = draft.of();
+        let (platform, me) = (&w.platform, &w.admin);
+        async move { platform.list_files(me, &of, Shown::default(), &request).await.expect("listed") }
+    };
+    let first = list(None).await;
+    draft.edit(json!([{ "operation": "insert_files", "files": [file(9)] }])).await.expect("one more");
+    let second = list(first.next.clone()).await;
+    let third = list(second.next.clone()).await;
+    assert_eq!((first.items.len(), second.items.len(), third.items.len(), third.next), (2, 2, 1, None));
+}
