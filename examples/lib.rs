@@ -1,0 +1,108 @@
+//! What the examples share: a platform in memory, and the first organization of a new server.
+
+use std::{error::Error, sync::Arc};
+
+use docs_core::{
+    Actor, ErrorKind, Platform,
+    model::{CreateSite, CreateSpace, ImportGitRepository, OrgId, SiteId, SiteSpacesInput, SiteTitle, SpaceId, SpaceTitle},
+    platform::NewUser,
+};
+use docs_git::EmbeddedCheckout;
+use docs_memstore::{MemObjects, MemStore};
+use include_dir::{Dir, DirEntry, include_dir};
+
+/// The handbook, compiled in.
+static HANDBOOK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/handbook");
+
+/// The address by which the compiled-in handbook is imported; no host is asked for it.
+pub const HANDBOOK_URL: &str = "file:///handbook";
+/// The ref of everything that is not a repository.
+pub const MAIN: &str = "refs/heads/main";
+
+/// The compiled-in handbook as a commit.
+///
+/// # Errors
+/// Never, unless the handbook was compiled in wrongly.
+pub fn handbook() -> Result<EmbeddedCheckout, Box<dyn Error>> {
+    let mut files = Vec::new();
+    let mut folders = vec![&HANDBOOK];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.entries() {
+            match entry {
+                DirEntry::Dir(folder) => folders.push(folder),
+                DirEntry::File(file) => {
+                    files.push((file.path().to_str().ok_or("a path that is not text")?, file.contents()));
+                }
+            }
+        }
+    }
+    // The list lives as long as the program, like the files it points to.
+    let files: &'static [(&'static str, &'static [u8])] = Vec::leak(files);
+    Ok(EmbeddedCheckout::new("The handbook", Default::default(), files)?)
+}
+
+/// A platform with its first organization.
+#[derive(Debug)]
+pub struct Setup {
+    /// The platform.
+    pub platform: Platform,
+    /// The administrator's token.
+    pub token: String,
+    /// The organization.
+    pub org: OrgId,
+    /// The administrator.
+    pub admin: Actor,
+}
+
+/// A platform in memory with one organization and an administrator.
+///
+/// # Errors
+/// The platform's.
+pub async fn in_memory(base_url: &str) -> Result<Setup, Box<dyn Error>> {
+    let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
+    let platform = builder.base_url(base_url).build();
+    first_start(&platform, None).await?.ok_or_else(|| "a new store has no data".into())
+}
+
+/// Creates the first organization and its administrator; `None` on a store that has data.
+///
+/// # Errors
+/// The platform's.
+pub async fn first_start(platform: &Platform, token: Option<&str>) -> Result<Option<Setup>, Box<dyn Error>> {
+    let admin = NewUser { display_name: "Administrator".parse()?, email: "admin@docs.example".parse()? };
+    let admin = match platform.create_user(&Actor::Platform, admin).await {
+        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
+        created => created?,
+    };
+    let org = platform.create_org(&Actor::Platform, "Documentation".parse()?, &admin.id).await?;
+    let token = platform.create_token(&Actor::Platform, &admin.id, &"first token".parse()?, token).await?.secret;
+    Ok(Some(Setup { platform: platform.clone(), token, org, admin: Actor::User(admin.id) }))
+}
+
+/// Starts importing a repository into a new space, and publishes it as a site.
+///
+/// # Errors
+/// The platform's.
+pub async fn publish(setup: &Setup, title: &str, url: &str) -> Result<(SpaceId, SiteId), Box<dyn Error>> {
+    let Setup { platform, org, admin, .. } = setup;
+    let space = CreateSpace { title: SpaceTitle::cut(title), ..CreateSpace::default() };
+    let space = platform.create_space(admin, org, space).await?.id;
+    let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
+    let site = CreateSite { title: SiteTitle::cut(title), spaces, ..CreateSite::default() };
+    let site = platform.create_site(admin, org, site).await?.id;
+    platform.publish_site(admin, org, &site).await?;
+    let import = ImportGitRepository {
+        url: url.parse()?,
+        reference: MAIN.parse()?,
+        repo_cache_id: None,
+        repo_tree_url: None,
+        repo_commit_url: None,
+        repo_project_directory: None,
+        timestamp: None,
+        force: None,
+        standalone: None,
+        git_info: None,
+    };
+    platform.import_git(admin, &space, import).await?;
+    Ok((space, site))
+}

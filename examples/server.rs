@@ -1,0 +1,154 @@
+//! The platform as a server of its own.
+//!
+//! `cargo run --release --example server`, `--help` for its flags.
+
+use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use clap::{Parser, ValueEnum};
+use docs_core::{Platform, ports::GitRemote};
+use docs_examples::{HANDBOOK_URL, MAIN, Setup, first_start, handbook, publish};
+use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
+use docs_http::HttpConfig;
+use docs_memstore::{MemObjects, MemStore};
+use poem::{Server, listener::TcpAcceptor};
+use tokio::{net::TcpListener, sync::watch};
+
+/// A documentation platform.
+#[derive(Parser)]
+struct Flags {
+    /// Address to listen on.
+    #[arg(long, env = "DOCS_BIND", default_value = "127.0.0.1:4000")]
+    bind: SocketAddr,
+    /// Address under which others reach the server; `http://` and the bind address when absent.
+    #[arg(long, env = "DOCS_BASE_URL")]
+    base_url: Option<String>,
+    /// Where everything is kept.
+    #[arg(long, env = "DOCS_STORE", default_value = "memory")]
+    store: StoreKind,
+    /// Token of the first administrator, at least 16 characters; made and printed once when absent.
+    #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// What imports may reach.
+    #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
+    outbound: Reach,
+    /// Folder or Git URL to import as the first space; the handbook when absent.
+    #[arg(long, env = "DOCS_IMPORT")]
+    import: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum StoreKind {
+    /// In memory: gone when the server ends.
+    Memory,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Reach {
+    /// Public addresses only.
+    Public,
+    /// Private networks and this machine too.
+    Private,
+    /// Repositories on this machine's disks too.
+    Files,
+}
+
+/// What the first start imports.
+struct First {
+    title: String,
+    url: String,
+    /// It is at hand, so the server can wait for it.
+    local: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let flags = Flags::parse();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let listener = TcpListener::bind(flags.bind).await.map_err(|e| format!("cannot listen on {}: {e}", flags.bind))?;
+    let bound = listener.local_addr()?;
+    let base = flags.base_url.clone().unwrap_or_else(|| format!("http://{bound}"));
+
+    let (git, first) = remote(&flags).await?;
+    let StoreKind::Memory = flags.store;
+    let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
+    let platform = builder.base_url(&base).git(git).build();
+    let app = docs_http::routes(&platform, HttpConfig::default())?;
+    if let Some(setup) = first_start(&platform, flags.token.as_deref()).await? {
+        let (space, site) = publish(&setup, &first.title, &first.url).await?;
+        if first.local {
+            platform.settle().await?;
+        }
+        greet(&base, &setup, flags.token.is_none(), (space.as_str(), site.as_str()));
+    }
+
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn({
+        let (platform, mut stopped) = (platform.clone(), stopped.clone());
+        async move { platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await }
+    });
+    let ended = async move {
+        signal().await;
+        tracing::info!("stopping: requests and jobs in flight are finished first");
+        // Both receivers live as long as this future, so somebody hears it.
+        drop(stop.send(true));
+    };
+    let acceptor = TcpAcceptor::from_tokio(listener)?;
+    Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(app, ended, Some(Duration::from_secs(30))).await?;
+    worker.await?;
+    Ok(())
+}
+
+/// The repositories that can be imported, and the one to begin with.
+async fn remote(flags: &Flags) -> Result<(Arc<dyn GitRemote>, First), Box<dyn Error>> {
+    let client = GitClient::new(match flags.outbound {
+        Reach::Public => Outbound::Public,
+        Reach::Private => Outbound::Private,
+        Reach::Files => Outbound::Files,
+    })?;
+    let remote = LocalRemote::new().or(client);
+    let Some(import) = &flags.import else {
+        let first = First { title: "Handbook".to_owned(), url: HANDBOOK_URL.to_owned(), local: true };
+        return Ok((Arc::new(remote.with(HANDBOOK_URL, MAIN, handbook()?)), first));
+    };
+    let name = import.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
+    let title = if name.is_empty() { "Documentation".to_owned() } else { name.to_owned() };
+    if import.contains("://") {
+        return Ok((Arc::new(remote), First { title, url: import.clone(), local: false }));
+    }
+    let folder = std::fs::canonicalize(Path::new(import)).map_err(|e| format!("--import {import}: {e}"))?;
+    let url = format!("file://{}", folder.display());
+    let checkout = FolderCheckout::open(folder, Limits::default()).await.map_err(|e| format!("--import {import}: {e}"))?;
+    Ok((Arc::new(remote.with(&url, MAIN, checkout)), First { title, url, local: true }))
+}
+
+/// Prints the addresses that a person needs.
+fn greet(base: &str, setup: &Setup, token_is_new: bool, (space, site): (&str, &str)) {
+    let org = &setup.org;
+    println!("The documentation platform is at {base}");
+    println!("  explorer of the API   {base}/docs");
+    println!("  first space           {base}/v1/spaces/{space}/content/pages");
+    println!("  published as          {base}/v1/orgs/{org}/sites/{site}/published");
+    if token_is_new {
+        println!("  administrator's token (shown only now)");
+        println!("export DOCS_TOKEN={}", setup.token);
+    }
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a way to hear of the signal the server runs until it is killed.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
