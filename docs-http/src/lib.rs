@@ -1,0 +1,265 @@
+//! The HTTP API: an OpenAPI service on poem, and what it takes to mount it in any host.
+//!
+//! An endpoint module has one struct a noun, whose methods take the parsed request, call one operation of the platform
+//! and wrap its answer. Types of `docs_core::model` are used as they are: they parse, they are written, and they tell
+//! their schema. This crate gives such a module its parts, and joins the modules into an application.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use docs_core::model::{CreateSpace, SpaceTitle};
+//! use docs_http::{
+//!     About, HttpConfig,
+//!     auth::{Authenticator, Signed},
+//!     wire::{error::Answer, params::{Path, Query}, payload::Optional, reply::{Created, Reply}},
+//! };
+//! use poem_openapi::OpenApi;
+//!
+//! struct Me;
+//! struct OneToken;
+//!
+//! #[async_trait::async_trait]
+//! impl Authenticator for OneToken {
+//!     type Actor = Me;
+//!     async fn authenticate(&self, token: &str) -> docs_core::Result<Me> {
+//!         let unknown = || docs_core::Error::new(docs_core::ErrorKind::Unauthenticated, "the token is not valid");
+//!         (token == "let-me-in").then_some(Me).ok_or_else(unknown)
+//!     }
+//! }
+//!
+//! type Auth = Signed<Me>;
+//!
+//! struct Titles;
+//!
+//! #[OpenApi]
+//! impl Titles {
+//!     /// Shows a title
+//!     #[oai(path = "/titles/:id", method = "get", operation_id = "getTitle")]
+//!     async fn get(&self, _who: Auth, id: Path<String>, limit: Query<u32>) -> Answer<Reply<String>> {
+//!         if id.0 != "1" {
+//!             return Err(docs_core::Error::not_found("title").into());
+//!         }
+//!         Ok(Reply(format!("at most {}", limit.0.unwrap_or(100))))
+//!     }
+//!
+//!     /// Makes a title
+//!     #[oai(path = "/titles", method = "post", operation_id = "createTitle")]
+//!     async fn create(&self, _who: Auth, body: Optional<CreateSpace>) -> Answer<Created<Option<SpaceTitle>>> {
+//!         Ok(Created::new(body.0.title).at("/v1/titles/1"))
+//!     }
+//! }
+//!
+//! let app = docs_http::assemble(Titles, About::new("Titles", "1.0"), HttpConfig::default(), Arc::new(OneToken))?;
+//! // `app` is a poem endpoint; `app.into_tower()` is a tower service.
+//! # let _ = app;
+//! # Ok::<(), docs_http::openapi::Problems>(())
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`wire`] | bodies, parameters, answers, errors, schemas |
+//! | [`auth`] | who asks |
+//! | [`openapi`] | the decorator around the API: one form of failure, one path a template, writes that are not dropped |
+//! | [`middleware`] | what happens around every request |
+//! | [`metrics`] | what is counted |
+//! | `tower` | the service for hosts that are not poem; feature `tower` |
+
+pub mod auth;
+#[cfg(feature = "explorer")]
+mod explorer;
+mod meta;
+pub mod metrics;
+pub mod middleware;
+pub mod openapi;
+#[cfg(feature = "tower")]
+pub mod tower;
+pub mod wire;
+
+use std::{fmt, sync::Arc};
+
+use docs_core::ports::{Ids, RandomIds};
+use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoint};
+use poem_openapi::{OpenApi, OpenApiService};
+
+use crate::{
+    auth::{Authenticator, SharedAuthenticator},
+    meta::{Counters, Fixed, Health, ReadOnly},
+    metrics::Metrics,
+    middleware::Edge,
+    openapi::{Outer, Problems},
+    wire::{payload::BodyLimit, reply::JSON},
+};
+
+pub use meta::Readiness;
+
+/// What the document says of the API as a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct About {
+    /// Its name.
+    pub title: String,
+    /// Its version.
+    pub version: String,
+    /// What it is, in Markdown.
+    pub description: Option<String>,
+}
+
+impl About {
+    /// A name and a version.
+    #[must_use]
+    pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { title: title.into(), version: version.into(), description: None }
+    }
+}
+
+/// What a host may decide.
+#[derive(Clone)]
+pub struct HttpConfig {
+    /// Most bytes of a request body.
+    pub body_limit: BodyLimit,
+    /// Where the API is mounted within the application.
+    pub api_path: String,
+    /// The address of the API as the document names it; the API's path when absent. A host that mounts the
+    /// application below a prefix, or knows its public address, says it here.
+    pub server_url: Option<String>,
+    /// Whether the platform can serve.
+    pub readiness: Readiness,
+    /// Where the ids of requests come from.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            body_limit: BodyLimit::DEFAULT,
+            api_path: "/v1".to_owned(),
+            server_url: None,
+            readiness: Readiness::default(),
+            ids: Arc::new(RandomIds),
+        }
+    }
+}
+
+impl fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpConfig")
+            .field("body_limit", &self.body_limit)
+            .field("api_path", &self.api_path)
+            .field("server_url", &self.server_url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The whole application: a poem endpoint, to be served or to be mounted in a route.
+///
+/// | path | what |
+/// |---|---|
+/// | `/v1/…` | the API |
+/// | `/healthz` | `{"status":"ok"}` when the platform can serve, else a failure |
+/// | `/metrics` | counters for Prometheus |
+/// | `/openapi.json` | the document |
+/// | `/docs` | a page to try the API out; feature `explorer` |
+#[derive(Clone)]
+pub struct HttpApp {
+    endpoint: Arc<BoxEndpoint<'static>>,
+    document: Arc<str>,
+    metrics: Arc<Metrics>,
+}
+
+impl HttpApp {
+    /// The OpenAPI document, as JSON.
+    #[must_use]
+    pub fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// The application for a host that is not poem.
+    #[cfg(feature = "tower")]
+    #[must_use]
+    pub fn into_tower(self) -> tower::TowerService {
+        tower::TowerService::new(self)
+    }
+}
+
+impl Endpoint for HttpApp {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        self.endpoint.call(request).await
+    }
+}
+
+impl fmt::Debug for HttpApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpApp").finish_non_exhaustive()
+    }
+}
+
+/// Joins an API, usually a tuple of API objects, and everything around it into an application.
+///
+/// # Errors
+/// [`Problems`] when the API contradicts itself, for example when two operations share an id.
+pub fn assemble<T, A>(
+    api: T,
+    about: About,
+    config: HttpConfig,
+    authenticator: Arc<A>,
+) -> Result<HttpApp, Problems>
+where
+    T: OpenApi + 'static,
+    A: Authenticator,
+{
+    check_path(&config.api_path)?;
+    let metrics = Arc::new(Metrics::default());
+    let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
+    let service = service(api, about, Arc::clone(&metrics))?.server(server);
+    let document: Arc<str> = service.spec().into();
+    let authenticator: SharedAuthenticator<A::Actor> = authenticator;
+    let route = Route::new()
+        .nest(&config.api_path, service.data(authenticator).data(config.body_limit))
+        .at("/healthz", ReadOnly(Health(config.readiness)))
+        .at("/metrics", ReadOnly(Counters(Arc::clone(&metrics))))
+        .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
+    #[cfg(feature = "explorer")]
+    let route = explorer::mount(route)?;
+    let endpoint = Arc::new(Edge::new(route, config.ids).boxed());
+    Ok(HttpApp { endpoint, document, metrics })
+}
+
+/// The API alone, for a host that puts its own things around it.
+///
+/// Such a host attaches the authenticator and, if it wants another than the default, the body limit as request data:
+/// `service.data(authenticator).data(BodyLimit(1024))`, where the authenticator is a
+/// [`SharedAuthenticator`].
+///
+/// # Errors
+/// [`Problems`] when the API contradicts itself, for example when two operations share an id.
+pub fn service<T: OpenApi>(
+    api: T,
+    about: About,
+    metrics: Arc<Metrics>,
+) -> Result<OpenApiService<Outer<T>, ()>, Problems> {
+    openapi::problems::<T>()?;
+    let service = OpenApiService::new(Outer::new(api, metrics), about.title, about.version);
+    Ok(match about.description {
+        Some(description) => service.description(description),
+        None => service,
+    })
+}
+
+/// A path that routes can be nested below as it stands.
+fn check_path(path: &str) -> Result<(), Problems> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    if path.starts_with('/') && path.bytes().all(is_plain) && !path.contains("//") {
+        Ok(())
+    } else {
+        Err(Problems::one(format!(
+            "`{path}` cannot be the path of the API: it has to be a plain path like /v1"
+        )))
+    }
+}

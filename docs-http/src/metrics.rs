@@ -1,0 +1,185 @@
+//! What is counted of the API, in the text format of Prometheus.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+
+/// The upper ends of the histogram, with their labels in seconds. What takes longer counts as `+Inf`.
+const BUCKETS: [(Duration, &str); 12] = [
+    (Duration::from_millis(1), "0.001"),
+    (Duration::from_micros(2_500), "0.0025"),
+    (Duration::from_millis(5), "0.005"),
+    (Duration::from_millis(10), "0.01"),
+    (Duration::from_millis(25), "0.025"),
+    (Duration::from_millis(50), "0.05"),
+    (Duration::from_millis(100), "0.1"),
+    (Duration::from_millis(250), "0.25"),
+    (Duration::from_millis(500), "0.5"),
+    (Duration::from_secs(1), "1"),
+    (Duration::from_millis(2_500), "2.5"),
+    (Duration::from_secs(10), "10"),
+];
+
+/// Counts an operation whose client went away before it was answered.
+const GONE: u16 = 499;
+
+/// The counters of one API. There is no global registry: two APIs in one program count apart.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    operations: Mutex<BTreeMap<&'static str, Arc<Series>>>,
+}
+
+/// The counters of one operation.
+#[derive(Debug, Default)]
+pub struct Series {
+    answers: Mutex<BTreeMap<u16, u64>>,
+    running: AtomicI64,
+    buckets: [AtomicU64; BUCKETS.len() + 1],
+    nanoseconds: AtomicU64,
+}
+
+impl Metrics {
+    /// The counters of an operation; made when it is first asked for.
+    #[must_use]
+    pub fn series(&self, operation: &'static str) -> Arc<Series> {
+        Arc::clone(self.operations.lock().entry(operation).or_default())
+    }
+
+    /// All counters as text.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let operations = self.operations.lock().clone();
+        let mut out = String::new();
+        for family in [requests, running, durations] {
+            // Writing to a string does not fail.
+            if family(&mut out, &operations).is_err() {
+                tracing::error!("the metrics could not be written");
+            }
+        }
+        out
+    }
+}
+
+type Operations = BTreeMap<&'static str, Arc<Series>>;
+
+fn requests(out: &mut String, operations: &Operations) -> std::fmt::Result {
+    writeln!(
+        out,
+        "# HELP docs_http_requests_total Requests by operation and status; 499: the client went away."
+    )?;
+    writeln!(out, "# TYPE docs_http_requests_total counter")?;
+    for (operation, series) in operations {
+        for (status, count) in series.answers.lock().iter() {
+            writeln!(
+                out,
+                "docs_http_requests_total{{operation=\"{operation}\",status=\"{status}\"}} {count}"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn running(out: &mut String, operations: &Operations) -> std::fmt::Result {
+    writeln!(out, "# HELP docs_http_requests_running Requests that are not answered yet.")?;
+    writeln!(out, "# TYPE docs_http_requests_running gauge")?;
+    for (operation, series) in operations {
+        let running = series.running.load(Ordering::Relaxed);
+        writeln!(out, "docs_http_requests_running{{operation=\"{operation}\"}} {running}")?;
+    }
+    Ok(())
+}
+
+fn durations(out: &mut String, operations: &Operations) -> std::fmt::Result {
+    writeln!(out, "# HELP docs_http_request_duration_seconds Time from the request to its answer.")?;
+    writeln!(out, "# TYPE docs_http_request_duration_seconds histogram")?;
+    for (operation, series) in operations {
+        let name = "docs_http_request_duration_seconds";
+        let mut total = 0;
+        let ends = BUCKETS.iter().map(|(_, label)| *label).chain(["+Inf"]);
+        for (bucket, end) in series.buckets.iter().zip(ends) {
+            total += bucket.load(Ordering::Relaxed);
+            writeln!(out, "{name}_bucket{{operation=\"{operation}\",le=\"{end}\"}} {total}")?;
+        }
+        let sum = Duration::from_nanos(series.nanoseconds.load(Ordering::Relaxed)).as_secs_f64();
+        writeln!(out, "{name}_sum{{operation=\"{operation}\"}} {sum}")?;
+        writeln!(out, "{name}_count{{operation=\"{operation}\"}} {total}")?;
+    }
+    Ok(())
+}
+
+impl Series {
+    /// Begins to time a request.
+    pub(crate) fn begin(self: &Arc<Self>) -> Running {
+        self.running.fetch_add(1, Ordering::Relaxed);
+        Running { series: Arc::clone(self), since: Instant::now(), status: GONE }
+    }
+}
+
+/// A request that is not answered yet. Dropping it counts the request.
+pub(crate) struct Running {
+    series: Arc<Series>,
+    since: Instant,
+    status: u16,
+}
+
+impl Running {
+    /// The request was answered with a status.
+    pub(crate) fn end(mut self, status: u16) {
+        self.status = status;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let took = self.since.elapsed();
+        let bucket = BUCKETS.iter().position(|(end, _)| took <= *end).unwrap_or(BUCKETS.len());
+        self.series.running.fetch_sub(1, Ordering::Relaxed);
+        if let Some(bucket) = self.series.buckets.get(bucket) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.series.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        *self.series.answers.lock().entry(self.status).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_operation_and_status() {
+        let metrics = Metrics::default();
+        let series = metrics.series("getSpace");
+        series.begin().end(200);
+        series.begin().end(200);
+        series.begin().end(404);
+        let pending = series.begin();
+        let text = metrics.render();
+        assert!(
+            text.contains("docs_http_requests_total{operation=\"getSpace\",status=\"200\"} 2\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("docs_http_requests_total{operation=\"getSpace\",status=\"404\"} 1\n"),
+            "{text}"
+        );
+        assert!(text.contains("docs_http_requests_running{operation=\"getSpace\"} 1\n"), "{text}");
+        assert!(text.contains("_bucket{operation=\"getSpace\",le=\"+Inf\"} 3\n"), "{text}");
+        drop(pending);
+        let text = metrics.render();
+        assert!(
+            text.contains("docs_http_requests_total{operation=\"getSpace\",status=\"499\"} 1\n"),
+            "{text}"
+        );
+        assert!(text.contains("_count{operation=\"getSpace\"} 4\n"), "{text}");
+    }
+}

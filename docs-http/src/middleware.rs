@@ -1,0 +1,96 @@
+//! What happens around every request, whatever it asks for.
+//!
+//! - It has an id: `X-Request-Id` of the request when that is a plain name, else a new one. The answer carries it, and
+//!   so does all that is logged meanwhile.
+//! - A panic, and any error that got this far, is answered with the JSON body.
+//! - The answer says `Cache-Control: no-store` unless it says something else itself: what the API answers depends on
+//!   who asks, and may be confidential.
+//! - One line of log tells method, path, operation, status and duration. Query and headers are left out, as they may
+//!   hold secrets.
+//!
+//! CORS is not here: which pages of which hosts may call the API is for the host to say. poem's `Cors`, or the layer of
+//! another host, goes around the whole.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use docs_core::ports::{Ids, id_text};
+use futures_util::FutureExt;
+use poem::{
+    Endpoint, Request, Response,
+    http::{HeaderName, HeaderValue, Method, header},
+};
+use poem_openapi::OperationId;
+use tracing::Instrument;
+
+use crate::{
+    openapi::{known_methods, panicked},
+    wire::error::answer,
+};
+
+/// The header that names a request.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Most characters of an id that a client chose.
+const MOST_OF_ID: usize = 128;
+
+/// The outermost endpoint.
+pub(crate) struct Edge<E> {
+    inner: E,
+    ids: Arc<dyn Ids>,
+}
+
+impl<E> Edge<E> {
+    pub(crate) fn new(inner: E, ids: Arc<dyn Ids>) -> Self {
+        Self { inner, ids }
+    }
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Edge<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let id = chosen_id(&request).unwrap_or_else(|| id_text(self.ids.next()));
+        let span = tracing::info_span!(
+            "request",
+            request.id = %id,
+            http.method = %request.method(),
+            http.path = request.uri().path(),
+        );
+        let mut response = self.served(request).instrument(span).await;
+        let headers = response.headers_mut();
+        if let Ok(id) = HeaderValue::from_str(&id) {
+            headers.insert(REQUEST_ID, id);
+        }
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        Ok(response)
+    }
+}
+
+impl<E: Endpoint<Output = Response>> Edge<E> {
+    async fn served(&self, mut request: Request) -> Response {
+        // No path knows TRACE, so that it is refused with the methods that are allowed. A method that HTTP itself does
+        // not know is answered likewise.
+        if !known_methods().contains(request.method()) {
+            request.set_method(Method::TRACE);
+        }
+        let since = Instant::now();
+        let outcome = AssertUnwindSafe(self.inner.call(request)).catch_unwind().await;
+        let response =
+            answer(outcome.unwrap_or_else(|panic| Err(panicked("a request", panic.as_ref()).into())));
+        tracing::info!(
+            operation = response.data::<OperationId>().map_or("-", |id| id.0),
+            http.status = response.status().as_u16(),
+            duration.ms = since.elapsed().as_secs_f64() * 1000.0,
+            "answered"
+        );
+        response
+    }
+}
+
+/// The id that the client chose, when it can stand in a log line as it is.
+fn chosen_id(request: &Request) -> Option<String> {
+    let id = request.header(REQUEST_ID)?;
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
+    (is_plain && !id.is_empty() && id.len() <= MOST_OF_ID).then(|| id.to_owned())
+}

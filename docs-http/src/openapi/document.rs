@@ -1,0 +1,216 @@
+//! The document: paths of several API objects joined, standard failures added, mistakes found.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+};
+
+use poem_openapi::{
+    OpenApi,
+    registry::{MetaApi, MetaOperation, MetaParamIn, MetaPath, MetaSchema, MetaSchemaRef, Registry},
+};
+
+use super::outer::Outer;
+use crate::wire::{
+    error::ErrorBody,
+    reply::{bare, content, text_header},
+    schema,
+};
+
+/// Mistakes in an API that make its document wrong: found when it is assembled, before it serves anything.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct Problems(Vec<String>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("; "))
+    }
+}
+
+impl Problems {
+    pub(crate) fn one(problem: impl Into<String>) -> Self {
+        Self(vec![problem.into()])
+    }
+}
+
+/// Looks for mistakes in an API, as it is before it is decorated.
+///
+/// # Errors
+/// [`Problems`] that name each operation without an id, each id and each route that two operations share, each name
+/// that two schemas share, and each reference to a schema that nobody registers.
+pub fn problems<T: OpenApi>() -> Result<(), Problems> {
+    let mut registry = Registry::new();
+    Outer::<T>::register(&mut registry);
+    let apis = T::meta();
+    let mut found = twice(&apis);
+    let clashes = schema::clashes(&registry).into_iter();
+    found.extend(clashes.map(|name| format!("two schemas share the name {name}")));
+    let mut references = References::new(&registry);
+    for operation in operations(&apis) {
+        references.of_operation(operation);
+    }
+    found.extend(references.missing.iter().map(|name| format!("the schema {name} is not registered")));
+    if found.is_empty() { Ok(()) } else { Err(Problems(found)) }
+}
+
+/// The paths of all API objects, each once, every operation with the failures that it shares with the others.
+///
+/// API objects describe their paths on their own. Readers of a document that names a path twice keep only one of
+/// the two. Two objects may also name the same parameter differently; the first name counts.
+pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
+    let mut paths: Vec<MetaPath> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for mut path in apis.into_iter().flat_map(|api| api.paths) {
+        path.operations.iter_mut().for_each(add_failures);
+        match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
+            Some(known) => {
+                rename_parameters(&mut path, &known.path);
+                known.operations.append(&mut path.operations);
+            }
+            None => {
+                places.insert(shape(&path.path), paths.len());
+                paths.push(path);
+            }
+        }
+    }
+    vec![MetaApi { paths }]
+}
+
+/// A path with its parameters made nameless, for comparing: `/spaces/{id}` and `/spaces/:param0` are `/spaces/{}`.
+pub(super) fn shape(path: &str) -> String {
+    let segments = path.split('/').map(|segment| match segment.as_bytes() {
+        [b'{', .., b'}'] | [b':', ..] => "{}",
+        _ => segment,
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn operations(apis: &[MetaApi]) -> impl Iterator<Item = &MetaOperation> {
+    apis.iter().flat_map(|api| &api.paths).flat_map(|path| &path.operations)
+}
+
+fn twice(apis: &[MetaApi]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut ids = BTreeSet::new();
+    let mut routes = BTreeSet::new();
+    for path in apis.iter().flat_map(|api| &api.paths) {
+        for operation in &path.operations {
+            let route = format!("{} {}", operation.method, path.path);
+            match operation.operation_id {
+                None => found.push(format!("{route} has no operation id")),
+                Some(id) if !ids.insert(id) => found.push(format!("two operations share the id {id}")),
+                Some(_) => {}
+            }
+            if !routes.insert((operation.method.to_string(), shape(&path.path))) {
+                found.push(format!("two operations share the route {route}"));
+            }
+        }
+    }
+    found
+}
+
+fn rename_parameters(path: &mut MetaPath, to: &str) {
+    let names = |path: &str| -> Vec<String> {
+        let segments = path.split('/').map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        segments.flatten().map(str::to_owned).collect()
+    };
+    let renamed: HashMap<String, String> = names(&path.path).into_iter().zip(names(to)).collect();
+    let parameters = path.operations.iter_mut().flat_map(|operation| &mut operation.params);
+    for parameter in parameters.filter(|parameter| parameter.in_type == MetaParamIn::Path) {
+        if let Some(name) = renamed.get(&parameter.name) {
+            parameter.name.clone_from(name);
+        }
+    }
+}
+
+/// Adds the failures that any operation of its kind can have.
+fn add_failures(operation: &mut MetaOperation) {
+    let signed_in = !operation.security.is_empty();
+    let has_place = operation.params.iter().any(|parameter| parameter.in_type == MetaParamIn::Path);
+    let writes = !operation.method.is_safe();
+    let has_body = operation.request.is_some();
+    for (applies, status, description) in [
+        (true, 400, "The request is wrong; the message names the field"),
+        (signed_in, 401, "No token, or one that is not valid"),
+        (signed_in, 403, "The object is visible, but this is not allowed"),
+        (has_place, 404, "The object does not exist, or is not visible"),
+        (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
+        (has_body, 413, "The body is larger than a limit"),
+        (has_body, 415, "The body is not JSON"),
+        (true, 429, "Too many requests"),
+        (true, 500, "A fault of the platform"),
+        (true, 503, "The platform cannot do this now; trying later is right"),
+    ] {
+        let known = operation.responses.responses.iter().any(|response| response.status == Some(status));
+        if !applies || known {
+            continue;
+        }
+        let mut response = bare(status, description);
+        response.content = content::<ErrorBody>();
+        response.headers = match status {
+            401 => vec![text_header("WWW-Authenticate", "How to sign in")],
+            429 | 503 => vec![text_header("Retry-After", "Seconds after which to try again")],
+            _ => vec![],
+        };
+        operation.responses.responses.push(response);
+    }
+}
+
+/// Walks from schema to schema, and notes the references that lead nowhere.
+struct References<'r> {
+    registry: &'r Registry,
+    seen: BTreeSet<String>,
+    missing: BTreeSet<String>,
+}
+
+impl<'r> References<'r> {
+    fn new(registry: &'r Registry) -> Self {
+        Self { registry, seen: BTreeSet::new(), missing: BTreeSet::new() }
+    }
+
+    fn of_operation(&mut self, operation: &MetaOperation) {
+        let requests = operation.request.iter().flat_map(|request| &request.content);
+        let responses = operation.responses.responses.iter().flat_map(|response| &response.content);
+        for media in requests.chain(responses) {
+            self.of_reference(&media.schema);
+        }
+        for parameter in &operation.params {
+            self.of_reference(&parameter.schema);
+        }
+    }
+
+    fn of_reference(&mut self, reference: &MetaSchemaRef) {
+        match reference {
+            MetaSchemaRef::Inline(schema) => self.of_schema(schema),
+            MetaSchemaRef::Reference(name) if self.seen.insert(name.clone()) => {
+                match self.registry.schemas.get(name) {
+                    Some(schema) => self.of_schema(schema),
+                    None => {
+                        self.missing.insert(name.clone());
+                    }
+                }
+            }
+            MetaSchemaRef::Reference(_) => {}
+        }
+    }
+
+    fn of_schema(&mut self, schema: &MetaSchema) {
+        let properties = schema.properties.iter().map(|(_, reference)| reference);
+        let parts = schema.any_of.iter().chain(&schema.one_of).chain(&schema.all_of);
+        let boxed = schema.items.iter().chain(&schema.additional_properties).map(AsRef::as_ref);
+        for reference in properties.chain(parts).chain(boxed) {
+            self.of_reference(reference);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_compared_without_the_names_of_their_parameters() {
+        assert_eq!(shape("/spaces/{spaceId}/x"), shape("/spaces/:param0/x"));
+        assert_ne!(shape("/spaces/{id}"), shape("/spaces/trash"));
+    }
+}

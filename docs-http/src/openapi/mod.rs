@@ -1,0 +1,9 @@
+//! The decorator around the API, and the document that describes it.
+
+mod document;
+mod operation;
+mod outer;
+
+pub use document::{Problems, problems};
+pub(crate) use operation::{known_methods, panicked};
+pub use outer::Outer;

@@ -1,0 +1,107 @@
+//! One operation as it is served: counted, its failures turned into answers, its writes kept from being dropped.
+
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt;
+use poem::{
+    Endpoint, Request, Response,
+    endpoint::BoxEndpoint,
+    http::{Method, StatusCode},
+};
+use poem_openapi::OperationId;
+use tokio::runtime::Handle;
+use tracing::Instrument;
+
+use crate::{
+    metrics::{Metrics, Series},
+    wire::error::{ApiError, answer},
+};
+
+/// The methods of HTTP that servers are expected to recognise.
+pub(crate) fn known_methods() -> [Method; 9] {
+    [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+        Method::TRACE,
+        Method::CONNECT,
+    ]
+}
+
+/// An endpoint with all that the operations have in common.
+pub(super) struct Operation {
+    inner: Arc<BoxEndpoint<'static>>,
+    id: &'static str,
+    task: Task,
+    series: Arc<Series>,
+}
+
+/// Who runs an operation.
+#[derive(Clone, Copy)]
+enum Task {
+    /// The task of the connection: the operation ends when the client goes away.
+    OfConnection,
+    /// One of its own: the operation runs to its end.
+    Own,
+}
+
+impl Operation {
+    pub(super) fn new(
+        inner: BoxEndpoint<'static>,
+        id: &'static str,
+        method: &Method,
+        metrics: &Metrics,
+    ) -> Self {
+        let task = if method.is_safe() { Task::OfConnection } else { Task::Own };
+        Self { inner: Arc::new(inner), id, task, series: metrics.series(id) }
+    }
+
+    async fn run(&self, request: Request) -> poem::Result<Response> {
+        // Stores cannot keep NUL, and no name holds it.
+        if request.uri().path().contains("%00") {
+            return Err(ApiError::unreadable_path().into());
+        }
+        let inner = Arc::clone(&self.inner);
+        let id = self.id;
+        let work = async move {
+            let outcome = AssertUnwindSafe(inner.call(request)).catch_unwind().await;
+            outcome.unwrap_or_else(|panic| Err(panicked(id, panic.as_ref()).into()))
+        };
+        match (self.task, Handle::try_current()) {
+            (Task::Own, Ok(runtime)) => match runtime.spawn(work.in_current_span()).await {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again")
+                        .into())
+                }
+            },
+            _ => work.await,
+        }
+    }
+}
+
+impl Endpoint for Operation {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let running = self.series.begin();
+        let mut response = answer(self.run(request).await);
+        running.end(response.status().as_u16());
+        response.set_data(OperationId(self.id));
+        Ok(response)
+    }
+}
+
+/// A panic as a fault of ours: its text is for the log, the caller learns only that something failed.
+pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> ApiError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without text");
+    ApiError::internal(format!("{operation} panicked: {text}"))
+}

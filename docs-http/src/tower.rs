@@ -1,0 +1,105 @@
+//! A tower service around the API, for axum, hyper and other hosts that are not poem.
+
+use std::{
+    convert::Infallible,
+    error::Error as StdError,
+    fmt,
+    future::Future,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use http_body_util::{BodyDataStream, combinators::BoxBody};
+use poem::{
+    Addr, Body, Endpoint, Request, RequestParts,
+    http::{self, Extensions, uri::Scheme},
+    web::{LocalAddr, RemoteAddr},
+};
+use tower_service::Service;
+
+use crate::HttpApp;
+
+/// The body of an answer.
+pub type ResponseBody = BoxBody<Bytes, io::Error>;
+
+/// The API as a [`tower_service::Service`].
+///
+/// Bodies stream both ways. Nothing is stripped from the path: a host that mounts the service below a prefix strips
+/// it, as axum's `nest_service` does. The service is always ready and never fails.
+///
+/// ```no_run
+/// # fn host(app: docs_http::HttpApp) -> axum::Router {
+/// axum::Router::new().nest_service("/docs-api", app.into_tower())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TowerService {
+    app: HttpApp,
+    peer: fn(&Extensions) -> Option<SocketAddr>,
+}
+
+impl TowerService {
+    pub(crate) fn new(app: HttpApp) -> Self {
+        Self { app, peer: |extensions| extensions.get().copied() }
+    }
+
+    /// Says where a host keeps the address of the client.
+    ///
+    /// By default it is looked for as a plain [`SocketAddr`] among the extensions of the request. With axum's
+    /// `into_make_service_with_connect_info` give `|all| all.get::<ConnectInfo<SocketAddr>>().map(|info| info.0)`.
+    #[must_use]
+    pub fn peer(mut self, peer: fn(&Extensions) -> Option<SocketAddr>) -> Self {
+        self.peer = peer;
+        self
+    }
+}
+
+impl fmt::Debug for TowerService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TowerService").finish_non_exhaustive()
+    }
+}
+
+impl<B> Service<http::Request<B>> for TowerService
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Into<Bytes>,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    type Response = http::Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let app = self.app.clone();
+        let request = incoming(request, self.peer);
+        Box::pin(async move { Ok(app.get_response(request).await.into()) })
+    }
+}
+
+fn incoming<B>(request: http::Request<B>, peer: fn(&Extensions) -> Option<SocketAddr>) -> Request
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Into<Bytes>,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let (parts, body) = request.into_parts();
+    let remote = RemoteAddr(peer(&parts.extensions).map_or_else(Addr::default, Addr::SocketAddr));
+    let scheme = parts.uri.scheme().cloned().unwrap_or(Scheme::HTTP);
+    let parts = RequestParts::from((parts, LocalAddr::default(), remote, scheme));
+    // A stream does not tell that it is empty, and some operations want to know.
+    let body = if body.is_end_stream() {
+        Body::empty()
+    } else {
+        Body::from_bytes_stream(BodyDataStream::new(body).map_err(io::Error::other))
+    };
+    Request::from_parts(parts, body)
+}

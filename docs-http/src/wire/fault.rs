@@ -1,0 +1,150 @@
+//! What is wrong with a request, in one sentence that begins with the place: `changes[0].title: is required`.
+
+use serde_json::error::Category;
+
+/// Most characters of a message that may repeat what the client sent.
+const MOST_REPEATED: usize = 200;
+
+/// Why a JSON body was refused.
+///
+/// Text that is no JSON is located by line and column, all else by the path of the field.
+pub(super) fn body(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let inner = error.inner();
+    let text = inner.to_string();
+    match inner.classify() {
+        Category::Syntax | Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
+        Category::Data => {
+            let position = format!(" at line {} column {}", inner.line(), inner.column());
+            let path = match error.path().to_string() {
+                root if root == "." => String::new(),
+                path => path,
+            };
+            at(&path, text.strip_suffix(&position).unwrap_or(&text))
+        }
+    }
+}
+
+/// Puts a place before what is wrong there.
+///
+/// A message may name a place further inside: types that only their content tells parse their parts themselves.
+pub(super) fn at(path: &str, message: &str) -> String {
+    if let Some(field) = quoted(message, "missing field ") {
+        return format!("{}: is required", join(path, field));
+    }
+    if let Some(field) = quoted(message, "duplicate field ") {
+        return format!("{}: is given twice", join(path, field));
+    }
+    if let Some((inside, rest)) = leading_path(message) {
+        return at(&join(path, inside), rest);
+    }
+    let place = if path.is_empty() { "the body" } else { path };
+    format!("{place}: {}", plain(message))
+}
+
+/// What is wrong, without the names of Rust types and without long repetitions of the input.
+pub(super) fn plain(message: &str) -> String {
+    if message.starts_with("data did not match any variant of untagged enum") {
+        return "has none of the forms that are allowed here".to_owned();
+    }
+    match message.rsplit_once(", expected ") {
+        Some((found, expected)) => format!("{}, expected {}", shorten(found), expectation(expected)),
+        None => shorten(message),
+    }
+}
+
+/// What was expected, in the words of JSON.
+fn expectation(expected: &str) -> &str {
+    let word = expected.split(' ').next().unwrap_or_default();
+    match word {
+        "struct" | "internally" | "adjacently" => "an object",
+        "tuple" => "a list",
+        "enum" | "variant" => "one of the names that are allowed here",
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number of at least 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        _ => match expected {
+            "a map" => "an object",
+            "a sequence" => "a list",
+            "a borrowed string" | "string or map" => "a string",
+            other => other,
+        },
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MOST_REPEATED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The name in back quotes that follows a beginning and ends the message.
+fn quoted<'a>(message: &'a str, beginning: &str) -> Option<&'a str> {
+    message.strip_prefix(beginning)?.strip_prefix('`')?.strip_suffix('`')
+}
+
+/// Splits `changes[0].title: must be …` behind its path. A message of words does not begin with a path.
+fn leading_path(message: &str) -> Option<(&str, &str)> {
+    let (path, rest) = message.split_once(": ")?;
+    let begins_well = path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '[');
+    let fits = path.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.[]".contains(&b));
+    (begins_well && fits).then_some((path, rest))
+}
+
+fn join(outside: &str, inside: &str) -> String {
+    match (outside, inside) {
+        ("", inside) => inside.to_owned(),
+        (outside, "") => outside.to_owned(),
+        (outside, inside) if inside.starts_with('[') => format!("{outside}{inside}"),
+        (outside, inside) => format!("{outside}.{inside}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_begins_with_the_whole_path() {
+        let cases = [
+            ("", "missing field `title`", "title: is required"),
+            ("changes[0]", "missing field `page`", "changes[0].page: is required"),
+            (
+                "changes[0]",
+                "document.markdown: invalid type: integer `5`, expected a string",
+                "changes[0].document.markdown: invalid type: integer `5`, expected a string",
+            ),
+            ("a", "[2].b: missing field `c`", "a[2].b.c: is required"),
+            ("a", "duplicate field `b`", "a.b: is given twice"),
+            (
+                "title",
+                "must be at most 50 characters, has 51",
+                "title: must be at most 50 characters, has 51",
+            ),
+            (
+                "",
+                "invalid type: sequence, expected struct CreateSpace",
+                "the body: invalid type: sequence, expected an object",
+            ),
+            (
+                "x",
+                "data did not match any variant of untagged enum VariableValue",
+                "x: has none of the forms that are allowed here",
+            ),
+        ];
+        for (path, message, expected) in cases {
+            assert_eq!(at(path, message), expected);
+        }
+    }
+
+    #[test]
+    fn long_input_is_not_repeated() {
+        let message = format!("invalid type: string \"{}\", expected u64", "x".repeat(1000));
+        let told = at("n", &message);
+        assert!(told.chars().count() < 300, "{told}");
+        assert!(told.ends_with("…, expected a whole number of at least 0"), "{told}");
+    }
+}

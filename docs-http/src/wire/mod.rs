@@ -1,0 +1,8 @@
+//! What goes over the wire: request bodies, parameters, answers, errors, and the schemas that describe them.
+
+pub mod error;
+mod fault;
+pub mod params;
+pub mod payload;
+pub mod reply;
+pub mod schema;

@@ -1,0 +1,283 @@
+//! Parameters: [`Path`], [`Query`] and [`RequiredQuery`].
+//!
+//! A parameter of a path is text: whether it can be an id is for the platform to say, whose answer to an id that
+//! cannot be one is the same 404 as to one that does not exist.
+//!
+//! A parameter of the query is any type that serde reads and that tells its schema: numbers, `true` or `false`,
+//! the names of an enumeration, text with a limit, and lists of these. A list is given by repeating the parameter,
+//! `type=basic&type=premium`, which is the default of OpenAPI. A comma is part of a value, never a separator, because
+//! values may contain one.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use poem::{Request, RequestBody};
+pub use poem_openapi::param::Path;
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchemaRef, Registry},
+};
+use schemars::JsonSchema;
+use serde::{
+    Deserializer,
+    de::{
+        DeserializeOwned, Error as _, IntoDeserializer, Visitor,
+        value::{Error as ValueError, SeqDeserializer},
+    },
+    forward_to_deserialize_any,
+};
+
+use super::{
+    error::ApiError,
+    fault,
+    schema::{self, Direction},
+};
+
+/// A parameter of the query that may be left out.
+///
+/// # Errors
+/// 400, with a sentence that begins with the parameter's name, when the value does not fit its type, when a parameter
+/// that is no list is given twice, or when it is no UTF-8 text or contains NUL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query<T>(pub Option<T>);
+
+/// A parameter of the query that has to be there. All else as with [`Query`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequiredQuery<T>(pub T);
+
+impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for Query<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = false;
+    type ParamType = T;
+    type ParamRawType = T;
+
+    fn register(registry: &mut Registry) {
+        schema::register::<T>(registry, Direction::Request);
+    }
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(schema::reference::<T>(Direction::Request))
+    }
+
+    fn param_raw_type(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        options: ExtractParamOptions<T>,
+    ) -> poem::Result<Self> {
+        let given = read(request, options.name)?;
+        Ok(Self(given.or_else(|| options.default_value.map(|default| default()))))
+    }
+}
+
+impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for RequiredQuery<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = true;
+    type ParamType = T;
+    type ParamRawType = T;
+
+    fn register(registry: &mut Registry) {
+        schema::register::<T>(registry, Direction::Request);
+    }
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(schema::reference::<T>(Direction::Request))
+    }
+
+    fn param_raw_type(&self) -> Option<&T> {
+        Some(&self.0)
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        options: ExtractParamOptions<T>,
+    ) -> poem::Result<Self> {
+        let given = read(request, options.name)?;
+        given.map(Self).ok_or_else(|| ApiError::invalid(format!("{}: is required", options.name)).into())
+    }
+}
+
+fn read<T: DeserializeOwned>(request: &Request, name: &str) -> Result<Option<T>, ApiError> {
+    let values = values(request.uri().query().unwrap_or_default(), name)?;
+    if values.is_empty() {
+        return Ok(None);
+    }
+    T::deserialize(Values(&values))
+        .map(Some)
+        .map_err(|error| ApiError::invalid(format!("{name}: {}", fault::plain(&error.to_string()))))
+}
+
+/// All values that a query gives a parameter, in order.
+fn values(query: &str, name: &str) -> Result<Vec<String>, ApiError> {
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let ours = pairs.filter(|(key, _)| decode(key).is_some_and(|key| key == name));
+    ours.map(|(_, value)| match decode(value) {
+        None => Err(ApiError::invalid(format!("{name}: must be UTF-8 text, percent-encoded"))),
+        Some(text) if text.contains('\0') => {
+            Err(ApiError::invalid(format!("{name}: must not contain the NUL character")))
+        }
+        Some(text) => Ok(text),
+    })
+    .collect()
+}
+
+fn decode(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8().ok().map(Cow::into_owned)
+}
+
+/// What a query gives one parameter, read by serde.
+#[derive(Clone, Copy)]
+struct Values<'v>(&'v [String]);
+
+impl<'v> Values<'v> {
+    /// The value of a parameter that is no list.
+    fn one(self) -> Result<&'v str, ValueError> {
+        match self.0 {
+            [value] => Ok(value),
+            values => {
+                Err(ValueError::custom(format_args!("must be given once, is given {} times", values.len())))
+            }
+        }
+    }
+
+    fn parsed<T: std::str::FromStr>(self, what: &str) -> Result<T, ValueError> {
+        let value = self.one()?;
+        value.parse().map_err(|_| {
+            let shown: String = value.chars().take(50).collect();
+            ValueError::custom(format_args!("must be {what}, is `{shown}`"))
+        })
+    }
+}
+
+/// Reads numbers with the widest type of their kind; the type that is asked for then checks its own range.
+macro_rules! numbers {
+    ($($method:ident => $visit:ident, $type:ty, $what:literal);* $(;)?) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+            visitor.$visit(self.parsed::<$type>($what)?)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Values<'_> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_str(self.one()?)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_bool(self.parsed("`true` or `false`")?)
+    }
+
+    numbers! {
+        deserialize_u8 => visit_u64, u64, "a whole number of at least 0";
+        deserialize_u16 => visit_u64, u64, "a whole number of at least 0";
+        deserialize_u32 => visit_u64, u64, "a whole number of at least 0";
+        deserialize_u64 => visit_u64, u64, "a whole number of at least 0";
+        deserialize_i8 => visit_i64, i64, "a whole number";
+        deserialize_i16 => visit_i64, i64, "a whole number";
+        deserialize_i32 => visit_i64, i64, "a whole number";
+        deserialize_i64 => visit_i64, i64, "a whole number";
+        deserialize_f32 => visit_f64, f64, "a number";
+        deserialize_f64 => visit_f64, f64, "a number";
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_seq(SeqDeserializer::new(self.0.iter().map(Item)))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        let value: serde::de::value::StrDeserializer<'_, ValueError> = self.one()?.into_deserializer();
+        value.deserialize_enum(name, variants, visitor)
+    }
+
+    forward_to_deserialize_any! {
+        i128 u128 char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// One value of a list.
+struct Item<'v>(&'v String);
+
+impl<'v> IntoDeserializer<'_, ValueError> for Item<'v> {
+    type Deserializer = Values<'v>;
+    fn into_deserializer(self) -> Values<'v> {
+        Values(std::slice::from_ref(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_core::model::{SiteType, Text};
+
+    use super::*;
+
+    fn told<T: DeserializeOwned>(query: &str) -> Result<T, String> {
+        let values = values(query, "p").map_err(|error| error.message().to_owned())?;
+        T::deserialize(Values(&values)).map_err(|error| fault::plain(&error.to_string()))
+    }
+
+    #[test]
+    fn values_are_read_by_type() {
+        assert_eq!(told("p=5"), Ok(5_u32));
+        assert_eq!(told("q=1&p=-5"), Ok(-5_i64));
+        assert_eq!(told("p=true"), Ok(true));
+        assert_eq!(told("p=1.5"), Ok(1.5_f64));
+        assert_eq!(told("p=a+b%2Cc"), Ok("a b,c".to_owned()));
+        assert_eq!(told("p=legacy-basic"), Ok(SiteType::LegacyBasic));
+        assert_eq!(told("p=x"), Ok(Some("x".to_owned())));
+        assert_eq!(told("p=basic&p=premium"), Ok(vec![SiteType::Basic, SiteType::Premium]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_in_words() {
+        let number = |query| told::<u8>(query).expect_err(query);
+        assert_eq!(number("p=abc"), "must be a whole number of at least 0, is `abc`");
+        assert_eq!(number("p=-1"), "must be a whole number of at least 0, is `-1`");
+        assert_eq!(number("p=1&p=2"), "must be given once, is given 2 times");
+        assert_eq!(number("p=300"), "invalid value: integer `300`, expected a whole number from 0 to 255");
+        assert_eq!(told::<bool>("p=1"), Err("must be `true` or `false`, is `1`".to_owned()));
+        assert_eq!(
+            told::<Text<1, 3>>("p=abcd").map(|_| ()),
+            Err("must be at most 3 characters, has 4".to_owned())
+        );
+        let choice = told::<Vec<SiteType>>("p=basic,premium").expect_err("a comma is part of the value");
+        assert!(choice.starts_with("unknown variant `basic,premium`, expected one of `basic`"), "{choice}");
+    }
+
+    #[test]
+    fn a_value_has_to_be_text() {
+        assert_eq!(told::<String>("p=%ff"), Err("p: must be UTF-8 text, percent-encoded".to_owned()));
+        assert_eq!(told::<String>("p=a%00"), Err("p: must not contain the NUL character".to_owned()));
+    }
+}

@@ -1,0 +1,273 @@
+//! Request bodies: [`Strict`], and [`Optional`] where a request may come without one.
+
+use poem::{
+    Body, Request, RequestBody,
+    http::{StatusCode, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaMediaType, MetaRequest, Registry},
+};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{
+    error::ApiError,
+    fault,
+    reply::JSON,
+    schema::{self, Direction},
+};
+
+/// Most bytes of a request body. Attach it as request data; [`BodyLimit::DEFAULT`] holds where none is attached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BodyLimit(pub usize);
+
+impl BodyLimit {
+    /// 10 MiB.
+    pub const DEFAULT: Self = Self(10 * 1024 * 1024);
+
+    /// The limit that holds for a request.
+    #[must_use]
+    pub fn of(request: &Request) -> Self {
+        request.data().copied().unwrap_or(Self::DEFAULT)
+    }
+}
+
+/// A JSON body that has to be there, parsed by serde.
+///
+/// Fields that the type does not know are ignored. What is refused, and how:
+///
+/// | what | status | message |
+/// |---|---|---|
+/// | no body | 400 | says that a JSON object is needed |
+/// | another media type | 415 | names the one that came and the one that is taken |
+/// | more bytes than [`BodyLimit`] | 413 | names the limit |
+/// | no JSON | 400 | line and column |
+/// | a wrong, missing or repeated field | 400 | the path first: `changes[0].title: is required` |
+/// | the NUL character | 400 | line and column; stores cannot keep it |
+///
+/// serde takes a list for an object when its items fit the fields in order. The body itself is guarded against that;
+/// objects inside it are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strict<T>(pub T);
+
+/// A JSON body that may be left out; it is then the default of its type. All else as with [`Strict`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Optional<T>(pub T);
+
+impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for Strict<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        schema::register::<T>(registry, Direction::Request);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        Some(described::<T>(Need::Required))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        match read(request, body).await? {
+            Some(value) => Ok(Self(value)),
+            None => Err(ApiError::invalid("the body: is required; send a JSON object").into()),
+        }
+    }
+}
+
+impl<'a, T: DeserializeOwned + Default + JsonSchema + Send> ApiExtractor<'a> for Optional<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        schema::register::<T>(registry, Direction::Request);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        Some(described::<T>(Need::Optional))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(Self(read(request, body).await?.unwrap_or_default()))
+    }
+}
+
+/// The bytes of a body, at most as many as [`BodyLimit`] allows: for handlers whose body is not JSON.
+///
+/// # Errors
+/// 413 when there are more, 400 when the connection ends before the body does.
+pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
+    let BodyLimit(limit) = BodyLimit::of(request);
+    let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(ApiError::too_large(limit));
+    }
+    match body.into_bytes_limit(limit).await {
+        Ok(bytes) => Ok(bytes.into()),
+        Err(poem::error::ReadBodyError::PayloadTooLarge) => Err(ApiError::too_large(limit)),
+        Err(other) => Err(poem::Error::from(other).into()),
+    }
+}
+
+enum Need {
+    Required,
+    Optional,
+}
+
+fn described<T: JsonSchema>(need: Need) -> MetaRequest {
+    MetaRequest {
+        description: None,
+        content: vec![MetaMediaType {
+            content_type: JSON,
+            schema: schema::reference::<T>(Direction::Request),
+        }],
+        required: matches!(need, Need::Required),
+    }
+}
+
+/// Reads and parses a body; `None` when there is none.
+async fn read<T: DeserializeOwned + JsonSchema>(
+    request: &Request,
+    body: &mut RequestBody,
+) -> Result<Option<T>, ApiError> {
+    let body = body.take().map_err(ApiError::internal)?;
+    // Some clients name a media type even when they send nothing, so emptiness is looked at first.
+    if body.is_empty() {
+        return Ok(None);
+    }
+    let media_type =
+        request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
+    if let Some(media_type) = media_type.filter(|media_type| !is_json(media_type)) {
+        // A body that is sent in parts shows only at its end that it is empty; one byte tells that it is not.
+        let is_empty = body.into_bytes_limit(0).await.is_ok();
+        return if is_empty { Ok(None) } else { Err(unsupported(media_type)) };
+    }
+    let bytes = bytes(request, body).await?;
+    if bytes.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    if media_type.is_none() {
+        return Err(unsupported("none"));
+    }
+    if let Some(position) = escaped_nul(&bytes) {
+        let (line, column) = line_and_column(&bytes, position);
+        return Err(ApiError::invalid(format!(
+            "the body contains the NUL character (`\\u0000`) at line {line} column {column}; remove it"
+        )));
+    }
+    // serde would read the items of a list as the fields of an object, in order.
+    if bytes.trim_ascii_start().starts_with(b"[") && !schema::is_list::<T>() {
+        return Err(ApiError::invalid("the body: must be a JSON object, is a list"));
+    }
+    parse(&bytes).map(Some)
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| ApiError::invalid(fault::body(&error)))?;
+    deserializer.end().map_err(|error| ApiError::invalid(format!("the body is not valid JSON: {error}")))?;
+    Ok(value)
+}
+
+/// Tells whether a media type is JSON in UTF-8, the only encoding JSON has.
+fn is_json(media_type: &str) -> bool {
+    let mut parts = media_type.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(JSON));
+    is_json
+        && parts.all(|parameter| match parameter.split_once('=') {
+            Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+                value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+            }
+            _ => true,
+        })
+}
+
+fn unsupported(media_type: &str) -> ApiError {
+    ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        format!("Content-Type: must be `{JSON}`, is `{}`", fault::plain(media_type)),
+    )
+}
+
+/// Where a string of a JSON text spells out the NUL character.
+///
+/// A back slash stands only in strings and always begins a pair, so that in `\\u0000` it is an escaped back slash
+/// that is followed by plain text.
+fn escaped_nul(json: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = json[at..].iter().position(|byte| *byte == b'\\') {
+        at += found;
+        if json[at..].starts_with(b"\\u0000") {
+            return Some(at);
+        }
+        at = (at + 2).min(json.len());
+    }
+    None
+}
+
+fn line_and_column(text: &[u8], position: usize) -> (usize, usize) {
+    let before = &text[..position];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    (line, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nul_is_found_only_where_it_is_one() {
+        assert_eq!(escaped_nul(br#"{"a":"x\u0000"}"#), Some(7));
+        assert_eq!(escaped_nul(br#"{"a":"\\\u0000"}"#), Some(8));
+        for fine in [&br#"{"a":"\\u0000"}"#[..], br#"{"a":"\u0001 u0000"}"#, br#"{"a":"\"#, b""] {
+            assert_eq!(escaped_nul(fine), None, "{}", String::from_utf8_lossy(fine));
+        }
+        assert_eq!(line_and_column(b"{\n \"a\"", 4), (2, 3));
+    }
+
+    #[test]
+    fn json_has_one_media_type_and_one_encoding() {
+        for right in
+            ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
+        {
+            assert!(is_json(right), "{right}");
+        }
+        for wrong in ["text/json", "application/json; charset=latin1", "application/jsonp", "", "text/plain"]
+        {
+            assert!(!is_json(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_the_parser_begins_with_the_path() {
+        #[derive(Debug, serde::Deserialize)]
+        #[expect(dead_code, reason = "only parsed")]
+        struct In {
+            title: docs_core::model::SpaceTitle,
+            list: Vec<In>,
+        }
+        let told = |json: &str| parse::<In>(json.as_bytes()).expect_err(json).message().to_owned();
+        assert_eq!(told("{}"), "title: is required");
+        assert_eq!(told(r#"{"title":5}"#), "title: invalid type: integer `5`, expected a string");
+        assert_eq!(told(r#"{"title":"a","list":[{"title":"a"}]}"#), "list[0].list: is required");
+        assert_eq!(told(r#"{"title":"a","title":"b"}"#), "title: is given twice");
+        assert_eq!(
+            told(&format!(r#"{{"title":"{}"}}"#, "x".repeat(51))),
+            "title: must be at most 50 characters, has 51"
+        );
+        assert!(told("{").starts_with("the body is not valid JSON: EOF"), "{}", told("{"));
+        assert!(told(r#"{"title":"a","list":[]} x"#).contains("line 1 column"), "trailing text");
+    }
+}

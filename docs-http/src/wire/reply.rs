@@ -1,0 +1,176 @@
+//! Answers: what a handler returns, with its status and its place in the OpenAPI document.
+
+use poem::{
+    IntoResponse, Response,
+    http::{HeaderValue, StatusCode, header},
+};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    error::ApiError,
+    schema::{self, Direction},
+};
+
+/// The media type of every body that is JSON.
+pub const JSON: &str = "application/json";
+
+/// 200 with a JSON body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply<T>(pub T);
+
+/// 201 with a JSON body, and where the new resource is found.
+///
+/// ```
+/// use docs_http::wire::reply::Created;
+/// let answer = Created::new("a space").at("https://docs.example/v1/spaces/abc");
+/// # let _ = answer;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created<T> {
+    body: T,
+    location: Option<String>,
+}
+
+impl<T> Created<T> {
+    /// The new resource.
+    #[must_use]
+    pub fn new(body: T) -> Self {
+        Self { body, location: None }
+    }
+
+    /// Tells in the `Location` header where the new resource is found.
+    #[must_use]
+    pub fn at(mut self, location: impl Into<String>) -> Self {
+        self.location = Some(location.into());
+        self
+    }
+}
+
+/// A status without a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Empty<const STATUS: u16>;
+
+/// 200 without a body.
+pub type Done = Empty<200>;
+/// 201 without a body.
+pub type CreatedEmpty = Empty<201>;
+/// 204: done, and there is nothing to show.
+pub type NoContent = Empty<204>;
+
+/// The answer to a deletion that tells whether there was something to delete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// It existed and is gone now: 205.
+    Deleted,
+    /// It did not exist: 204.
+    Absent,
+}
+
+impl<T: Serialize + Send> IntoResponse for Reply<T> {
+    fn into_response(self) -> Response {
+        json(StatusCode::OK, &self.0).unwrap_or_else(IntoResponse::into_response)
+    }
+}
+
+impl<T: JsonSchema + Serialize + Send> ApiResponse for Reply<T> {
+    fn meta() -> MetaResponses {
+        one(MetaResponse { content: content::<T>(), ..bare(200, "Done") })
+    }
+
+    fn register(registry: &mut Registry) {
+        schema::register::<T>(registry, Direction::Response);
+    }
+}
+
+impl<T: Serialize + Send> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        let located = json(StatusCode::CREATED, &self.body).and_then(|mut response| {
+            if let Some(location) = &self.location {
+                let location = HeaderValue::from_str(location).map_err(ApiError::internal)?;
+                response.headers_mut().insert(header::LOCATION, location);
+            }
+            Ok(response)
+        });
+        located.unwrap_or_else(IntoResponse::into_response)
+    }
+}
+
+impl<T: JsonSchema + Serialize + Send> ApiResponse for Created<T> {
+    fn meta() -> MetaResponses {
+        let location = text_header("Location", "Where the new resource is found");
+        one(MetaResponse { content: content::<T>(), headers: vec![location], ..bare(201, "Created") })
+    }
+
+    fn register(registry: &mut Registry) {
+        schema::register::<T>(registry, Direction::Response);
+    }
+}
+
+impl<const STATUS: u16> IntoResponse for Empty<STATUS> {
+    fn into_response(self) -> Response {
+        match StatusCode::from_u16(STATUS) {
+            Ok(status) => status.into(),
+            Err(error) => ApiError::internal(error).into_response(),
+        }
+    }
+}
+
+impl<const STATUS: u16> ApiResponse for Empty<STATUS> {
+    fn meta() -> MetaResponses {
+        one(bare(STATUS, "Done; there is no body"))
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+impl IntoResponse for Deletion {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Deleted => StatusCode::RESET_CONTENT.into(),
+            Self::Absent => StatusCode::NO_CONTENT.into(),
+        }
+    }
+}
+
+impl ApiResponse for Deletion {
+    fn meta() -> MetaResponses {
+        MetaResponses { responses: vec![bare(204, "It did not exist"), bare(205, "Deleted")] }
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+/// The OpenAPI form of a status without body and headers.
+pub(crate) fn bare(status: u16, description: &'static str) -> MetaResponse {
+    MetaResponse { description, status: Some(status), status_range: None, content: vec![], headers: vec![] }
+}
+
+/// The OpenAPI form of a JSON body.
+pub(crate) fn content<T: JsonSchema>() -> Vec<MetaMediaType> {
+    vec![MetaMediaType { content_type: JSON, schema: schema::reference::<T>(Direction::Response) }]
+}
+
+/// The OpenAPI form of a header that holds text.
+pub(crate) fn text_header(name: &str, description: &str) -> MetaHeader {
+    MetaHeader {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        required: false,
+        deprecated: false,
+        schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+    }
+}
+
+fn one(response: MetaResponse) -> MetaResponses {
+    MetaResponses { responses: vec![response] }
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
+    let body = serde_json::to_vec(body).map_err(ApiError::internal)?;
+    Ok(Response::builder().status(status).content_type(JSON).body(body))
+}

@@ -1,0 +1,277 @@
+//! One JSON Schema, written in the form of poem-openapi.
+
+use poem_openapi::registry::{MetaDiscriminatorObject, MetaSchema, MetaSchemaRef};
+use serde_json::{Map, Value};
+
+use super::{
+    COMPONENTS, Direction,
+    names::{clean, keep, pascal, referred},
+};
+
+type Object = Map<String, Value>;
+type Test = fn(&Value) -> bool;
+
+/// Writes schemas, and collects the variants that become components of their own.
+pub(super) struct Converter {
+    direction: Direction,
+    variants: Vec<(String, MetaSchema)>,
+}
+
+impl Converter {
+    pub(super) fn new(direction: Direction) -> Self {
+        Self { direction, variants: Vec::new() }
+    }
+
+    /// The components that were found on the way.
+    pub(super) fn into_variants(self) -> Vec<(String, MetaSchema)> {
+        self.variants
+    }
+
+    /// A schema that has a name.
+    pub(super) fn definition(&mut self, name: &str, schema: &Value) -> MetaSchema {
+        match schema.as_object().and_then(tagged) {
+            Some((tag, branches)) => self.tagged_union(name, schema, tag, branches),
+            None => self.schema(schema),
+        }
+    }
+
+    /// A schema where it is used: a reference, or written out.
+    pub(super) fn reference(&mut self, schema: &Value) -> MetaSchemaRef {
+        match schema.as_object() {
+            Some(object) if object.len() == 1 && object.contains_key("$ref") => {
+                MetaSchemaRef::Reference(referred(text(object, "$ref").unwrap_or_default()))
+            }
+            _ => MetaSchemaRef::Inline(Box::new(self.schema(schema))),
+        }
+    }
+
+    fn schema(&mut self, schema: &Value) -> MetaSchema {
+        // `true`, or a schema that says nothing: any value.
+        let Some(object) = schema.as_object() else {
+            return MetaSchema::ANY;
+        };
+        let mut out = self.annotations(object);
+        kinds(object, &mut out);
+        limits(object, &mut out);
+        self.members(object, &mut out);
+        self.items(object, &mut out);
+        self.combinations(object, &mut out);
+        out
+    }
+
+    fn annotations(&self, object: &Object) -> MetaSchema {
+        let default = object.get("default").filter(|value| !value.is_null()).cloned();
+        let example = object.get("example").or_else(|| object.get("examples")?.as_array()?.first());
+        let flag = |key| object.get(key).and_then(Value::as_bool).unwrap_or_default();
+        MetaSchema {
+            description: text(object, "description").map(|text| keep(&without_chapters(text))),
+            format: text(object, "format").map(keep),
+            pattern: text(object, "pattern").map(str::to_owned),
+            // An answer always says what it has; a default would tell its reader nothing.
+            default: default.filter(|_| self.direction == Direction::Request),
+            example: example.cloned(),
+            deprecated: flag("deprecated"),
+            read_only: flag("readOnly"),
+            write_only: flag("writeOnly"),
+            ..MetaSchema::ANY
+        }
+    }
+
+    fn members(&mut self, object: &Object, out: &mut MetaSchema) {
+        let required: Vec<&str> = list(object, "required").iter().filter_map(Value::as_str).collect();
+        out.required = required.iter().map(|name| keep(name)).collect();
+        let properties = object.get("properties").and_then(Value::as_object);
+        for (name, schema) in properties.into_iter().flatten() {
+            let optional_answer = self.direction == Direction::Response && !required.contains(&name.as_str());
+            let schema =
+                if optional_answer { self.reference(&without_null(schema)) } else { self.reference(schema) };
+            out.properties.push((keep(name), schema));
+        }
+        // The form of poem-openapi cannot forbid further members, and we ignore them anyway.
+        out.additional_properties = match object.get("additionalProperties") {
+            None | Some(Value::Bool(false)) => None,
+            Some(schema) => Some(Box::new(self.reference(schema))),
+        };
+    }
+
+    fn items(&mut self, object: &Object, out: &mut MetaSchema) {
+        let items = object.get("items").filter(|items| items.is_object());
+        out.items = match items {
+            Some(items) => Some(Box::new(self.reference(items))),
+            // OpenAPI 3.0 wants to hear of the items of a list in any case.
+            None if out.ty == "array" => Some(Box::new(MetaSchemaRef::Inline(Box::new(MetaSchema::ANY)))),
+            None => None,
+        };
+    }
+
+    fn combinations(&mut self, object: &Object, out: &mut MetaSchema) {
+        out.all_of = list(object, "allOf").iter().map(|part| self.reference(part)).collect();
+        if let Some(reference) = text(object, "$ref") {
+            out.all_of.push(MetaSchemaRef::Reference(referred(reference)));
+        }
+        let one_of = list(object, "oneOf");
+        if !one_of.is_empty() && one_of.iter().all(is_text_constant) {
+            text_constants(one_of, out);
+        } else {
+            out.one_of = one_of.iter().map(|part| self.reference(part)).collect();
+        }
+        let (nulls, parts): (Vec<_>, Vec<_>) = list(object, "anyOf").iter().partition(|part| is_null(part));
+        out.nullable |= !nulls.is_empty();
+        match parts.as_slice() {
+            // Something or null: the something, nullable.
+            [only] => match self.reference(only) {
+                MetaSchemaRef::Inline(inner) => take_up(out, *inner),
+                reference @ MetaSchemaRef::Reference(_) => out.all_of.push(reference),
+            },
+            parts => out.any_of.extend(parts.iter().map(|part| self.reference(part))),
+        }
+    }
+
+    fn tagged_union(&mut self, name: &str, schema: &Value, tag: &str, branches: &[Value]) -> MetaSchema {
+        let mut out = schema.as_object().map_or(MetaSchema::ANY, |object| self.annotations(object));
+        let mut mapping = Vec::with_capacity(branches.len());
+        for branch in branches {
+            let value = tag_value(branch, tag).unwrap_or_default();
+            let variant = clean(name) + &pascal(value);
+            let converted = self.schema(branch);
+            self.variants.push((variant.clone(), converted));
+            mapping.push((value.to_owned(), format!("{COMPONENTS}{variant}")));
+            out.one_of.push(MetaSchemaRef::Reference(variant));
+        }
+        out.discriminator = Some(MetaDiscriminatorObject { property_name: keep(tag), mapping });
+        out
+    }
+}
+
+/// The member whose constant tells the branches of a union apart, and the branches.
+fn tagged(object: &Object) -> Option<(&str, &[Value])> {
+    let branches = object.get("oneOf")?.as_array()?;
+    // With members of its own it is an object into which a union was flattened: its branches are not whole.
+    if object.contains_key("properties") {
+        return None;
+    }
+    let first = branches.first()?.get("properties")?.as_object()?;
+    let tag = first.keys().find(|tag| branches.iter().all(|branch| tag_value(branch, tag).is_some()))?;
+    Some((tag.as_str(), branches))
+}
+
+/// The constant that a branch has as a required member.
+fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
+    let required = branch.get("required")?.as_array()?;
+    let is_required = required.iter().any(|name| name == tag);
+    branch.get("properties")?.get(tag)?.get("const")?.as_str().filter(|_| is_required)
+}
+
+/// Type, nullability and the values that are allowed.
+fn kinds(object: &Object, out: &mut MetaSchema) {
+    let kinds: Vec<&str> = match object.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    };
+    out.nullable = kinds.contains(&"null");
+    match kinds.iter().filter(|kind| **kind != "null").collect::<Vec<_>>().as_slice() {
+        [] => {}
+        [kind] => out.ty = keep(kind),
+        several => {
+            let inline = |kind: &&&str| MetaSchemaRef::Inline(Box::new(MetaSchema::new(keep(kind))));
+            out.any_of = several.iter().map(inline).collect();
+        }
+    }
+    out.enum_items = list(object, "enum").to_vec();
+    out.enum_items.extend(object.get("const").cloned());
+}
+
+fn limits(object: &Object, out: &mut MetaSchema) {
+    let number = |key: &str| object.get(key).and_then(Value::as_f64);
+    let count = |key: &str| object.get(key)?.as_u64()?.try_into().ok();
+    out.multiple_of = number("multipleOf");
+    out.minimum = number("minimum").or_else(|| number("exclusiveMinimum"));
+    out.exclusive_minimum = number("exclusiveMinimum").map(|_| true);
+    out.maximum = number("maximum").or_else(|| number("exclusiveMaximum"));
+    out.exclusive_maximum = number("exclusiveMaximum").map(|_| true);
+    out.min_length = count("minLength");
+    out.max_length = count("maxLength");
+    out.min_items = count("minItems");
+    out.max_items = count("maxItems");
+    out.min_properties = count("minProperties");
+    out.max_properties = count("maxProperties");
+    out.unique_items = object.get("uniqueItems").and_then(Value::as_bool);
+}
+
+/// Lets the only part of a combination speak for the whole, which may have said something of itself.
+fn take_up(out: &mut MetaSchema, part: MetaSchema) {
+    let whole = std::mem::replace(out, part);
+    out.nullable |= whole.nullable;
+    out.deprecated |= whole.deprecated;
+    out.description = whole.description.or(out.description);
+    out.default = whole.default.or(out.default.take());
+    out.example = whole.example.or(out.example.take());
+    out.all_of.extend(whole.all_of);
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null")
+}
+
+fn is_text_constant(schema: &Value) -> bool {
+    let is_text = schema.get("type").is_some_and(|kind| kind == "string");
+    is_text && (schema.get("const").is_some() || schema.get("enum").is_some())
+}
+
+/// Constants side by side as one enumeration, whose description says what each of them means.
+fn text_constants(branches: &[Value], out: &mut MetaSchema) {
+    out.ty = "string";
+    let mut meanings = String::new();
+    for branch in branches.iter().filter_map(Value::as_object) {
+        let values = branch.get("const").into_iter().chain(list(branch, "enum"));
+        for value in values {
+            if let (Some(value), Some(meaning)) = (value.as_str(), text(branch, "description")) {
+                meanings += &format!("\n- `{value}`: {meaning}");
+            }
+            out.enum_items.push(value.clone());
+        }
+    }
+    if branches.len() > 1 && !meanings.is_empty() {
+        let whole = out.description.map_or(String::new(), |whole| format!("{whole}\n"));
+        out.description = Some(keep((whole + &meanings).trim_start()));
+    }
+}
+
+/// The schema of a member that is left out instead of being null.
+fn without_null(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let Some(object) = schema.as_object_mut() else {
+        return schema;
+    };
+    let nulls: [(&str, Test); 3] =
+        [("type", |kind| kind == "null"), ("enum", Value::is_null), ("anyOf", is_null)];
+    for (key, is_null) in nulls {
+        if let Some(Value::Array(parts)) = object.get_mut(key) {
+            parts.retain(|part| !is_null(part));
+        }
+    }
+    // What is left of `T or null` is `T`, which may be a mere reference.
+    if object.len() == 1
+        && let Some(Value::Array(parts)) = object.get_mut("anyOf")
+        && parts.len() == 1
+    {
+        return parts.remove(0);
+    }
+    schema
+}
+
+/// A description without its references to chapters of the specification: they are for readers of the source.
+fn without_chapters(text: &str) -> String {
+    let mut parts = text.split(" (SPEC ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
+}
+
+fn text<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
+    object.get(key).and_then(Value::as_str)
+}
+
+fn list<'o>(object: &'o Object, key: &str) -> &'o [Value] {
+    object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,96 @@
+//! From the schemas that resources tell of themselves to those of the OpenAPI document.
+//!
+//! A resource derives serde and [`JsonSchema`], so that one definition says what is parsed, what is written and what
+//! is documented. poem-openapi keeps schemas in a form of its own, for OpenAPI 3.0; this module writes the one as the
+//! other:
+//!
+//! - a type with a name becomes a component and is referred to; all else is written where it stands;
+//! - `null` becomes `nullable`, a constant an enumeration of one, text constants side by side one enumeration;
+//! - the variants of a tagged enumeration become components of their own, told apart by a discriminator;
+//! - a field that an answer leaves out when it is `None` is optional there, not nullable.
+
+mod convert;
+mod names;
+mod unite;
+
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::Value;
+
+use convert::Converter;
+
+/// Which way a value goes. A type may promise more than it asks for: a field with a default is optional in a request,
+/// and always there in an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// From the client, parsed.
+    Request,
+    /// To the client, written.
+    Response,
+}
+
+/// How the schema of a type is written where the type is used.
+#[must_use]
+pub fn reference<T: JsonSchema>(direction: Direction) -> MetaSchemaRef {
+    let schema = generator(direction).subschema_for::<T>();
+    Converter::new(direction).reference(schema.as_value())
+}
+
+/// Adds the components that a type consists of.
+///
+/// A type that is used in both directions promises what holds in both. Two types of one name that differ in more
+/// than that are a mistake, which [`clashes`] finds.
+pub fn register<T: JsonSchema>(registry: &mut Registry, direction: Direction) {
+    let mut generator = generator(direction);
+    generator.subschema_for::<T>();
+    for (name, definition) in generator.take_definitions(false) {
+        let mut converter = Converter::new(direction);
+        let schema = converter.definition(&name, &definition);
+        insert(registry, names::clean(&name), schema);
+        for (name, schema) in converter.into_variants() {
+            insert(registry, name, schema);
+        }
+    }
+}
+
+/// The names that different types lay claim to.
+#[must_use]
+pub fn clashes(registry: &Registry) -> Vec<&str> {
+    registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH)).collect()
+}
+
+/// Tells whether the values of a type are lists.
+#[must_use]
+pub fn is_list<T: JsonSchema>() -> bool {
+    let schema = generator(Direction::Request).root_schema_for::<T>();
+    schema.get("type").and_then(Value::as_str) == Some("array")
+}
+
+/// Where components stand in an OpenAPI document.
+const COMPONENTS: &str = "#/components/schemas/";
+
+/// Marks a second schema of one name. Nothing can refer to it, as names hold no spaces, so it is never shown.
+const CLASH: &str = " (clash)";
+
+fn generator(direction: Direction) -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    match direction {
+        Direction::Request => settings.for_deserialize(),
+        Direction::Response => settings.for_serialize(),
+    }
+    .into_generator()
+}
+
+fn insert(registry: &mut Registry, name: String, schema: MetaSchema) {
+    let united = match registry.schemas.get(&name) {
+        None => Some(schema.clone()),
+        Some(known) => unite::unite(known, &schema),
+    };
+    match united {
+        Some(united) => registry.schemas.insert(name, united),
+        None => registry.schemas.insert(name + CLASH, schema),
+    };
+}

@@ -1,0 +1,59 @@
+//! One schema for a type that is both asked for and answered.
+
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use serde_json::Value;
+
+/// What holds for both schemas, or `None` when they speak of different things.
+///
+/// They may differ in what is required, in defaults, and in whether `null` is taken.
+pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> {
+    if one == other {
+        return Some(one.clone());
+    }
+    let mut united = one.clone();
+    united.required.retain(|name| other.required.contains(name));
+    united.nullable |= other.nullable;
+    united.default = one.default.clone().or_else(|| other.default.clone());
+    united.properties = properties(one, other)?;
+    if other.enum_items.contains(&Value::Null) && !united.enum_items.contains(&Value::Null) {
+        united.enum_items.push(Value::Null);
+    }
+    let same_values = values(one).eq(values(other));
+    let rest = MetaSchema {
+        required: united.required.clone(),
+        nullable: united.nullable,
+        default: united.default.clone(),
+        properties: united.properties.clone(),
+        enum_items: united.enum_items.clone(),
+        ..other.clone()
+    };
+    (same_values && rest == united).then_some(united)
+}
+
+fn values(schema: &MetaSchema) -> impl Iterator<Item = &Value> {
+    schema.enum_items.iter().filter(|value| !value.is_null())
+}
+
+fn properties(one: &MetaSchema, other: &MetaSchema) -> Option<Vec<(&'static str, MetaSchemaRef)>> {
+    if one.properties.len() != other.properties.len() {
+        return None;
+    }
+    let pairs = one.properties.iter().zip(&other.properties);
+    pairs.map(|(one, other)| (one.0 == other.0).then_some((one.0, property(&one.1, &other.1)?))).collect()
+}
+
+fn property(one: &MetaSchemaRef, other: &MetaSchemaRef) -> Option<MetaSchemaRef> {
+    match (one, other) {
+        (MetaSchemaRef::Reference(a), MetaSchemaRef::Reference(b)) => (a == b).then(|| one.clone()),
+        (MetaSchemaRef::Inline(a), MetaSchemaRef::Inline(b)) => {
+            unite(a, b).map(|united| MetaSchemaRef::Inline(Box::new(united)))
+        }
+        // A reference that may be null in one direction only is written around the reference there.
+        (MetaSchemaRef::Reference(_), MetaSchemaRef::Inline(wide)) => {
+            wide.all_of.contains(one).then(|| other.clone())
+        }
+        (MetaSchemaRef::Inline(wide), MetaSchemaRef::Reference(_)) => {
+            wide.all_of.contains(other).then(|| one.clone())
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What stands beside the API.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use docs_core::{Error, ErrorKind};
+use docs_http::{About, HttpConfig, Readiness, assemble};
+use poem::test::TestClient;
+
+use crate::toy::{Reads, Slow, Tokens, app, client, failure, parts};
+
+#[tokio::test]
+async fn health_is_what_the_host_says() {
+    let (response, body) = parts(client().get("/healthz").send().await.0).await;
+    assert_eq!((response.status().as_u16(), body.as_str()), (200, r#"{"status":"ok"}"#));
+    assert_eq!(response.content_type(), Some("application/json"));
+
+    let ready = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&ready);
+    let readiness = Readiness::new(move || {
+        let ready = asked.load(Ordering::Relaxed);
+        async move {
+            let not_yet = || Error::new(ErrorKind::Unavailable, "the store is still opening");
+            ready.then_some(()).ok_or_else(not_yet)
+        }
+    });
+    let config = HttpConfig { readiness, ..HttpConfig::default() };
+    let app = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
+    let client = TestClient::new(app);
+    let response = client.get("/healthz").send().await.0;
+    assert_eq!(response.header("retry-after"), Some("1"));
+    assert_eq!(failure(response, 503).await, "the store is still opening");
+    ready.store(true, Ordering::Relaxed);
+    client.get("/healthz").send().await.assert_status_is_ok();
+}
+
+#[tokio::test]
+async fn operations_are_counted() {
+    let app = app(Slow::default());
+    let client = TestClient::new(app.clone());
+    for path in ["/v1/spaces/a", "/v1/spaces/b", "/v1/spaces/not!an!id"] {
+        client.get(path).header("authorization", "Bearer good").send().await;
+    }
+    client.get("/v1/spaces/a").send().await;
+    client.post("/v1/panic").send().await;
+    let (response, text) = parts(client.get("/metrics").send().await.0).await;
+    assert_eq!(response.content_type(), Some("text/plain; version=0.0.4; charset=utf-8"));
+    for line in [
+        r#"docs_http_requests_total{operation="getSpace",status="200"} 2"#,
+        r#"docs_http_requests_total{operation="getSpace",status="401"} 1"#,
+        r#"docs_http_requests_total{operation="getSpace",status="404"} 1"#,
+        r#"docs_http_requests_total{operation="panicWrite",status="500"} 1"#,
+        r#"docs_http_request_duration_seconds_count{operation="getSpace"} 4"#,
+        r#"docs_http_requests_running{operation="getSpace"} 0"#,
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
+    }
+    assert_eq!(app.metrics().render(), text);
+}
+
+#[tokio::test]
+async fn the_document_is_served_and_kept() {
+    let app = app(Slow::default());
+    let client = TestClient::new(app.clone());
+    let (response, body) = parts(client.get("/openapi.json").send().await.0).await;
+    assert_eq!(response.content_type(), Some("application/json"));
+    assert_eq!(response.header("cache-control"), Some("no-cache"));
+    assert_eq!(body, app.document());
+    let tag = response.header("etag").expect("a tag").to_owned();
+    for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+        let (response, body) =
+            parts(client.get("/openapi.json").header("if-none-match", known).send().await.0).await;
+        assert_eq!((response.status().as_u16(), body.as_str()), (304, ""));
+        assert_eq!(response.header("etag"), Some(tag.as_str()));
+    }
+    client.get("/openapi.json").header("if-none-match", "\"x\"").send().await.assert_status_is_ok();
+}
+
+#[tokio::test]
+async fn the_explorer_is_served_by_this_server_alone() {
+    let client = client();
+    let (response, page) = parts(client.get("/docs").send().await.0).await;
+    assert_eq!(response.content_type(), Some("text/html; charset=utf-8"));
+    assert!(page.contains("docs/explorer.js") && !page.contains("://"), "{page}");
+    let (response, script) = parts(client.get("/docs/explorer.js").send().await.0).await;
+    assert_eq!(response.content_type(), Some("text/javascript; charset=utf-8"));
+    assert!(script.contains("rapi-doc"));
+}

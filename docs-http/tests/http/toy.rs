@@ -1,0 +1,259 @@
+//! An API of a few operations. Two objects share a path, under different names of its parameter.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docs_core::{
+    Error, ErrorKind,
+    model::{
+        CreateSpace, ImportGitRepository, List, RevisionPage, SitePointer, SiteType, SpaceId, SpaceTitle,
+        UpdateContent, UpdateSpace,
+    },
+};
+use docs_http::{
+    About, HttpApp, HttpConfig, assemble,
+    auth::{Authenticator, MaybeSigned, Signed},
+    wire::{
+        error::Answer,
+        params::{Path, Query, RequiredQuery},
+        payload::{BodyLimit, Optional, Strict},
+        reply::{Created, CreatedEmpty, Deletion, Empty, NoContent, Reply},
+    },
+};
+use poem::{
+    Endpoint, Response,
+    test::{TestClient, TestRequestBuilder},
+};
+use poem_openapi::OpenApi;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+/// The toy's limit of a body.
+pub(crate) const LIMIT: usize = 1000;
+
+#[derive(Debug)]
+pub(crate) struct Person(pub String);
+
+/// Knows the token `good`; cannot tell while the token is `later`.
+pub(crate) struct Tokens;
+
+#[async_trait]
+impl Authenticator for Tokens {
+    type Actor = Person;
+
+    async fn authenticate(&self, token: &str) -> docs_core::Result<Person> {
+        match token {
+            "good" => Ok(Person("ada".to_owned())),
+            "later" => {
+                Err(Error::new(ErrorKind::Unavailable, "tokens cannot be checked now; try again later"))
+            }
+            _ => Err(Error::new(ErrorKind::Unauthenticated, "the token is not valid; make a new one")),
+        }
+    }
+}
+
+type Auth = Signed<Person>;
+
+/// What the toy answers of a space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Sketch {
+    /// Its id.
+    pub id: SpaceId,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<SpaceTitle>,
+    /// Who asked.
+    pub asked_by: String,
+}
+
+/// Waiting points of a write that is slow.
+#[derive(Clone, Default)]
+pub(crate) struct Slow {
+    pub begun: Arc<Notify>,
+    pub go: Arc<Notify>,
+    pub done: Arc<Notify>,
+}
+
+pub(crate) struct Reads;
+
+#[OpenApi]
+impl Reads {
+    /// Shows a space
+    ///
+    /// A longer text.
+    #[oai(path = "/spaces/:id", method = "get", operation_id = "getSpace")]
+    async fn get(&self, who: Auth, id: Path<String>) -> Answer<Reply<Sketch>> {
+        let id: SpaceId = id.0.parse().map_err(|_| Error::not_found("space"))?;
+        match id.as_str() {
+            "secret" => Err(Error::forbidden("reading this space needs the role `read`").into()),
+            "broken" => Err(Error::internal("the disk is on fire").into()),
+            _ => Ok(Reply(Sketch { id, title: None, asked_by: who.0.0 })),
+        }
+    }
+
+    /// Lists spaces
+    #[oai(path = "/spaces", method = "get", operation_id = "listSpaces")]
+    async fn list(
+        &self,
+        _who: Auth,
+        /// At most so many.
+        limit: Query<u32>,
+        /// Of these types.
+        #[oai(name = "type")]
+        types: Query<Vec<SiteType>>,
+        /// Deleted ones too.
+        deleted: Query<bool>,
+    ) -> Answer<Reply<List<String>>> {
+        let items = vec![format!("{:?} {:?} {:?}", limit.0, types.0, deleted.0)];
+        Ok(Reply(List { next: None, count: Some(1), items }))
+    }
+
+    /// Finds
+    #[oai(path = "/search", method = "get", operation_id = "search")]
+    async fn search(&self, who: MaybeSigned<Person>, query: RequiredQuery<String>) -> Answer<Reply<String>> {
+        let name = who.0.map_or("nobody".to_owned(), |who| who.0);
+        Ok(Reply(format!("{name} looks for {}", query.0)))
+    }
+
+    /// Shows a page
+    #[oai(path = "/pages/:id", method = "get", operation_id = "getPage")]
+    async fn page(&self, _who: Auth, _id: Path<String>) -> Answer<Reply<RevisionPage>> {
+        Err(Error::not_found("page").into())
+    }
+
+    /// Fails
+    #[oai(path = "/panic", method = "get", operation_id = "panicRead")]
+    async fn panic_read(&self) -> Answer<NoContent> {
+        panic!("the secret is 42")
+    }
+
+    /// The root
+    #[oai(path = "/", method = "get", operation_id = "getRoot")]
+    async fn root(&self) -> Answer<Reply<String>> {
+        Ok(Reply("root".to_owned()))
+    }
+}
+
+pub(crate) struct Writes(pub Slow);
+
+#[OpenApi]
+impl Writes {
+    /// Changes a space
+    #[oai(path = "/spaces/:spaceId", method = "patch", operation_id = "updateSpace")]
+    async fn update(
+        &self,
+        who: Auth,
+        #[oai(name = "spaceId")] id: Path<String>,
+        change: Strict<UpdateSpace>,
+    ) -> Answer<Reply<Sketch>> {
+        let id = id.0.parse().map_err(|_| Error::not_found("space"))?;
+        Ok(Reply(Sketch { id, title: change.0.title, asked_by: who.0.0 }))
+    }
+
+    /// Creates a space
+    #[oai(path = "/spaces", method = "post", operation_id = "createSpace")]
+    async fn create(&self, who: Auth, body: Optional<CreateSpace>) -> Answer<Created<Sketch>> {
+        let id = "new".parse().map_err(Error::internal)?;
+        let sketch = Sketch { id, title: body.0.title, asked_by: who.0.0 };
+        Ok(Created::new(sketch).at("/v1/spaces/new"))
+    }
+
+    /// Deletes a space
+    #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpace")]
+    async fn delete(&self, _who: Auth, #[oai(name = "spaceId")] id: Path<String>) -> Answer<Deletion> {
+        Ok(if id.0 == "known" { Deletion::Deleted } else { Deletion::Absent })
+    }
+
+    /// Changes content
+    #[oai(path = "/content", method = "post", operation_id = "updateContent")]
+    async fn content(&self, _who: Auth, body: Strict<UpdateContent>) -> Answer<Reply<usize>> {
+        Ok(Reply(body.0.changes.len()))
+    }
+
+    /// Imports
+    #[oai(path = "/import", method = "post", operation_id = "import")]
+    async fn import(
+        &self,
+        _who: Auth,
+        body: Strict<ImportGitRepository>,
+    ) -> Answer<Reply<ImportGitRepository>> {
+        Ok(Reply(body.0))
+    }
+
+    /// Points somewhere
+    #[oai(path = "/pointer", method = "put", operation_id = "putPointer")]
+    async fn pointer(&self, _who: Auth, body: Strict<SitePointer>) -> Answer<Reply<SitePointer>> {
+        Ok(Reply(body.0))
+    }
+
+    /// Makes something without a body
+    #[oai(path = "/empty", method = "post", operation_id = "createEmpty")]
+    async fn empty(&self) -> Answer<CreatedEmpty> {
+        Ok(Empty)
+    }
+
+    /// Takes any list
+    #[oai(path = "/names", method = "post", operation_id = "postNames")]
+    async fn names(&self, body: Strict<Vec<String>>) -> Answer<Reply<Vec<String>>> {
+        Ok(Reply(body.0))
+    }
+
+    /// Conflicts
+    #[oai(path = "/conflict", method = "post", operation_id = "conflict")]
+    async fn conflict(&self) -> Answer<NoContent> {
+        Err(Error::conflict("the change request is archived; reopen it first").into())
+    }
+
+    /// Fails
+    #[oai(path = "/panic", method = "post", operation_id = "panicWrite")]
+    async fn panic_write(&self) -> Answer<NoContent> {
+        panic!("the secret is 42")
+    }
+
+    /// Waits for its test
+    #[oai(path = "/slow", method = "post", operation_id = "slowWrite")]
+    async fn slow(&self) -> Answer<NoContent> {
+        self.0.begun.notify_one();
+        self.0.go.notified().await;
+        self.0.done.notify_one();
+        Ok(Empty)
+    }
+}
+
+/// The toy as an application.
+pub(crate) fn app(slow: Slow) -> HttpApp {
+    let config = HttpConfig { body_limit: BodyLimit(LIMIT), ..HttpConfig::default() };
+    assemble((Reads, Writes(slow)), About::new("Toy", "1.2.3"), config, Arc::new(Tokens))
+        .expect("no problems")
+}
+
+pub(crate) fn client() -> TestClient<HttpApp> {
+    TestClient::new(app(Slow::default()))
+}
+
+/// The same request with a token that is good.
+pub(crate) fn signed<E: Endpoint>(request: TestRequestBuilder<'_, E>) -> TestRequestBuilder<'_, E> {
+    request.header("authorization", "Bearer good")
+}
+
+/// Status, headers and body of an answer.
+pub(crate) async fn parts(mut response: Response) -> (Response, String) {
+    let body = response.take_body().into_string().await.expect("a body of text");
+    (response, body)
+}
+
+/// Checks that an answer is a failure in the one form that failures have, and returns its message.
+pub(crate) async fn failure(response: Response, status: u16) -> String {
+    let (response, body) = parts(response).await;
+    assert_eq!(response.status().as_u16(), status, "{body}");
+    assert_eq!(response.content_type(), Some("application/json"), "{body}");
+    let body: Value = serde_json::from_str(&body).unwrap_or_else(|_| panic!("no JSON: {body:?}"));
+    let error = body.as_object().filter(|body| body.len() == 1).and_then(|body| body.get("error"));
+    let error = error.and_then(Value::as_object).expect("an object with `error` only");
+    assert_eq!(error.keys().collect::<Vec<_>>(), ["code", "message"]);
+    assert_eq!(error["code"], status);
+    error["message"].as_str().expect("a message").to_owned()
+}
