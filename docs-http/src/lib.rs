@@ -64,7 +64,9 @@
 //! | [`metrics`] | what is counted |
 //! | `tower` | the service for hosts that are not poem; feature `tower` |
 
+mod api;
 pub mod auth;
+mod doors;
 #[cfg(feature = "explorer")]
 mod explorer;
 mod meta;
@@ -90,6 +92,10 @@ use crate::{
     wire::{payload::BodyLimit, reply::JSON},
 };
 
+#[cfg(feature = "tower")]
+pub use doors::tower_service;
+pub use api::Api;
+pub use doors::{open_api_service, routes};
 pub use meta::Readiness;
 
 /// What the document says of the API as a whole.
@@ -214,13 +220,28 @@ where
     T: OpenApi + 'static,
     A: Authenticator,
 {
+    join(api, about, config, authenticator, Route::new())
+}
+
+/// Joins an API, everything around it, and further routes.
+fn join<T, A>(
+    api: T,
+    about: About,
+    config: HttpConfig,
+    authenticator: Arc<A>,
+    further: Route,
+) -> Result<HttpApp, Problems>
+where
+    T: OpenApi + 'static,
+    A: Authenticator,
+{
     check_path(&config.api_path)?;
     let metrics = Arc::new(Metrics::default());
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let service = service(api, about, Arc::clone(&metrics))?.server(server);
     let document: Arc<str> = service.spec().into();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
-    let route = Route::new()
+    let route = further
         .nest(&config.api_path, service.data(authenticator).data(config.body_limit))
         .at("/healthz", ReadOnly(Health(config.readiness)))
         .at("/metrics", ReadOnly(Counters(Arc::clone(&metrics))))

@@ -3,8 +3,8 @@
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
-        ChangeRequestStatus, ContentUpdateChange, CreateChangeRequest, MergeOutcome, PageId, RevisionPage, SpaceId,
-        UpdateContent, UpdateOutcome,
+        ChangeRequestStatus, ContentUpdateChange, CreateChangeRequest, MergeOutcome, PageId, RevisionPage,
+        SpaceId, UpdateContent, UpdateOutcome,
     },
     platform::{ContentOf, Shown},
     store::PageRequest,
@@ -22,8 +22,11 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     async fn new(w: &'a World, space: &SpaceId) -> Self {
-        let request =
-            w.platform.create_change_request(&w.admin, space, CreateChangeRequest::default()).await.expect("created");
+        let request = w
+            .platform
+            .create_change_request(&w.admin, space, CreateChangeRequest::default())
+            .await
+            .expect("created");
         Self { platform: &w.platform, me: &w.admin, space: space.clone(), number: request.number.to_string() }
     }
 
@@ -111,7 +114,8 @@ async fn all_changes_of_a_request_are_applied_or_none() {
     let w = World::new().await;
     let draft = Draft::new(&w, &space(&w).await).await;
     let before = w.platform.get_change_request(&w.admin, &draft.space, "1").await.expect("read").revision;
-    let wrong = json!([insert("A", "a"), insert("B", "b"), { "operation": "delete_page", "page": "nothing" }]);
+    let wrong =
+        json!([insert("A", "a"), insert("B", "b"), { "operation": "delete_page", "page": "nothing" }]);
     let error = draft.edit(wrong).await.refused(ErrorKind::Invalid);
     assert!(error.message().starts_with("changes[2].page"), "{error}");
     assert_eq!(paths(&w, &draft.of()).await, [""; 0]);
@@ -143,7 +147,10 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
     let of = draft.of();
     assert_eq!(
         text(&w, &of, ids[0]).await,
-        format!("See [next](/pages/{}#top), ![pic](/files/{}), gone and [web](https://example.com).", ids[1], file.id)
+        format!(
+            "See [next](/pages/{}#top), ![pic](/files/{}), gone and [web](https://example.com).",
+            ids[1], file.id
+        )
     );
     assert_eq!(text(&w, &of, ids[1]).await, format!("Back to [start](/pages/{}).", ids[0]));
     let hash = file.download_url.split('/').nth_back(1).expect("a hash").parse().expect("a hash");
@@ -217,9 +224,15 @@ async fn pages_move_by_into_and_at() {
     draft.insert("C", "").await;
     draft.edit(json!([{ "operation": "update_page", "page": b, "into": a }])).await.expect("moved");
     assert_eq!(paths(&w, &draft.of()).await, ["a", "a/b", "c"]);
-    draft.edit(json!([{ "operation": "update_page", "page": b, "into": null, "at": 0 }])).await.expect("moved");
+    draft
+        .edit(json!([{ "operation": "update_page", "page": b, "into": null, "at": 0 }]))
+        .await
+        .expect("moved");
     assert_eq!(paths(&w, &draft.of()).await, ["b", "a", "c"]);
-    draft.edit(json!([{ "operation": "update_page", "page": a, "into": a }])).await.refused(ErrorKind::Invalid);
+    draft
+        .edit(json!([{ "operation": "update_page", "page": a, "into": a }]))
+        .await
+        .refused(ErrorKind::Invalid);
     let fields = json!([{ "operation": "update_page", "page": a, "title": "Anew", "hidden": true }]);
     draft.edit(fields).await.expect("changed");
     assert_eq!(paths(&w, &draft.of()).await, ["b", "a", "c"], "the slug does not follow the title");
@@ -229,7 +242,8 @@ async fn pages_move_by_into_and_at() {
 async fn files_are_listed_in_pages_of_one_revision() {
     let w = World::new().await;
     let draft = Draft::new(&w, &space(&w).await).await;
-    let file = |n: usize| json!({ "name": format!("{n}.txt"), "base64": "eA==", "contentType": "text/plain" });
+    let file =
+        |n: usize| json!({ "name": format!("{n}.txt"), "base64": "eA==", "contentType": "text/plain" });
     let files: Vec<Value> = (0..5).map(file).collect();
     draft.edit(json!([{ "operation": "insert_files", "files": files }])).await.expect("inserted");
     let list = |page: Option<String>| {

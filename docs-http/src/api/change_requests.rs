@@ -3,25 +3,24 @@
 use docs_core::{
     Platform,
     model::{
-        ChangeRequest, ChangeRequestStatus, ContentAnswer, CreateChangeRequest, List, MergeResult, UpdateChangeRequest,
-        UpdateContent, UpdateResult,
+        ChangeRequest, ChangeRequestStatus, ContentAnswer, CreateChangeRequest, List, MergeResult,
+        UpdateChangeRequest, UpdateContent, UpdateResult,
     },
     platform::RequestFilter,
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Tag, id, page};
-use crate::{
-    auth::Auth,
-    wire::{
-        error::Answer,
-        params::Query,
-        payload::Strict,
-        reply::{Created, Reply},
-    },
+use super::{Auth, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::Strict,
+    reply::{Created, Reply},
 };
 
-pub(crate) struct ChangeRequests(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct ChangeRequests(pub(super) Platform);
 
 #[OpenApi(prefix_path = "/spaces/:spaceId/change-requests", tag = "Tag::ChangeRequests")]
 impl ChangeRequests {

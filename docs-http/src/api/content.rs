@@ -7,17 +7,16 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Tag, id, page};
-use crate::{
-    auth::Auth,
-    wire::{
-        error::{Answer, ApiError},
-        params::Query,
-        reply::Reply,
-    },
+use super::{Auth, Tag, id, page};
+use crate::wire::{
+    error::{Answer, ApiError},
+    params::Query,
+    reply::Reply,
 };
 
-pub(crate) struct Content(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Content(pub(super) Platform);
 
 /// How the content of a page is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
@@ -84,7 +83,8 @@ impl Content {
         limit: Query<u32>,
         metadata: Query<bool>,
     ) -> Answer<Reply<List<RevisionFile>>> {
-        let list = self.0.list_files(&auth.0, &live(&space)?, shown(metadata), &page(cursor.0, limit.0)).await?;
+        let list =
+            self.0.list_files(&auth.0, &live(&space)?, shown(metadata), &page(cursor.0, limit.0)).await?;
         Ok(Reply(list.into()))
     }
 
@@ -133,7 +133,11 @@ impl Content {
     }
 
     /// Get the latest revision of a change request
-    #[oai(path = "/spaces/:spaceId/change-requests/:changeRequestId/content", method = "get", operation_id = "getRevisionOfChangeRequestById")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content",
+        method = "get",
+        operation_id = "getRevisionOfChangeRequestById"
+    )]
     async fn request_revision(
         &self,
         auth: Auth,
@@ -147,7 +151,11 @@ impl Content {
     /// List the pages of a change request
     ///
     /// As a tree, without their content.
-    #[oai(path = "/spaces/:spaceId/change-requests/:changeRequestId/content/pages", method = "get", operation_id = "listPagesInChangeRequest")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/pages",
+        method = "get",
+        operation_id = "listPagesInChangeRequest"
+    )]
     async fn request_pages(
         &self,
         auth: Auth,
@@ -159,7 +167,11 @@ impl Content {
     }
 
     /// List the files of a change request
-    #[oai(path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files", method = "get", operation_id = "listFilesInChangeRequestById")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files",
+        method = "get",
+        operation_id = "listFilesInChangeRequestById"
+    )]
     #[expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
     async fn request_files(
         &self,
@@ -170,12 +182,19 @@ impl Content {
         limit: Query<u32>,
         metadata: Query<bool>,
     ) -> Answer<Reply<List<RevisionFile>>> {
-        let list = self.0.list_files(&auth.0, &of_request(&space, &request)?, shown(metadata), &page(cursor.0, limit.0)).await?;
+        let list = self
+            .0
+            .list_files(&auth.0, &of_request(&space, &request)?, shown(metadata), &page(cursor.0, limit.0))
+            .await?;
         Ok(Reply(list.into()))
     }
 
     /// Get a file of a change request
-    #[oai(path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files/:fileId", method = "get", operation_id = "getFileInChangeRequestById")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files/:fileId",
+        method = "get",
+        operation_id = "getFileInChangeRequestById"
+    )]
     async fn request_file(
         &self,
         auth: Auth,
@@ -191,7 +210,11 @@ impl Content {
     /// Get a page of a change request
     ///
     /// With its Markdown and the pages below it.
-    #[oai(path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId", method = "get", operation_id = "getPageInChangeRequestById")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId",
+        method = "get",
+        operation_id = "getPageInChangeRequestById"
+    )]
     async fn request_page(
         &self,
         auth: Auth,
@@ -207,7 +230,11 @@ impl Content {
     }
 
     /// Get a page of a change request by its path
-    #[oai(path = "/spaces/:spaceId/change-requests/:changeRequestId/content/path/:pagePath", method = "get", operation_id = "getPageInChangeRequestByPath")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/path/:pagePath",
+        method = "get",
+        operation_id = "getPageInChangeRequestByPath"
+    )]
     async fn request_path(
         &self,
         auth: Auth,
@@ -218,6 +245,8 @@ impl Content {
         metadata: Query<bool>,
     ) -> Answer<Reply<RevisionPage>> {
         markdown_only(format)?;
-        Ok(Reply(self.0.get_page_by_path(&auth.0, &of_request(&space, &request)?, &path, shown(metadata)).await?))
+        Ok(Reply(
+            self.0.get_page_by_path(&auth.0, &of_request(&space, &request)?, &path, shown(metadata)).await?,
+        ))
     }
 }

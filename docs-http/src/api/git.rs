@@ -6,17 +6,16 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Tag, id};
-use crate::{
-    auth::Auth,
-    wire::{
-        error::Answer,
-        payload::Strict,
-        reply::{Empty, NoContent, Reply},
-    },
+use super::{Auth, Tag, id};
+use crate::wire::{
+    error::Answer,
+    payload::Strict,
+    reply::{Empty, NoContent, Reply},
 };
 
-pub(crate) struct Git(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Git(pub(super) Platform);
 
 #[OpenApi(tag = "Tag::Git")]
 impl Git {

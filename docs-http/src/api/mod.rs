@@ -13,8 +13,11 @@ use poem_openapi::Tags;
 
 use crate::wire::error::ApiError;
 
+/// Who asks.
+type Auth = crate::auth::Signed<docs_core::Actor>;
+
 /// All operations.
-pub(crate) type Api = (
+pub type Api = (
     users::Users,
     orgs::Orgs,
     spaces::Spaces,

@@ -6,13 +6,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Tag, id, page};
-use crate::{
-    auth::Auth,
-    wire::{error::Answer, params::Query, payload::Strict, reply::Reply},
-};
+use super::{Auth, Tag, id, page};
+use crate::wire::{error::Answer, params::Query, payload::Strict, reply::Reply};
 
-pub(crate) struct Orgs(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Orgs(pub(super) Platform);
 
 #[OpenApi(tag = "Tag::Organizations")]
 impl Orgs {

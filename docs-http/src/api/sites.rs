@@ -7,18 +7,17 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Tag, id, page};
-use crate::{
-    auth::Auth,
-    wire::{
-        error::Answer,
-        params::Query,
-        payload::{Optional, Strict},
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{Auth, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::{Optional, Strict},
+    reply::{Created, Empty, NoContent, Reply},
 };
 
-pub(crate) struct Sites(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Sites(pub(super) Platform);
 
 #[OpenApi(prefix_path = "/orgs/:organizationId/sites", tag = "Tag::Sites")]
 impl Sites {
@@ -167,7 +166,8 @@ impl Sites {
     ) -> Answer<Created<SiteSpace>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let added = self.0.add_site_space(&auth.0, &org, &site, &add.0).await?;
-        let location = format!("{}/v1/orgs/{org}/sites/{site}/site-spaces/{}", self.0.urls().base(), added.id);
+        let location =
+            format!("{}/v1/orgs/{org}/sites/{site}/site-spaces/{}", self.0.urls().base(), added.id);
         Ok(Created::new(added).at(location))
     }
 }

@@ -6,23 +6,26 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Tag, id, page};
-use crate::{
-    auth::Auth,
-    wire::{
-        error::Answer,
-        params::Query,
-        payload::{Optional, Strict},
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{Auth, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::{Optional, Strict},
+    reply::{Created, Empty, NoContent, Reply},
 };
 
-pub(crate) struct Spaces(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Spaces(pub(super) Platform);
 
 #[OpenApi(tag = "Tag::Spaces")]
 impl Spaces {
     /// List the spaces of an organization
-    #[oai(path = "/orgs/:organizationId/spaces", method = "get", operation_id = "listSpacesInOrganizationById")]
+    #[oai(
+        path = "/orgs/:organizationId/spaces",
+        method = "get",
+        operation_id = "listSpacesInOrganizationById"
+    )]
     async fn list(
         &self,
         auth: Auth,
@@ -83,7 +86,11 @@ impl Spaces {
     ///
     /// The copy has the content, but no history, change requests or sites.
     #[oai(path = "/spaces/:spaceId/duplicate", method = "post", operation_id = "duplicateSpace")]
-    async fn duplicate(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Created<Space>> {
+    async fn duplicate(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+    ) -> Answer<Created<Space>> {
         let space = self.0.duplicate_space(&auth.0, &id(&space, "space")?).await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
@@ -93,7 +100,11 @@ impl Spaces {
     ///
     /// Only spaces that were deleted in the last seven days.
     #[oai(path = "/spaces/:spaceId/restore", method = "post", operation_id = "restoreSpace")]
-    async fn restore(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<Space>> {
+    async fn restore(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+    ) -> Answer<Reply<Space>> {
         Ok(Reply(self.0.restore_space(&auth.0, &id(&space, "space")?).await?))
     }
 }

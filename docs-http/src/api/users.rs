@@ -3,13 +3,12 @@
 use docs_core::{Platform, model::User};
 use poem_openapi::OpenApi;
 
-use super::Tag;
-use crate::{
-    auth::Auth,
-    wire::{error::Answer, reply::Reply},
-};
+use super::{Auth, Tag};
+use crate::wire::{error::Answer, reply::Reply};
 
-pub(crate) struct Users(pub(super) Platform);
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Users(pub(super) Platform);
 
 #[OpenApi(tag = "Tag::Users")]
 impl Users {
