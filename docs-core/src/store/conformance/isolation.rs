@@ -198,17 +198,16 @@ pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
                 vec![Op::Put(key(name), json(&found))]
             })
         };
-        for change in ["cf!a", "cf!c", "cf!e", "cf!g"] {
-            let insert = Script::get(&["cf!0", "note!0"], move |seen| {
-                vec![unit(change), put("num!saw", i64::from(seen.keys[1].is_some()))]
-            });
-            assert_serial(&store, prepare(), &[note("note!0"), insert]).await;
-        }
-        for change in ["cf!b", "cf!d", "cf!f"] {
-            let remove = Script::get(&["note!0"], move |seen| {
-                vec![delete(change), put("num!saw", i64::from(seen.keys[0].is_some()))]
-            });
-            assert_serial(&store, prepare(), &[note("note!0"), remove]).await;
+        let noticing = |change: Op| {
+            Script::get(&["note!0"], move |seen| {
+                vec![change.clone(), put("num!saw", i64::from(seen.keys[0].is_some()))]
+            })
+        };
+        let inserts = ["cf!a", "cf!c", "cf!e", "cf!g"].map(unit);
+        for change in inserts.into_iter().chain(["cf!b", "cf!d", "cf!f"].map(delete)) {
+            let (reader, writer) = (note("note!0"), noticing(change));
+            assert_serial(&store, prepare(), &[reader.clone(), writer.clone()]).await;
+            assert_serial(&store, prepare(), &[writer, reader]).await;
         }
     }
 }
