@@ -100,11 +100,15 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
+    #[inline]
     pub(super) fn feed(&mut self, json: &[u8]) {
         self.bytes += json.len();
-        if self.matched == 0 && !json.contains(&b'\\') {
-            return;
+        if self.matched != 0 || json.contains(&b'\\') {
+            self.search(json);
         }
+    }
+
+    fn search(&mut self, json: &[u8]) {
         for byte in json {
             self.matched = match (self.matched, byte) {
                 (0, b'\\') => 1,
@@ -125,9 +129,16 @@ impl Gauge {
 }
 
 impl io::Write for Gauge {
+    #[inline]
     fn write(&mut self, json: &[u8]) -> io::Result<usize> {
         self.feed(json);
         Ok(json.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, json: &[u8]) -> io::Result<()> {
+        self.feed(json);
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -139,6 +139,7 @@ async fn repeated_items_keep_to_the_page_and_lose_nothing() {
         let page = store.changes(1, at.clone(), 3).await.expect("no fault but repetition");
         assert!(page.len() <= 3);
         let Some((last, _)) = page.last() else { break };
+        assert!(at.as_ref() != Some(last), "the feed never ends");
         at = Some(last.clone());
         seen.extend(page.into_iter().map(|(_, key)| key));
     }

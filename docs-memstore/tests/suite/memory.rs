@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use docs_core::store::{Batch, FeedItem, Key, MAX_TXN, Mode, Op, Scan, Store, StoreError, Txn, Value};
+use docs_core::store::{
+    Batch, FeedItem, FeedPos, Key, MAX_TXN, Mode, Op, Scan, Store, StoreError, Txn, Value,
+};
 use docs_memstore::{Form, ManualClock, MemObjects, MemStore, Stats};
 
 fn put(key: &str, n: i64) -> Op {
@@ -193,6 +195,21 @@ async fn a_fork_starts_equal_and_goes_its_own_way() {
     let keys = |items: Vec<(_, Key)>| items.into_iter().map(|(_, key)| key.to_string()).collect::<String>();
     assert_eq!(fork.changes(1, Some(pos.clone()), 9).await.map(keys), Ok("b".to_owned()));
     assert_eq!(store.changes(1, Some(pos), 9).await.map(keys), Ok("bc".to_owned()));
+}
+
+#[tokio::test]
+async fn only_positions_that_were_given_are_taken() {
+    let (store, _) = with_clock();
+    let feed = |topic| FeedItem { topic, key: "a".into() };
+    let txn = begin(&store, Mode::Write).await;
+    txn.commit(Batch { ops: vec![], feed: vec![feed(1), feed(2), feed(2)] }).await.expect("no conflict");
+    for (topic, pos) in [(1, "1.1"), (2, "2.2")] {
+        assert!(store.changes(topic, Some(FeedPos(pos.into())), 9).await.is_ok());
+    }
+    for pos in ["1.0", "1.2", "2.1", "01.1", "1.01", "1.+1", "1.1 ", "1", ".1", "1."] {
+        let taken = store.changes(1, Some(FeedPos(pos.into())), 9).await;
+        assert!(matches!(taken, Err(StoreError::Misuse(_))), "{pos}: {taken:?}");
+    }
 }
 
 #[tokio::test]

@@ -154,12 +154,14 @@ pub(super) struct Attempts(pub(super) u32);
 
 impl Attempts {
     /// Answers the result of an attempt if it stands, or nothing if there shall be another attempt.
+    ///
+    /// Always gives way first: others get a turn, and a test that repeats itself for ever is noticed as hanging.
     pub(super) async fn settle<T>(&mut self, result: StoreResult<T>) -> Option<StoreResult<T>> {
         self.0 += 1;
+        tokio::task::yield_now().await;
         match result {
             Err(error) if passing(&error) => {
                 assert!(self.0 < ATTEMPTS, "no success in {ATTEMPTS} attempts: {error}");
-                tokio::task::yield_now().await;
                 None
             }
             result => Some(result),
