@@ -385,6 +385,11 @@ proptest! {
         let (main, request) = (random(&content, base, &one), random(&content, base, &two));
         // Checks that the result is sound and does not depend on the order.
         let merged = merge(&content, base, main, request);
+        if merged.conflicts.is_empty() {
+            // Where nothing clashes, nobody needs to know which side is the request's.
+            let exchanged = now(content.merge(DOMAIN, base, (main, request), Side::Ours)).unwrap();
+            prop_assert_eq!(exchanged.root, merged.root);
+        }
         let [b, m, r, result] = [base, main, request, merged.root].map(|root| pages(&content, root));
         let told = |entry: &PageEntry| PageEntry { rank: Rank::nth(0), updated_at: None, ..entry.clone() };
         for id in m.keys().chain(r.keys()) {
