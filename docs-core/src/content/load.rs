@@ -309,18 +309,21 @@ impl<'a> Session<'a> {
             }
         }
         self.cost.texts_written += objects.len() as u64;
+        let mut made = Vec::new();
         let mut stack = vec![root];
         while let Some(hash) = stack.pop() {
             if let Some(fresh) = self.fresh.remove(&hash) {
                 stack.extend(fresh.node.children());
-                self.cost.nodes_written += 1;
-                self.nodes.insert(hash, fresh.node);
                 objects.push((hash, fresh.bytes));
+                made.push((hash, fresh.node));
             }
         }
+        self.cost.nodes_written += made.len() as u64;
         self.put(&objects).await?;
-        for (hash, node) in &self.nodes {
-            self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash: *hash }, Arc::clone(node));
+        // Only what is stored is cached: a cached node is taken to be there.
+        for (hash, node) in made {
+            self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&node));
+            self.nodes.insert(hash, node);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use super::{
     entry::encode,
     keys,
     load::{Session, Step},
-    map::Change,
+    map::{self, Change},
 };
 use crate::{
     model::{FileId, PageId, ReusableId, VariableValue},
@@ -185,6 +185,9 @@ impl Content {
         for text in edits.iter().filter_map(Edit::text) {
             texts.insert(session.add_text(text));
         }
+        // One batch of loads for the pages the edits name, instead of one for each edit.
+        let named: Vec<Key> = edits.iter().flat_map(Edit::pages).map(keys::page).collect();
+        session.run(|session| Ok(map::get_many(session, &root, &named)?)).await?;
         for (position, edit) in edits.iter().enumerate() {
             let plan = session
                 .run(|session| At { session, root: current, now, merger: self.merger() }.plan(edit))
@@ -204,6 +207,20 @@ impl Content {
 }
 
 impl Edit {
+    /// The pages the edit names.
+    fn pages(&self) -> Vec<&PageId> {
+        match self {
+            Self::InsertPage(new) => new.parent.iter().chain([&new.id]).collect(),
+            Self::MovePage { page, into, .. } => into.iter().flatten().chain([page]).collect(),
+            Self::UpdatePage { page, .. }
+            | Self::SetBody { page, .. }
+            | Self::DeletePage { page }
+            | Self::RevertPage { page, .. }
+            | Self::ClearClashes { page } => vec![page],
+            _ => Vec::new(),
+        }
+    }
+
     /// The text the edit brings along.
     fn text(&self) -> Option<&str> {
         let body = match self {

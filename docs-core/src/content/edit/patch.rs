@@ -89,6 +89,30 @@ impl PagePatch {
         Self { title: Some(title.to_owned()), ..Self::default() }
     }
 
+    /// This patch, with the fields of another one put over it.
+    #[must_use]
+    pub fn overlaid(self, over: Self) -> Self {
+        Self {
+            title: over.title.or(self.title),
+            slug: over.slug.or(self.slug),
+            emoji: over.emoji.or(self.emoji),
+            icon: over.icon.or(self.icon),
+            description: over.description.or(self.description),
+            layout: over.layout.or(self.layout),
+            cover: over.cover.or(self.cover),
+            hidden: over.hidden.or(self.hidden),
+            no_index: over.no_index.or(self.no_index),
+            no_robots_index: over.no_robots_index.or(self.no_robots_index),
+            variables: over.variables.or(self.variables),
+            condition: over.condition.or(self.condition),
+            target: over.target.or(self.target),
+            computed: over.computed.or(self.computed),
+            computed_seed: over.computed_seed.or(self.computed_seed),
+            git: over.git.or(self.git),
+            extra: over.extra.or(self.extra),
+        }
+    }
+
     /// Checks the fields against each other and the kind of page, and sets all of them except the slug.
     pub(crate) fn apply(&self, entry: &mut PageEntry) -> ContentResult<()> {
         self.check(entry.kind)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::super::PagePatch;
+use super::super::{PagePatch, edit::check_variables};
 use crate::model::{CoverSize, PageLayout, PageWidth, VariableValue};
 
 /// Longest front matter that is read.
@@ -187,7 +187,7 @@ fn condition(value: &Value) -> Option<String> {
 
 fn variables(value: &Value) -> Option<BTreeMap<String, VariableValue>> {
     let fields = value.as_object()?;
-    fields
+    let variables: BTreeMap<String, VariableValue> = fields
         .iter()
         .map(|(name, value)| {
             let value = match value {
@@ -198,5 +198,6 @@ fn variables(value: &Value) -> Option<BTreeMap<String, VariableValue>> {
             };
             Some((name.clone(), value))
         })
-        .collect()
+        .collect::<Option<_>>()?;
+    check_variables(&variables).ok().map(|()| variables)
 }

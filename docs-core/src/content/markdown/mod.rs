@@ -9,6 +9,8 @@ mod tests;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
+use super::PagePatch;
+
 pub use self::{
     emoji::leading_emoji,
     front::{CoverSource, FrontMatter},
@@ -37,6 +39,31 @@ pub struct PageSource<'a> {
     pub body: &'a str,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
+}
+
+impl PageSource<'_> {
+    /// The fields of a page that the front matter and the heading give together.
+    ///
+    /// The heading names the page before the front matter does; the front matter's title is then kept with the keys
+    /// that no field has. A page has an emoji or an icon: where the front matter has an icon, the emoji stays in the
+    /// title. The cover is left out, it has to be looked up first.
+    #[must_use]
+    pub fn fields(&self) -> PagePatch {
+        let mut fields = self.front.fields.clone();
+        let Some(heading) = &self.heading else { return fields };
+        let has_icon = matches!(fields.icon, Some(Some(_)));
+        let title = match &heading.emoji {
+            Some(emoji) if has_icon => format!("{emoji} {}", heading.title),
+            _ => heading.title.clone(),
+        };
+        if !has_icon && heading.emoji.is_some() {
+            fields.emoji = Some(heading.emoji.clone());
+        }
+        if let Some(other) = fields.title.replace(title).filter(|other| *other != heading.title) {
+            fields.extra.get_or_insert_default().insert("title".to_owned(), other.into());
+        }
+        fields
+    }
 }
 
 /// Takes a Markdown file apart: front matter, leading title, text.

@@ -87,6 +87,28 @@ fn the_leading_title_is_taken_off() {
 }
 
 #[test]
+fn heading_and_front_matter_make_one_set_of_fields() {
+    let fields = parse_page("---\ntitle: Long title\nhidden: true\n---\n# 🚀 Start\n").fields();
+    assert_eq!((fields.title.as_deref(), fields.hidden), (Some("Start"), Some(true)));
+    assert_eq!(fields.emoji, Some(Some("🚀".into())));
+    assert_eq!(fields.extra.unwrap()["title"], json!("Long title"));
+    let fields = parse_page("---\nicon: rocket\n---\n# 🚀 Start\n").fields();
+    assert_eq!((fields.title.as_deref(), fields.emoji), (Some("🚀 Start"), None));
+    let fields = parse_page("---\ntitle: Start\n---\nText\n").fields();
+    assert_eq!((fields.title.as_deref(), fields.extra), (Some("Start"), None));
+}
+
+#[test]
+fn variables_a_page_cannot_have_stay_in_the_front_matter() {
+    for yaml in ["vars:\n  1a: x\n", "vars:\n  a: [1]\n", "vars: text\n"] {
+        let text = format!("---\n{yaml}---\n");
+        let page = parse_page(&text);
+        assert_eq!((page.front.fields.variables.as_ref(), page.warnings.len()), (None, 1), "{yaml}");
+        assert!(page.front.fields.extra.unwrap().contains_key("vars"));
+    }
+}
+
+#[test]
 fn emojis_are_taken_whole() {
     for emoji in ["🚀", "❤️", "☎️", "🇩🇪", "1️⃣", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "👍🏿", "✅", "🥳", "©️"]
     {

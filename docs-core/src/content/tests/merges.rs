@@ -357,8 +357,31 @@ fn lines(content: &Content, entry: &PageEntry) -> BTreeSet<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Edits of everything there is, groups and links among the pages.
 fn program() -> impl Strategy<Value = Vec<Edit>> {
-    proptest::collection::vec(any_edit(), 0..14)
+    let page = || (0usize..14).prop_map(id);
+    let group = page().prop_map(|page| {
+        Edit::InsertPage(Box::new(NewPage::new(page, PageKind::Group, PagePatch::titled("One"))))
+    });
+    let link = (page(), proptest::option::of(page())).prop_map(|(page, parent)| {
+        let target = Some(crate::model::ContentRef::Page { page: id(0), space: None });
+        let new = NewPage::new(page, PageKind::Link, PagePatch { target, ..PagePatch::titled("Link") });
+        Edit::InsertPage(Box::new(NewPage { parent, ..new }))
+    });
+    let variable = ("[a-c]", proptest::option::of(0u8..3)).prop_map(|(name, value)| {
+        let value = value.map(|n: u8| crate::model::VariableValue::Number(n.into()));
+        Edit::SetVariables { variables: [(name, value)].into() }
+    });
+    let shared = ("[a-b]", "([a-c]\n){0,4}").prop_map(|(name, text)| Edit::PutReusable {
+        reusable: name.parse().unwrap(),
+        fields: ReusablePatch {
+            title: Some(name),
+            body: Some(NewBody::Text(text)),
+            ..ReusablePatch::default()
+        },
+    });
+    let edit = prop_oneof![12 => any_edit(), 1 => group, 2 => link, 1 => variable, 1 => shared];
+    proptest::collection::vec(edit, 0..18)
 }
 
 proptest! {
@@ -385,6 +408,11 @@ proptest! {
         let (main, request) = (random(&content, base, &one), random(&content, base, &two));
         // Checks that the result is sound and does not depend on the order.
         let merged = merge(&content, base, main, request);
+        if merged.conflicts.is_empty() {
+            // Where nothing clashes, nobody needs to know which side is the request's.
+            let exchanged = now(content.merge(DOMAIN, base, (main, request), Side::Ours)).unwrap();
+            prop_assert_eq!(exchanged.root, merged.root);
+        }
         let [b, m, r, result] = [base, main, request, merged.root].map(|root| pages(&content, root));
         let told = |entry: &PageEntry| PageEntry { rank: Rank::nth(0), updated_at: None, ..entry.clone() };
         for id in m.keys().chain(r.keys()) {
@@ -432,6 +460,25 @@ proptest! {
         let pulled = merge(&content, base, main, request).root;
         // The request took main in, so main takes the request as it is.
         prop_assert_eq!(merge(&content, main, main, pulled).root, pulled);
+    }
+
+    #[test]
+    fn reverting_any_page_keeps_the_content_sound(start in program(), edits in program(), page in 0usize..14) {
+        let content = content();
+        let empty = now(content.empty_root(DOMAIN)).unwrap();
+        let base = random(&content, empty, &start);
+        let after = random(&content, base, &edits);
+        let revert = Edit::RevertPage { page: id(page), to: base };
+        let reverted = random(&content, after, &[revert]);
+        sound(&content, reverted);
+        let (then, now) = (pages(&content, base), pages(&content, reverted));
+        prop_assert_eq!(then.contains_key(&id(page)), now.contains_key(&id(page)));
+        if let (Some(then), Some(now)) = (then.get(&id(page)), now.get(&id(page))) {
+            prop_assert_eq!((&then.title, &then.body), (&now.title, &now.body));
+        }
+        // Nothing that was in the base is lost by it.
+        let before = pages(&content, after);
+        prop_assert!(before.keys().filter(|id| then.contains_key(*id)).all(|id| now.contains_key(id)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod edits;
 mod merges;
+mod records;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -53,7 +54,7 @@ impl Objects for Memory {
     }
 }
 
-/// Content over empty memory; caches so small that everything is loaded again and again.
+/// Content over empty memory.
 pub(super) fn content() -> Content {
     Content::new(Arc::new(Memory::default()))
 }
