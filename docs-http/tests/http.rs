@@ -8,5 +8,7 @@ mod errors;
 mod hosts;
 #[path = "http/meta.rs"]
 mod meta;
+#[path = "http/platform.rs"]
+mod platform;
 #[path = "http/toy.rs"]
 mod toy;
