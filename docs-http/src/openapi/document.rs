@@ -36,13 +36,14 @@ impl Problems {
 /// Looks for mistakes in an API, as it is before it is decorated.
 ///
 /// # Errors
-/// [`Problems`] that name each operation without an id, each id and each route that two operations share, each name
-/// that two schemas share, and each reference to a schema that nobody registers.
+/// [`Problems`] that name each operation without an id, each id and each route that two operations share, each handler
+/// that does not take the parameters of its path one by one, each name that two schemas share, and each reference to a
+/// schema that nobody registers.
 pub fn problems<T: OpenApi>() -> Result<(), Problems> {
     let mut registry = Registry::new();
     Outer::<T>::register(&mut registry);
     let apis = T::meta();
-    let mut found = twice(&apis);
+    let mut found = mistakes(&apis);
     let clashes = schema::clashes(&registry).into_iter();
     found.extend(clashes.map(|name| format!("two schemas share the name {name}")));
     let mut references = References::new(&registry);
@@ -61,6 +62,7 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     let mut paths: Vec<MetaPath> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for mut path in apis.into_iter().flat_map(|api| api.paths) {
+        path.path = template(&path.path);
         path.operations.iter_mut().for_each(add_failures);
         match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
             Some(known) => {
@@ -78,18 +80,49 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
 
 /// A path with its parameters made nameless, for comparing: `/spaces/{id}` and `/spaces/:param0` are `/spaces/{}`.
 pub(super) fn shape(path: &str) -> String {
-    let segments = path.split('/').map(|segment| match segment.as_bytes() {
-        [b'{', .., b'}'] | [b':', ..] => "{}",
-        _ => segment,
+    rewritten(path, |_, _| "{}".to_owned())
+}
+
+/// A path of the route table with its parameters named by their position, as the handlers ask for them.
+///
+/// poem-openapi does that to the path of an operation, but not to the prefix of an API object.
+pub(super) fn positional(path: &str) -> String {
+    rewritten(path, |position, _| format!(":param{position}"))
+}
+
+/// A path of the document, whose prefix poem-openapi leaves in the form of the route table.
+fn template(path: &str) -> String {
+    rewritten(path, |_, name| format!("{{{name}}}"))
+}
+
+/// The path with each parameter written anew, from its position among the parameters and its name.
+fn rewritten(path: &str, write: impl Fn(usize, &str) -> String) -> String {
+    let mut position = 0;
+    let segments = path.split('/').map(|segment| match parameter(segment) {
+        Some(name) => {
+            position += 1;
+            write(position - 1, name)
+        }
+        None => segment.to_owned(),
     });
     segments.collect::<Vec<_>>().join("/")
+}
+
+/// The name of the parameter that a segment is: `:name` or `{name}`.
+fn parameter(segment: &str) -> Option<&str> {
+    let braced = || segment.strip_prefix('{')?.strip_suffix('}');
+    segment.strip_prefix(':').or_else(braced)
+}
+
+fn parameters(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(parameter)
 }
 
 fn operations(apis: &[MetaApi]) -> impl Iterator<Item = &MetaOperation> {
     apis.iter().flat_map(|api| &api.paths).flat_map(|path| &path.operations)
 }
 
-fn twice(apis: &[MetaApi]) -> Vec<String> {
+fn mistakes(apis: &[MetaApi]) -> Vec<String> {
     let mut found = Vec::new();
     let mut ids = BTreeSet::new();
     let mut routes = BTreeSet::new();
@@ -104,21 +137,23 @@ fn twice(apis: &[MetaApi]) -> Vec<String> {
             if !routes.insert((operation.method.to_string(), shape(&path.path))) {
                 found.push(format!("two operations share the route {route}"));
             }
+            // Handlers get the parameters of a path by their position, whatever they call them.
+            let taken = operation.params.iter().filter(|parameter| parameter.in_type == MetaParamIn::Path);
+            if !parameters(&path.path).eq(taken.map(|parameter| parameter.name.as_str())) {
+                found.push(format!("the handler of {route} does not take its parameters in order, by name"));
+            }
         }
     }
     found
 }
 
 fn rename_parameters(path: &mut MetaPath, to: &str) {
-    let names = |path: &str| -> Vec<String> {
-        let segments = path.split('/').map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-        segments.flatten().map(str::to_owned).collect()
-    };
-    let renamed: HashMap<String, String> = names(&path.path).into_iter().zip(names(to)).collect();
+    let renamed: HashMap<String, &str> =
+        parameters(&path.path).map(str::to_owned).zip(parameters(to)).collect();
     let parameters = path.operations.iter_mut().flat_map(|operation| &mut operation.params);
     for parameter in parameters.filter(|parameter| parameter.in_type == MetaParamIn::Path) {
         if let Some(name) = renamed.get(&parameter.name) {
-            parameter.name.clone_from(name);
+            parameter.name = (*name).to_owned();
         }
     }
 }
@@ -212,5 +247,7 @@ mod tests {
     fn paths_are_compared_without_the_names_of_their_parameters() {
         assert_eq!(shape("/spaces/{spaceId}/x"), shape("/spaces/:param0/x"));
         assert_ne!(shape("/spaces/{id}"), shape("/spaces/trash"));
+        assert_eq!(positional("/spaces/:spaceId/x/:param0"), "/spaces/:param0/x/:param1");
+        assert_eq!(template("/spaces/:spaceId/x/{id}"), "/spaces/{spaceId}/x/{id}");
     }
 }

@@ -16,7 +16,7 @@ use poem_openapi::{
 };
 
 use super::{
-    document::{complete, shape},
+    document::{complete, positional, shape},
     operation::{Operation, known_methods},
 };
 use crate::{
@@ -72,10 +72,15 @@ impl<T: OpenApi> OpenApi for Outer<T> {
 
     fn add_routes(self, table: &mut HashMap<String, Methods>) {
         let ids = operation_ids::<T>();
-        let mut inner = HashMap::new();
+        let mut inner: HashMap<String, Methods> = HashMap::new();
         self.api.add_routes(&mut inner);
-        let mut root = None;
+        // One path may be written in two ways: poem-openapi names a parameter by its position, but not in a prefix.
+        let mut paths: HashMap<String, Methods> = HashMap::new();
         for (path, methods) in inner {
+            paths.entry(positional(&path)).or_default().extend(methods);
+        }
+        let mut root = None;
+        for (path, methods) in paths {
             let shape = shape(&path);
             let methods = methods.into_iter().map(|(method, endpoint)| {
                 let id = ids.get(&(shape.clone(), method.clone())).copied().unwrap_or("unnamed");

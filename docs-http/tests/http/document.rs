@@ -106,6 +106,10 @@ fn a_path_has_the_operations_of_all_objects() {
         assert_eq!(parameter["required"], true);
     }
     assert_eq!(space["get"]["summary"], "Shows a space");
+    // A prefix may have parameters.
+    let page = document["paths"]["/spaces/{spaceId}/pages/{pageId}"].as_object().expect("the path");
+    assert_eq!(page.keys().collect::<Vec<_>>(), ["delete", "get"]);
+    assert_eq!(page["delete"]["parameters"][1]["name"], "pageId");
 }
 
 #[test]
@@ -329,6 +333,7 @@ fn an_api_that_contradicts_itself_is_not_assembled() {
         "GET /b/{y} has no operation id",
         "two operations share the route GET /b/{y}",
         "two schemas share the name Sketch",
+        "the handler of GET /b/{x} does not take its parameters in order, by name",
     ] {
         assert!(found.contains(problem), "{problem} is missing in: {found}");
     }

@@ -257,6 +257,10 @@ async fn what_is_right_is_answered() {
     assert_eq!((response.status().as_u16(), body.as_str()), (201, ""));
     let (_, body) = parts(client.get("/v1/search?query=a+b").send().await.0).await;
     assert_eq!(body, r#""nobody looks for a b""#);
+    let (_, body) = parts(client.get("/v1/spaces/s/pages/p").send().await.0).await;
+    assert_eq!(body, r#""page p of space s""#);
+    let (_, body) = parts(client.delete("/v1/spaces/s/pages/p").send().await.0).await;
+    assert_eq!(body, r#""no page p of space s""#);
     let (_, body) = parts(client.get("/v1").send().await.0).await;
     assert_eq!(body, r#""root""#);
 }

@@ -120,7 +120,7 @@ impl Reads {
 
     /// Shows a page
     #[oai(path = "/pages/:id", method = "get", operation_id = "getPage")]
-    async fn page(&self, _who: Auth, _id: Path<String>) -> Answer<Reply<RevisionPage>> {
+    async fn page(&self, _who: Auth, #[oai(name = "id")] _id: Path<String>) -> Answer<Reply<RevisionPage>> {
         Err(Error::not_found("page").into())
     }
 
@@ -134,6 +134,22 @@ impl Reads {
     #[oai(path = "/", method = "get", operation_id = "getRoot")]
     async fn root(&self) -> Answer<Reply<String>> {
         Ok(Reply("root".to_owned()))
+    }
+}
+
+/// Its prefix has a parameter.
+pub(crate) struct Pages;
+
+#[OpenApi(prefix_path = "/spaces/:spaceId/pages")]
+impl Pages {
+    /// Shows a page of a space
+    #[oai(path = "/:pageId", method = "get", operation_id = "getPageOfSpace")]
+    async fn get(
+        &self,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "pageId")] page: Path<String>,
+    ) -> Answer<Reply<String>> {
+        Ok(Reply(format!("page {} of space {}", page.0, space.0)))
     }
 }
 
@@ -165,6 +181,12 @@ impl Writes {
     #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpace")]
     async fn delete(&self, _who: Auth, #[oai(name = "spaceId")] id: Path<String>) -> Answer<Deletion> {
         Ok(if id.0 == "known" { Deletion::Deleted } else { Deletion::Absent })
+    }
+
+    /// Deletes a page of a space
+    #[oai(path = "/spaces/:id/pages/:page", method = "delete", operation_id = "deletePageOfSpace")]
+    async fn delete_page(&self, id: Path<String>, page: Path<String>) -> Answer<Reply<String>> {
+        Ok(Reply(format!("no page {} of space {}", page.0, id.0)))
     }
 
     /// Changes content
@@ -226,7 +248,7 @@ impl Writes {
 /// The toy as an application.
 pub(crate) fn app(slow: Slow) -> HttpApp {
     let config = HttpConfig { body_limit: BodyLimit(LIMIT), ..HttpConfig::default() };
-    assemble((Reads, Writes(slow)), About::new("Toy", "1.2.3"), config, Arc::new(Tokens))
+    assemble((Reads, Pages, Writes(slow)), About::new("Toy", "1.2.3"), config, Arc::new(Tokens))
         .expect("no problems")
 }
 
