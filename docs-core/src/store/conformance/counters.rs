@@ -6,7 +6,8 @@ use super::{
     super::{StoreError, Value},
     Factory,
     kit::{
-        Plain, Rng, add, commit, create, delete, get, get_int, join, key, ops, put, spawn_each, unit, write,
+        Note, Plain, Rng, add, commit, create, delete, get, get_int, join, json, key, ops, put, spawn_each,
+        unit, write,
     },
     script::{Script, assert_serial, interleave},
 };
@@ -48,7 +49,11 @@ pub async fn create_after_delete(factory: &dyn Factory) {
 pub async fn create_names_the_key(factory: &dyn Factory) {
     let store = factory.store().await;
     for taken in ["cf!b", "num!b", "note!ü \"quoted\" (x)=(y)"] {
-        let value = if taken.starts_with("num") { Value::Int(1) } else { Value::Unit };
+        let value = match &taken[..3] {
+            "num" => Value::Int(1),
+            "not" => json(&Note::new("taken")),
+            _ => Value::Unit,
+        };
         let op = |at: &str, value: &Value| super::super::Op::Create(key(at), value.clone());
         write(&*store, vec![op(taken, &value)]).await;
         let batch = ops(vec![create("cf!0"), op(taken, &value), create("cf!z"), unit("cf!y")]);

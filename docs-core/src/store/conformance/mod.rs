@@ -3,7 +3,7 @@
 //! Each guarantee is one function; its first sentence is the requirement. A store crate implements [`Factory`] and
 //! writes one line, which makes a test of each:
 //!
-//! ```ignore
+//! ```text
 //! docs_core::suite!(MyFactory::new());
 //! ```
 //!
