@@ -92,9 +92,9 @@ use crate::{
     wire::{payload::BodyLimit, reply::JSON},
 };
 
+pub use api::Api;
 #[cfg(feature = "tower")]
 pub use doors::tower_service;
-pub use api::Api;
 pub use doors::{open_api_service, routes};
 pub use meta::Readiness;
 

@@ -35,7 +35,10 @@ impl Server {
         let builder = Platform::builder(Arc::new(MemStore::new()), objects);
         let platform = builder.clock(clock).ids(SeededIds::new(11)).base_url("https://docs.example").build();
         let ada = person(&platform, "Ada").await;
-        let org = platform.create_org(&Actor::Platform, "Engines".parse().expect("a title"), &ada.0).await.expect("org");
+        let org = platform
+            .create_org(&Actor::Platform, "Engines".parse().expect("a title"), &ada.0)
+            .await
+            .expect("org");
         let rob = person(&platform, "Rob").await;
         platform.put_member(&Actor::Platform, &org, &rob.0, Some(Role::Read)).await.expect("a member");
         let app = docs_http::routes(&platform, HttpConfig::default()).expect("routes");
@@ -91,7 +94,8 @@ impl Server {
 
 async fn person(platform: &Platform, name: &str) -> (docs_core::model::UserId, String) {
     let email = format!("{}@example.com", name.to_lowercase());
-    let new = NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
+    let new =
+        NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
     let user = platform.create_user(&Actor::Platform, new).await.expect("a user");
     let label = "test".parse().expect("a label");
     let token = platform.create_token(&Actor::Platform, &user.id, &label, None).await.expect("a token");
@@ -135,13 +139,22 @@ async fn a_page_goes_from_a_change_request_to_a_published_site() {
     let merged = s.post(&format!("{base}/change-requests/1/merge"), 200, json!({})).await.body;
     assert_eq!(merged["result"], "merge");
     let revision = s.get(&format!("{base}/content")).await;
-    assert_eq!((revision["id"].clone(), revision["type"].as_str()), (merged["revision"].clone(), Some("merge")));
+    assert_eq!(
+        (revision["id"].clone(), revision["type"].as_str()),
+        (merged["revision"].clone(), Some("merge"))
+    );
     assert_eq!(revision["mergedFrom"]["number"], 1);
     assert_eq!(revision["pages"][0]["path"], "welcome");
 
-    let site = s.post(&format!("/v1/orgs/{}/sites", s.org), 201, json!({ "title": "Docs", "spaces": [space] })).await;
+    let site = s
+        .post(&format!("/v1/orgs/{}/sites", s.org), 201, json!({ "title": "Docs", "spaces": [space] }))
+        .await;
     let site = format!("/v1/orgs/{}/sites/{}", s.org, id(&site.body));
-    assert_eq!(s.ask("GET", &format!("{site}/published"), &s.admin, None).await.status, 404, "not published yet");
+    assert_eq!(
+        s.ask("GET", &format!("{site}/published"), &s.admin, None).await.status,
+        404,
+        "not published yet"
+    );
     let published = s.post(&format!("{site}/publish"), 200, json!({})).await.body;
     assert_eq!(published["urls"]["published"], "https://docs.example/sites/docs/");
     let answer = s.get(&format!("{site}/published")).await;
@@ -150,7 +163,11 @@ async fn a_page_goes_from_a_change_request_to_a_published_site() {
     assert_eq!(answer["customizations"]["site"]["externalLinks"]["target"], "self");
     assert_eq!(s.get(&base).await["visibility"], "public", "a published space shows its site's visibility");
     let path = format!("{base}/content/path/welcome");
-    assert_eq!(s.ask("GET", &path, &s.reader, None).await.body["markdown"], "Hello.\n", "read back by a reader");
+    assert_eq!(
+        s.ask("GET", &path, &s.reader, None).await.body["markdown"],
+        "Hello.\n",
+        "read back by a reader"
+    );
 }
 
 #[tokio::test]

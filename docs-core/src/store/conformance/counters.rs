@@ -6,8 +6,8 @@ use super::{
     super::{StoreError, Value},
     Factory,
     kit::{
-        Plain, Rng, add, commit, create, delete, get, get_int, join, json, key, ops, put, spawn_each, unit,
-        write,
+        Note, Plain, Rng, add, commit, create, delete, get, get_int, join, json, key, ops, put, spawn_each,
+        unit, write,
     },
     script::{Script, assert_serial, interleave},
 };
