@@ -1,40 +1,9 @@
-//! From a Markdown file to the fields of a page: the same rules for files of a repository and for what clients send.
+//! The cover of a page, looked up: the same rules for files of a repository and for what clients send.
 
 use crate::{
-    content::{
-        PagePatch,
-        markdown::{CoverSource, PageSource},
-    },
+    content::markdown::CoverSource,
     model::{ContentRef, PageCover},
 };
-
-/// The fields that a Markdown file gives a page, on top of others: what the file says goes first.
-///
-/// The title is that of the front matter, else the leading heading, else the one there was.
-pub(super) fn fields_of(source: &PageSource<'_>, mut fields: PagePatch) -> PagePatch {
-    let front = &source.front.fields;
-    if let Some(heading) = &source.heading {
-        fields.title = Some(heading.title.clone());
-        if let Some(emoji) = &heading.emoji {
-            fields.emoji = Some(Some(emoji.clone()));
-            fields.icon = None;
-        }
-    }
-    if front.icon.is_some() {
-        fields.emoji = None;
-    }
-    over(&mut fields.title, &front.title);
-    over(&mut fields.icon, &front.icon);
-    over(&mut fields.description, &front.description);
-    over(&mut fields.layout, &front.layout);
-    over(&mut fields.hidden, &front.hidden);
-    over(&mut fields.no_index, &front.no_index);
-    over(&mut fields.no_robots_index, &front.no_robots_index);
-    over(&mut fields.variables, &front.variables);
-    over(&mut fields.condition, &front.condition);
-    over(&mut fields.extra, &front.extra);
-    fields
-}
 
 /// The cover that front matter names, its pictures looked up by the caller.
 pub(super) fn cover_of(
@@ -53,10 +22,4 @@ pub(super) fn cover_of(
 pub(super) fn web_reference(destination: &str) -> Option<ContentRef> {
     let is_web = destination.starts_with("https://") || destination.starts_with("http://");
     is_web.then(|| ContentRef::Url { url: destination.to_owned() })
-}
-
-fn over<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
-    if value.is_some() {
-        field.clone_from(value);
-    }
 }

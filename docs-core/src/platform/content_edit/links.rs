@@ -142,10 +142,10 @@ async fn find_page(text: &str, names: &Names, view: &View) -> Result<Option<Page
     if let Some(page) = names.pages.get(slugs) {
         return Ok(Some(page.clone()));
     }
-    if let Ok(id) = slugs.parse::<PageId>() {
-        if view.page(&id).await?.is_some() {
-            return Ok(Some(id));
-        }
+    if let Ok(id) = slugs.parse::<PageId>()
+        && view.page(&id).await?.is_some()
+    {
+        return Ok(Some(id));
     }
     Ok(view.find(slugs).await?.map(|(id, _)| id))
 }

@@ -19,7 +19,7 @@ use crate::{
     platform::{
         Platform,
         files::NewFile,
-        page_source::{cover_of, fields_of, web_reference},
+        page_source::{cover_of, web_reference},
     },
     store::{
         Hash,
@@ -200,7 +200,7 @@ impl Plan {
 
     /// The fields of a change, with what its Markdown says on top.
     fn fields(&self, source: &PageSource<'_>, fields: PagePatch) -> PagePatch {
-        let mut fields = fields_of(source, fields);
+        let mut fields = fields.overlaid(source.fields());
         if let Some(cover) = &source.front.cover {
             let find = |destination: &str| {
                 let file = self.names.file(destination).map(|file| ContentRef::File { file });

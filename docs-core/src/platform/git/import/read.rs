@@ -17,7 +17,7 @@ use crate::{
     platform::{
         Platform,
         files::NewFile,
-        page_source::{cover_of, fields_of, web_reference},
+        page_source::{cover_of, web_reference},
     },
     ports::{Checkout, RepoEntryKind},
     store::{Hash, records::SpaceRecord},
@@ -251,8 +251,7 @@ impl<'a> Importer<'a> {
         let source = parse_page(&text);
         self.warnings.extend(source.warnings.iter().map(|warning| format!("{}: {warning}", file.path)));
         let id = self.pages.get(&file.path).cloned().ok_or_else(unread)?;
-        let mut fields = fields_of(&source, titled);
-        // A title in the front matter of a page is kept for the export; the heading or the table of contents names it.
+        let mut fields = titled.overlaid(source.fields());
         fields.git = Some(self.git_of(file));
         fields.cover = self.cover(&source, file);
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
