@@ -110,3 +110,8 @@ pub async fn publish(setup: &Setup, title: &str, url: &str) -> Result<(SpaceId, 
     platform.import_git(admin, &space, import).await?;
     Ok((space, site))
 }
+
+/// The example of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
