@@ -169,10 +169,10 @@ mod tests {
         assert_eq!(daemon.host, Host::<String>::parse("127.0.0.1").unwrap());
         assert_eq!((daemon.port, daemon.path.as_str()), (9418, "/a b.git"));
 
-        let Address::Disk(url) = Address::parse("file:///srv/a b", Outbound::Files).unwrap() else {
+        let Address::Disk(disk) = Address::parse("file:///srv/a b", Outbound::Files).unwrap() else {
             panic!()
         };
-        assert_eq!(url, "file:///srv/a%20b");
+        assert_eq!((disk.url.as_str(), disk.path), ("file:///srv/a%20b", PathBuf::from("/srv/a b")));
     }
 
     #[test]

@@ -159,14 +159,14 @@ impl fmt::Debug for GitClient {
     }
 }
 
-/// Runs libgit2 and the network side by side. When both fail, the network knows why.
+/// Runs libgit2 and the network side by side. When libgit2 fails, the network may know why; when it does not, it has all
+/// it needs, however the connection ended.
 async fn both(
     network: impl Future<Output = Result<(), GitError>> + Send,
     job: Job,
 ) -> Result<GitCheckout, GitError> {
     let (network, work) = tokio::join!(network, listing::blocking(move || job.run()));
-    network?;
-    work
+    work.map_err(|error| network.err().unwrap_or(error))
 }
 
 /// A job without its source.

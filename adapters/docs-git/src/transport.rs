@@ -51,8 +51,8 @@ fn register_both() -> Result<(), Error> {
     // are made by a `GitClient` only, which exists after this has returned, and `OnceLock` lets one thread in. A host
     // that uses libgit2 itself is told to make its client first, see `GitClient::new`.
     unsafe {
-        git2::transport::register("docs-http", |remote| web(remote))?;
-        git2::transport::register("docs-git", |remote| daemon(remote))
+        git2::transport::register("docs-http", web)?;
+        git2::transport::register("docs-git", daemon)
     }
 }
 

@@ -40,11 +40,11 @@ async fn a_kept_repository_gets_what_is_new_only() {
     let (folder, client) = with_cache();
 
     let first = client.fetch(&kept(&url, "space")).await.unwrap();
-    assert_filled(&*first, &fixture).await;
+    assert_filled(&*first, fixture.main()).await;
     let posts = || log.lock().unwrap().iter().filter(|request| request.line.starts_with("POST")).count();
     let before = posts();
     let again = client.fetch(&kept(&url, "space")).await.unwrap();
-    assert_filled(&*again, &fixture).await;
+    assert_filled(&*again, fixture.main()).await;
     assert_eq!(posts(), before, "nothing is new");
 
     let tip = fixture.repository.refname_to_id("refs/heads/main").unwrap();
@@ -66,7 +66,7 @@ async fn repositories_of_different_urls_and_ids_are_kept_apart() {
     let (folder, client) = with_cache();
     for (fixture, id) in [(&a, "one"), (&b, "one"), (&a, "two"), (&a, "one")] {
         let checkout = client.fetch(&kept(&fixture.file_url(), id)).await.unwrap();
-        assert_filled(&*checkout, fixture).await;
+        assert_filled(&*checkout, fixture.main()).await;
     }
     assert_eq!(repositories(folder.path()).len(), 3);
 }
@@ -85,7 +85,7 @@ async fn fetches_into_one_repository_wait_for_each_other() {
         })
         .collect();
     for fetch in fetches {
-        assert_eq!(fetch.await.unwrap(), Ok(fixture.tip("refs/heads/main")));
+        assert_eq!(fetch.await.unwrap(), Ok(fixture.main()));
     }
     assert_eq!(repositories(folder.path()).len(), 1);
 }
@@ -99,7 +99,7 @@ async fn a_damaged_repository_is_fetched_anew() {
     fs::remove_dir_all(repository.join("objects")).unwrap();
     fs::write(repository.join("HEAD"), "nonsense").unwrap();
     let checkout = client.fetch(&kept(&fixture.file_url(), "x")).await.unwrap();
-    assert_filled(&*checkout, &fixture).await;
+    assert_filled(&*checkout, fixture.main()).await;
 }
 
 #[tokio::test]

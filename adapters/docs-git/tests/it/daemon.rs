@@ -15,7 +15,7 @@ async fn a_repository_is_fetched_from_a_daemon() {
     let (server, log) = daemon(fixture.path());
     let url = format!("git://{}/repo.git", server.address());
     let checkout = fetch(&url, "refs/heads/main").await.unwrap();
-    assert_filled(&*checkout, &fixture).await;
+    assert_filled(&*checkout, fixture.main()).await;
     let expected = format!("git-upload-pack /repo.git\0host={}\0", server.address());
     assert_eq!(*log.lock().unwrap(), [expected]);
 }

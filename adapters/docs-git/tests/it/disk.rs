@@ -10,7 +10,7 @@ use crate::fixture::{
 async fn a_repository_on_disk_is_fetched() {
     let fixture = Fixture::filled();
     let checkout = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
-    assert_filled(&*checkout, &fixture).await;
+    assert_filled(&*checkout, fixture.main()).await;
     for path in ["none.md", "docs", "", "../README.md"] {
         assert_eq!(checkout.read(path).await, Err(GitError::NoSuchFile(path.to_owned())));
     }
@@ -23,7 +23,7 @@ async fn a_checkout_outlives_its_client() {
         let client = client();
         client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await.unwrap()
     };
-    assert_filled(&*checkout, &fixture).await;
+    assert_filled(&*checkout, fixture.main()).await;
 }
 
 #[tokio::test]

@@ -56,8 +56,9 @@ impl Fixture {
         id
     }
 
-    pub(crate) fn tip(&self, reference: &str) -> String {
-        self.repository.refname_to_id(reference).unwrap().to_string()
+    /// The commit that `main` leads to.
+    pub(crate) fn main(&self) -> String {
+        self.repository.refname_to_id("refs/heads/main").unwrap().to_string()
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -116,8 +117,8 @@ pub(crate) fn error_of(result: Result<Box<dyn Checkout>, GitError>) -> GitError 
 }
 
 /// Checks that the checkout is the newest state of a filled repository.
-pub(crate) async fn assert_filled(checkout: &dyn Checkout, fixture: &Fixture) {
-    assert_eq!(checkout.commit().oid, fixture.tip("refs/heads/main"));
+pub(crate) async fn assert_filled(checkout: &dyn Checkout, tip: String) {
+    assert_eq!(checkout.commit().oid, tip);
     assert_eq!(checkout.commit().message, "Say hello\n\nä");
     assert_eq!(checkout.commit().committed_at.timestamp(), 1_700_000_000);
     assert_eq!(paths(checkout), ["README.md", "docs/a.md", "docs/empty.md"]);

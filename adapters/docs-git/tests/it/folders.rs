@@ -134,6 +134,6 @@ async fn known_urls_go_before_the_other_remote() {
     let other = request(&fixture.file_url(), "refs/heads/main");
     assert_eq!(error_of(alone.fetch(&other).await), GitError::NoRepository);
     let both = alone.or(client());
-    assert_eq!(both.fetch(&other).await.unwrap().commit().oid, fixture.tip("refs/heads/main"));
+    assert_eq!(both.fetch(&other).await.unwrap().commit().oid, fixture.main());
     assert_eq!(both.fetch(&known).await.unwrap().commit().oid, oid);
 }

@@ -23,7 +23,7 @@ async fn a_repository_is_fetched_over_http() {
         [format!("http://{}/repo.git", server.address()), format!("http://{}/repo.git/", server.address())]
     {
         let checkout = private().fetch(&request(&url, "refs/heads/main")).await.unwrap();
-        assert_filled(&*checkout, &fixture).await;
+        assert_filled(&*checkout, fixture.main()).await;
     }
     let log = log.lock().unwrap();
     assert!(log.iter().all(|request| request.authorization.is_none()));
@@ -73,7 +73,7 @@ async fn credentials_of_the_url_are_used_and_never_shown() {
     let address = server.address();
     let url = format!("http://me%40x:p%3Aw%20s3cret@{address}/repo.git");
     let checkout = fetch(&url, "refs/heads/main").await.unwrap();
-    assert_filled(&*checkout, &fixture).await;
+    assert_filled(&*checkout, fixture.main()).await;
     assert!(log.lock().unwrap().iter().all(|request| !request.line.contains("s3cret")));
 
     assert_eq!(
@@ -160,7 +160,7 @@ async fn private_addresses_are_refused_unless_they_are_allowed() {
         let url = format!("http://docs.example.com:{port}/repo.git");
         let checkout =
             private().with_resolver(Inside).fetch(&request(&url, "refs/heads/main")).await.unwrap();
-        assert_filled(&*checkout, &fixture).await;
+        assert_filled(&*checkout, fixture.main()).await;
     }
 }
 
@@ -182,7 +182,7 @@ async fn redirects_are_followed_without_the_credentials_of_another_host() {
     });
     let url = format!("http://me:s3cret@{}/old.git", first.address());
     let checkout = fetch(&url, "refs/heads/main").await.unwrap();
-    assert_filled(&*checkout, &fixture).await;
+    assert_filled(&*checkout, fixture.main()).await;
     assert!(first_log.lock().unwrap().iter().all(|request| request.authorization.is_some()));
     assert!(target_log.lock().unwrap().iter().all(|request| request.authorization.is_none()));
 }
