@@ -86,7 +86,9 @@ fn content_sizes(c: &mut Criterion) -> Outcome<()> {
             b.iter_batched(
                 || {
                     let n = next();
-                    let one = |at: usize| rt.block_on(content.edit("bench", root, now, &[edit(at, format!("side {n}"))]));
+                    let one = |at: usize| {
+                        rt.block_on(content.edit("bench", root, now, &[edit(at, format!("side {n}"))]))
+                    };
                     (one(n * 31 % pages).map(|e| e.root), one((n * 31 + 50) % pages).map(|e| e.root))
                 },
                 |(ours, theirs)| {
