@@ -91,7 +91,9 @@ pub fn text(n: usize, edit: &str) -> String {
 ///
 /// # Errors
 /// The platform's.
-pub async fn platform_with(spaces: usize) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
+pub async fn platform_with(
+    spaces: usize,
+) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
     let store: Arc<dyn Store> = Arc::new(MemStore::new());
     let objects: Arc<dyn Objects> = Arc::new(MemObjects::new());
     let platform = Platform::builder(store, objects).ids(SeededIds::new(3)).build();

@@ -86,12 +86,14 @@ fn content_sizes(c: &mut Criterion) -> Outcome<()> {
             b.iter_batched(
                 || {
                     let n = next();
-                    let one = |at: usize| rt.block_on(content.edit("bench", root, now, &[edit(at, format!("side {n}"))]));
+                    let one = |at: usize| {
+                        rt.block_on(content.edit("bench", root, now, &[edit(at, format!("side {n}"))]))
+                    };
                     (one(n * 31 % pages).map(|e| e.root), one((n * 31 + 50) % pages).map(|e| e.root))
                 },
                 |(ours, theirs)| {
                     let (Ok(ours), Ok(theirs)) = (ours, theirs) else { return false };
-                    rt.block_on(content.merge("bench", root, ours, theirs, Side::Theirs)).is_ok()
+                    rt.block_on(content.merge("bench", root, (ours, theirs), Side::Theirs)).is_ok()
                 },
                 BatchSize::SmallInput,
             );
@@ -108,7 +110,7 @@ fn http(c: &mut Criterion) {
 fn http_requests(c: &mut Criterion) -> Outcome<()> {
     let rt = runtime()?;
     let (platform, org, spaces, token) = rt.block_on(platform_with(100))?;
-    let client = TestClient::new(docs_http::routes(&platform, docs_http::HttpConfig::default()));
+    let client = TestClient::new(docs_http::routes(&platform, docs_http::HttpConfig::default())?);
     let bearer = format!("Bearer {token}");
     let get = |path: &str| {
         let request = client.get(path).header("authorization", &bearer);

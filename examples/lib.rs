@@ -4,7 +4,10 @@ use std::{error::Error, sync::Arc};
 
 use docs_core::{
     Actor, ErrorKind, Platform,
-    model::{CreateSite, CreateSpace, ImportGitRepository, OrgId, SiteId, SiteSpacesInput, SiteTitle, SpaceId, SpaceTitle},
+    model::{
+        CreateSite, CreateSpace, ImportGitRepository, OrgId, SiteId, SiteSpacesInput, SiteTitle, SpaceId,
+        SpaceTitle,
+    },
     platform::NewUser,
 };
 use docs_git::EmbeddedCheckout;
@@ -75,7 +78,8 @@ pub async fn first_start(platform: &Platform, token: Option<&str>) -> Result<Opt
         created => created?,
     };
     let org = platform.create_org(&Actor::Platform, "Documentation".parse()?, &admin.id).await?;
-    let token = platform.create_token(&Actor::Platform, &admin.id, &"first token".parse()?, token).await?.secret;
+    let token =
+        platform.create_token(&Actor::Platform, &admin.id, &"first token".parse()?, token).await?.secret;
     Ok(Some(Setup { platform: platform.clone(), token, org, admin: Actor::User(admin.id) }))
 }
 
@@ -106,3 +110,8 @@ pub async fn publish(setup: &Setup, title: &str, url: &str) -> Result<(SpaceId, 
     platform.import_git(admin, &space, import).await?;
     Ok((space, site))
 }
+
+/// The example of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

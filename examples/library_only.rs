@@ -21,7 +21,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let new = CreateSpace { title: Some("Guide".parse()?), ..CreateSpace::default() };
     let space = platform.create_space(&me, &org, new).await?;
-    let request = CreateChangeRequest { subject: Some("A first page".parse()?), ..CreateChangeRequest::default() };
+    let request =
+        CreateChangeRequest { subject: Some("A first page".parse()?), ..CreateChangeRequest::default() };
     let request = platform.create_change_request(&me, &space.id, request).await?;
 
     // Changes have the form they have on the wire.

@@ -64,7 +64,8 @@ struct First {
 async fn main() -> Result<(), Box<dyn Error>> {
     let flags = Flags::parse();
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let listener = TcpListener::bind(flags.bind).await.map_err(|e| format!("cannot listen on {}: {e}", flags.bind))?;
+    let listener =
+        TcpListener::bind(flags.bind).await.map_err(|e| format!("cannot listen on {}: {e}", flags.bind))?;
     let bound = listener.local_addr()?;
     let base = flags.base_url.clone().unwrap_or_else(|| format!("http://{bound}"));
 
@@ -90,10 +91,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         signal().await;
         tracing::info!("stopping: requests and jobs in flight are finished first");
         // Both receivers live as long as this future, so somebody hears it.
-        drop(stop.send(true));
+        let _ = stop.send(true);
     };
     let acceptor = TcpAcceptor::from_tokio(listener)?;
-    Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(app, ended, Some(Duration::from_secs(30))).await?;
+    Server::new_with_acceptor(acceptor)
+        .run_with_graceful_shutdown(app, ended, Some(Duration::from_secs(30)))
+        .await?;
     worker.await?;
     Ok(())
 }
@@ -117,7 +120,9 @@ async fn remote(flags: &Flags) -> Result<(Arc<dyn GitRemote>, First), Box<dyn Er
     }
     let folder = std::fs::canonicalize(Path::new(import)).map_err(|e| format!("--import {import}: {e}"))?;
     let url = format!("file://{}", folder.display());
-    let checkout = FolderCheckout::open(folder, Limits::default()).await.map_err(|e| format!("--import {import}: {e}"))?;
+    let checkout = FolderCheckout::open(folder, Limits::default())
+        .await
+        .map_err(|e| format!("--import {import}: {e}"))?;
     Ok((Arc::new(remote.with(&url, MAIN, checkout)), First { title, url, local: true }))
 }
 

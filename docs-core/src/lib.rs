@@ -1,4 +1,37 @@
-//! A documentation platform as a library.
+//! A documentation platform as a library: organizations and people, spaces with pages, files and history, change
+//! requests, sites, import from Git.
+//!
+//! A [`Platform`] is made of a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. Its methods
+//! are the operations; the first argument of each is the [`Actor`], who acts.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use docs_core::{Actor, Platform, model::CreateSpace, platform::NewUser};
+//! use docs_memstore::{MemObjects, MemStore};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+//! let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+//! let ada = platform.create_user(&Actor::Platform, ada).await?;
+//! let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?;
+//! let space = platform.create_space(&Actor::User(ada.id), &org, CreateSpace::default()).await?;
+//! assert_eq!(&*space.title, "Untitled");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what it holds | look here to |
+//! |---|---|---|
+//! | [`platform`] | the operations, one file a noun | do something |
+//! | [`model`] | resources, requests, ids, limits | know what a thing looks like |
+//! | [`policy`] | who may do what | know why something is refused |
+//! | [`content`] | revisions, edits, merges, Markdown, the Git format | work on text itself |
+//! | [`store`] | the contract of a store and what all stores share | write a store |
+//! | [`ports`] | what the outside does | plug in a clock, a Git reader |
+//!
+//! The crate opens no socket, spawns no task, and takes time and chance from its ports only. Background work is jobs
+//! in the store: the host runs [`Platform::work`], a test calls [`Platform::settle`].
 
 pub mod content;
 mod error;

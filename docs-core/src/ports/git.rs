@@ -100,6 +100,9 @@ pub enum GitError {
     /// There is no repository at the URL.
     #[error("there is no repository at this URL")]
     NoRepository,
+    /// The ref is not the full name of one.
+    #[error("ref: {0}")]
+    Ref(String),
     /// The repository has no such ref.
     #[error("ref: the repository has no `{0}`")]
     NoRef(String),

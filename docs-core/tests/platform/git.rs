@@ -11,7 +11,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_core::{
     ErrorKind,
-    model::{ImportGitRepository, PageId, RevisionPage, SpaceId},
+    model::{ContentRef, ImportGitRepository, PageId, RevisionPage, SpaceId},
     platform::{ContentOf, Shown},
     ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
     store::{Hash, records::JobState},
@@ -213,6 +213,23 @@ async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
     let info = w.platform.git_info(&w.admin, &space).await.expect("known");
     assert_eq!(info.repo_name.as_deref(), Some("docs"));
     w.check().await;
+}
+
+#[tokio::test]
+async fn a_listed_place_on_a_page_becomes_a_link_to_that_place() {
+    let (w, remote, space) = world().await;
+    remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [The end](README.md#end)\n");
+    import(&w, &space).await;
+    let pages = w
+        .platform
+        .list_pages(&w.admin, &ContentOf::space(space), Shown::default())
+        .await
+        .expect("read")
+        .pages;
+    let [RevisionPage::Document(page), RevisionPage::Link(link)] = &pages[..] else { panic!("{pages:?}") };
+    let target =
+        ContentRef::Anchor { anchor: "end".to_owned(), page: Some(page.base.id.clone()), space: None };
+    assert_eq!(link.target, target);
 }
 
 #[tokio::test]

@@ -5,3 +5,4 @@ mod git;
 mod spaces;
 mod states;
 mod support;
+mod tidy;

@@ -28,7 +28,6 @@ impl ChangeRequests {
     ///
     /// Newest first.
     #[oai(path = "/", method = "get", operation_id = "listChangeRequestsForSpace")]
-    #[expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
     async fn list(
         &self,
         auth: Auth,

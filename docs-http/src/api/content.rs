@@ -172,7 +172,6 @@ impl Content {
         method = "get",
         operation_id = "listFilesInChangeRequestById"
     )]
-    #[expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
     async fn request_files(
         &self,
         auth: Auth,

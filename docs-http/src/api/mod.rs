@@ -1,5 +1,7 @@
 //! The operations over HTTP: one file a noun, each handler a call of one operation of the platform.
 
+#![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
+
 mod change_requests;
 mod content;
 mod git;

@@ -23,7 +23,6 @@ pub struct Sites(pub(super) Platform);
 impl Sites {
     /// List the sites of an organization
     #[oai(path = "/", method = "get", operation_id = "listSites")]
-    #[expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
     async fn list(
         &self,
         auth: Auth,

@@ -179,7 +179,7 @@ mod tests {
             ("[a](b.md)", "b.md", "b.md"),
             ("ä [a *b* `](x` c](b.md \"t](u\")", "b.md", "b.md"),
             ("[a](<b c.md> 't')", "b c.md", "b c.md"),
-            ("[a](  b(1\\).md  )", "b(1\\).md", "b(1).md"),
+            ("[a](  b\\(1\\).md  )", "b\\(1\\).md", "b(1).md"),
             ("[a]((b).md)", "(b).md", "(b).md"),
             ("![](b.png)", "b.png", "b.png"),
             ("[a\\]](b.md)", "b.md", "b.md"),

@@ -111,7 +111,7 @@ mod tests {
         {
             assert_eq!(parse(text), [], "{text}");
         }
-        assert_eq!(tags("`{% a \"x\" %}` {% b %}", &[0..13]).len(), 1);
+        assert_eq!(tags("`{% a \"x\" %}` {% b %} `{% c %}`", &[0..13, 22..31]).len(), 1);
     }
 
     proptest! {

@@ -301,8 +301,9 @@ mod tests {
             ("docs.md", EntryKind::File),
             ("e.md", EntryKind::File),
         ]);
-        let below: Vec<_> = tree.below(&RepoPath::new("docs").unwrap()).map(|path| path.as_str()).collect();
+        let (docs, root) = (path("docs"), RepoPath::default());
+        let below: Vec<_> = tree.below(&docs).map(RepoPath::as_str).collect();
         assert_eq!(below, ["docs/a.md", "docs/b/c.md"]);
-        assert_eq!(tree.below(&RepoPath::default()).count(), 5);
+        assert_eq!(tree.below(&root).count(), 5);
     }
 }

@@ -46,7 +46,7 @@ fn paths_come_from_file_names_and_parents() {
         &["README.md", "Quick Start.md", "a/README.md", "a/One.md", "z/other.md", "ref/errors.md", "???.md"],
         Some(
             "* [Welcome](README.md)\n* [Go](<Quick Start.md>)\n* [A](a/)\n  * [One](a/One.md)\n    * [Far](z/other.md)\n\
-             * [Why](???.md)\n* [Web](https://x.y)\n\n## The Reference\n* [E](ref/errors.md)\n\n\
+             * [Why](%3F%3F%3F.md)\n* [Web](https://x.y)\n\n## The Reference\n* [E](ref/errors.md)\n\n\
              ## More <a href=\"#m\" id=\"m\"></a>\n* Empty page\n",
         ),
     );

@@ -280,10 +280,14 @@ impl<'a> Importer<'a> {
     fn link_target(&self, url: &str, file: Option<&PlannedFile>) -> ContentRef {
         let page = file.and_then(|file| self.pages.get(&file.path));
         let asset = file.and_then(|file| self.files.get(&file.path));
-        match (page, asset) {
-            (Some(page), _) => ContentRef::Page { page: page.clone(), space: None },
-            (None, Some(file)) => ContentRef::File { file: file.clone() },
-            (None, None) => ContentRef::Url { url: url.to_owned() },
+        let anchor = url.split_once('#').map(|(_, anchor)| anchor).filter(|anchor| !anchor.is_empty());
+        match (page, anchor, asset) {
+            (Some(page), Some(anchor), _) => {
+                ContentRef::Anchor { anchor: anchor.to_owned(), page: Some(page.clone()), space: None }
+            }
+            (Some(page), None, _) => ContentRef::Page { page: page.clone(), space: None },
+            (None, _, Some(file)) => ContentRef::File { file: file.clone() },
+            (None, _, None) => ContentRef::Url { url: url.to_owned() },
         }
     }
 

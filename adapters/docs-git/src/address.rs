@@ -1,0 +1,216 @@
+//! The URLs of repositories.
+
+use std::{fmt, path::PathBuf};
+
+use docs_core::ports::GitError;
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
+use crate::Outbound;
+
+/// A URL of a repository, taken apart.
+#[derive(Debug)]
+pub(crate) enum Address {
+    /// Over HTTP.
+    Web(Web),
+    /// Over the protocol of Git's own daemon.
+    Daemon(Daemon),
+    /// On a disk of this machine.
+    Disk(Disk),
+}
+
+/// A repository over HTTP.
+#[derive(Debug)]
+pub(crate) struct Web {
+    /// The URL without credentials, and with no slash at its end.
+    pub(crate) url: Url,
+    /// Who asks.
+    pub(crate) credentials: Option<Credentials>,
+}
+
+/// A repository of Git's own daemon.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    pub(crate) host: Host<String>,
+    pub(crate) port: u16,
+    /// The path as the daemon gets it.
+    pub(crate) path: String,
+}
+
+/// A repository on a disk.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    /// The `file` URL.
+    pub(crate) url: String,
+    pub(crate) path: PathBuf,
+}
+
+/// A user name and a password. They show up in no text.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    pub(crate) user: String,
+    pub(crate) password: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+/// The port of Git's own daemon.
+pub(crate) const DAEMON_PORT: u16 = 9418;
+
+impl Address {
+    /// Reads a URL. No error repeats it: it may hold a password.
+    pub(crate) fn parse(text: &str, outbound: Outbound) -> Result<Self, GitError> {
+        let url = Url::parse(text.trim()).map_err(|_| {
+            GitError::Url(
+                "this is not a URL; write it like `https://example.com/owner/repository.git`".to_owned(),
+            )
+        })?;
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(GitError::Url("the URL of a repository has neither `?` nor `#`".to_owned()));
+        }
+        match url.scheme() {
+            "https" | "http" => Self::web(url),
+            "git" => Self::daemon(&url),
+            "file" if outbound == Outbound::Files => Self::disk(&url),
+            "file" => Err(GitError::Refused("this server reads no repositories from its disks".to_owned())),
+            _ => Err(GitError::Url("only `https`, `http` and `git` URLs are allowed".to_owned())),
+        }
+    }
+
+    /// The URL without credentials: a name for the repository.
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::Web(web) => web.url.to_string(),
+            Self::Daemon(Daemon { host, port, path }) => format!("git://{host}:{port}{path}"),
+            Self::Disk(disk) => disk.url.clone(),
+        }
+    }
+
+    fn web(mut url: Url) -> Result<Self, GitError> {
+        let credentials = credentials(&url)?;
+        let unusable = |()| GitError::Url("the URL needs a host".to_owned());
+        url.set_username("").map_err(unusable)?;
+        url.set_password(None).map_err(unusable)?;
+        let path = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&path);
+        Ok(Self::Web(Web { url, credentials }))
+    }
+
+    fn daemon(url: &Url) -> Result<Self, GitError> {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(GitError::Url("a `git` URL has no user name; use `https`".to_owned()));
+        }
+        // The host of a scheme that browsers do not know is not read as an address yet.
+        let host = url.host_str().and_then(|host| Host::parse(host).ok());
+        let host = host.ok_or_else(|| GitError::Url("the URL needs a host".to_owned()))?;
+        let path = percent_decode_str(url.path())
+            .decode_utf8()
+            .ok()
+            .filter(|path| path.len() > 1 && path.len() <= MAX_PATH && !path.contains(char::is_control));
+        let path = path.ok_or_else(|| GitError::Url("the URL needs the path of a repository".to_owned()))?;
+        Ok(Self::Daemon(Daemon { host, port: url.port().unwrap_or(DAEMON_PORT), path: path.into_owned() }))
+    }
+
+    fn disk(url: &Url) -> Result<Self, GitError> {
+        let is_here = matches!(url.host_str(), None | Some("" | "localhost"));
+        match url.to_file_path() {
+            Ok(path) if is_here && path.is_absolute() => {
+                Ok(Self::Disk(Disk { url: format!("file://{}", url.path()), path }))
+            }
+            _ => Err(GitError::Url(
+                "a `file` URL needs an absolute path, like `file:///srv/git/docs`".to_owned(),
+            )),
+        }
+    }
+}
+
+/// Longest path of a repository: the protocol has room for no more.
+const MAX_PATH: usize = 4096;
+
+fn credentials(url: &Url) -> Result<Option<Credentials>, GitError> {
+    let decode = |text: &str| {
+        percent_decode_str(text)
+            .decode_utf8()
+            .map(std::borrow::Cow::into_owned)
+            .map_err(|_| GitError::Url("the user name and the password must be UTF-8".to_owned()))
+    };
+    if url.username().is_empty() && url.password().is_none() {
+        return Ok(None);
+    }
+    let user = decode(url.username())?;
+    let password = decode(url.password().unwrap_or_default())?;
+    Ok(Some(Credentials { user, password }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let Address::Web(web) =
+            Address::parse(" https://me%40x:p%3Aw%20@Example.com:8443/a/b.git/ ", Outbound::Public).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!(web.url.as_str(), "https://example.com:8443/a/b.git");
+        let credentials = web.credentials.unwrap();
+        assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("me@x", "p:w "));
+        assert_eq!(format!("{credentials:?}"), "Credentials");
+
+        let Address::Daemon(daemon) = Address::parse("git://0x7f.1/a%20b.git", Outbound::Public).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!(daemon.host, Host::<String>::parse("127.0.0.1").unwrap());
+        assert_eq!((daemon.port, daemon.path.as_str()), (9418, "/a b.git"));
+
+        let Address::Disk(disk) = Address::parse("file:///srv/a b", Outbound::Files).unwrap() else {
+            panic!()
+        };
+        assert_eq!((disk.url.as_str(), disk.path), ("file:///srv/a%20b", PathBuf::from("/srv/a b")));
+    }
+
+    #[test]
+    fn everything_else_is_refused_without_being_repeated() {
+        for text in [
+            "",
+            "git@github.com:owner/repo.git",
+            "ssh://git@secret.test/x",
+            "secret:pw@host/x",
+            "ftp://secret.test/x",
+            "javascript:secret",
+            "https://secret@:80/x",
+            "https://h/x?secret",
+            "https://h/x#secret",
+            "git://secret@h/x",
+            "git://h",
+            "git://h/",
+            "git://h/a%00secret",
+            "git:///secret",
+            "/srv/secret",
+            "file://host/secret",
+            "file:secret",
+            "docs-http://remote/secret",
+        ] {
+            for outbound in [Outbound::Public, Outbound::Files] {
+                match Address::parse(text, outbound) {
+                    Ok(address) => assert_eq!(text, "file:secret", "{address:?}"),
+                    Err(error) => {
+                        assert!(
+                            matches!(error, GitError::Url(_) | GitError::Refused(_)),
+                            "{text}: {error:?}"
+                        );
+                        assert!(!error.to_string().contains("secret"), "{text}: {error}");
+                    }
+                }
+            }
+        }
+        let error = Address::parse("file:///srv", Outbound::Private).unwrap_err();
+        assert!(matches!(error, GitError::Refused(_)), "{error:?}");
+    }
+}

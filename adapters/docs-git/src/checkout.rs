@@ -1,0 +1,175 @@
+//! The files of a commit in a repository.
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::DateTime;
+use docs_core::ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
+use git2::{ObjectType, Odb, Oid, Repository};
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+use crate::{
+    Limits,
+    clone::broken,
+    listing::{self, MAX_LINK, MAX_PATH},
+    meter::file_too_large,
+};
+
+/// The files of a commit, read from the repository it was fetched into when they are asked for.
+///
+/// Names that are not UTF-8 are left out, with a word in the log: a path of the platform is text.
+pub(crate) struct GitCheckout {
+    commit: Commit,
+    entries: Vec<RepoEntry>,
+    limits: Limits,
+    shared: Arc<Shared>,
+}
+
+/// A repository with the folder it is in. The folder goes when nobody reads any more.
+pub(crate) struct Shared {
+    repository: Mutex<Repository>,
+    _folder: Option<TempDir>,
+}
+
+impl Shared {
+    pub(crate) fn new(repository: Repository, folder: Option<TempDir>) -> Self {
+        Self { repository: Mutex::new(repository), _folder: folder }
+    }
+}
+
+impl GitCheckout {
+    /// Lists the files of a commit.
+    pub(crate) fn read(shared: Shared, id: Oid, limits: Limits) -> Result<Self, GitError> {
+        let (commit, entries) = {
+            let repository = shared.repository.lock();
+            let commit = repository.find_commit(id).map_err(|error| broken(&error))?;
+            let committed_at = DateTime::from_timestamp(commit.time().seconds(), 0)
+                .ok_or_else(|| GitError::Broken("the commit has no date that exists".to_owned()))?;
+            let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
+            let odb = repository.odb().map_err(|error| broken(&error))?;
+            let mut lister =
+                Lister { repository: &repository, odb, limits, entries: Vec::new(), visited: 0, skipped: 0 };
+            lister.list(commit.tree_id())?;
+            if lister.skipped > 0 {
+                tracing::warn!(commit = %id, skipped = lister.skipped, "names that are not UTF-8 are left out");
+            }
+            let mut entries = lister.entries;
+            entries.sort_by(|a, b| a.path.cmp(&b.path));
+            (Commit { oid: id.to_string(), message, committed_at }, entries)
+        };
+        Ok(Self { commit, entries, limits, shared: Arc::new(shared) })
+    }
+}
+
+#[async_trait]
+impl Checkout for GitCheckout {
+    fn commit(&self) -> &Commit {
+        &self.commit
+    }
+
+    fn entries(&self) -> &[RepoEntry] {
+        &self.entries
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        let entry = listing::file(&self.entries, path)?;
+        if entry.size > self.limits.file_bytes {
+            return Err(file_too_large(path, entry.size, self.limits.file_bytes));
+        }
+        let id = Oid::from_str(&entry.oid).map_err(|error| broken(&error))?;
+        let shared = self.shared.clone();
+        listing::blocking(move || {
+            let repository = shared.repository.lock();
+            let odb = repository.odb().map_err(|error| broken(&error))?;
+            let object = odb.read(id).map_err(|error| broken(&error))?;
+            Ok(Bytes::copy_from_slice(object.data()))
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for GitCheckout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GitCheckout").field("commit", &self.commit.oid).finish_non_exhaustive()
+    }
+}
+
+const FOLDER: i32 = 0o040_000;
+const LINK: i32 = 0o120_000;
+const SUBMODULE: i32 = 0o160_000;
+
+struct Lister<'a> {
+    repository: &'a Repository,
+    odb: Odb<'a>,
+    limits: Limits,
+    entries: Vec<RepoEntry>,
+    /// Files and folders seen. Folders may be one and the same many times over, so they count.
+    visited: usize,
+    skipped: usize,
+}
+
+impl Lister<'_> {
+    fn list(&mut self, root: Oid) -> Result<(), GitError> {
+        let mut todo = vec![(root, String::new())];
+        while let Some((id, folder)) = todo.pop() {
+            let tree = self.repository.find_tree(id).map_err(|error| broken(&error))?;
+            for entry in &tree {
+                self.visited += 1;
+                if self.visited > self.limits.entries {
+                    return Err(listing::too_many(self.limits.entries));
+                }
+                let Ok(name) = std::str::from_utf8(entry.name_bytes()) else {
+                    self.skipped += 1;
+                    continue;
+                };
+                let path = join(&folder, name)?;
+                match entry.filemode_raw() & 0o170_000 {
+                    FOLDER => todo.push((entry.id(), path)),
+                    SUBMODULE => self.push(path, entry.id(), 0, RepoEntryKind::Submodule),
+                    LINK => self.link(path, entry.id())?,
+                    _ => {
+                        let size = self.size(entry.id())?;
+                        self.push(path, entry.id(), size, RepoEntryKind::File);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, path: String, id: Oid) -> Result<(), GitError> {
+        let size = self.size(id)?;
+        if size > MAX_LINK {
+            return Err(GitError::Broken(format!(
+                "the symbolic link `{path}` is longer than {MAX_LINK} bytes"
+            )));
+        }
+        let target = self.odb.read(id).map_err(|error| broken(&error))?.data().to_vec();
+        match String::from_utf8(target) {
+            Ok(target) => self.push(path, id, size, RepoEntryKind::Symlink(target)),
+            Err(_) => self.skipped += 1,
+        }
+        Ok(())
+    }
+
+    fn size(&self, id: Oid) -> Result<u64, GitError> {
+        match self.odb.read_header(id).map_err(|error| broken(&error))? {
+            (size, ObjectType::Blob) => Ok(u64::try_from(size).unwrap_or(u64::MAX)),
+            _ => Err(GitError::Broken("a file of the commit is not a file".to_owned())),
+        }
+    }
+
+    fn push(&mut self, path: String, id: Oid, size: u64, kind: RepoEntryKind) {
+        self.entries.push(RepoEntry { path, oid: id.to_string(), size, kind });
+    }
+}
+
+fn join(folder: &str, name: &str) -> Result<String, GitError> {
+    if name.is_empty() || matches!(name, "." | "..") || name.contains(['/', '\0']) {
+        return Err(GitError::Broken("the commit has a file whose name leads somewhere else".to_owned()));
+    }
+    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    if path.len() > MAX_PATH { Err(listing::path_too_long()) } else { Ok(path) }
+}

@@ -1,0 +1,136 @@
+//! The protocol of Git's own daemon: `git://`.
+
+use std::io;
+
+use crate::{
+    Limits,
+    address::{self, DAEMON_PORT},
+    guard::Guard,
+    line::{Answer, Ask, Asks},
+    meter::Meter,
+    web::CONNECT_TIMEOUT,
+};
+use bytes::BytesMut;
+use docs_core::ports::GitError;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{
+        TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    time::timeout,
+};
+
+/// Answers what libgit2 asks of a daemon, until it asks no more.
+pub(crate) async fn serve(
+    daemon: address::Daemon,
+    guard: Guard,
+    limits: Limits,
+    mut asks: Asks,
+) -> Result<(), GitError> {
+    let answer = match asks.recv().await {
+        Some(Ask::Open(answer)) => answer,
+        Some(_) => return Err(misused()),
+        None => return Ok(()),
+    };
+    let mut stream = connect(&daemon, &guard).await?;
+    stream.write_all(request(&daemon).as_bytes()).await.map_err(|error| broken_off(&error))?;
+    let (from, to) = stream.into_split();
+    // When the daemon has said everything, libgit2 may have more to ask. When libgit2 is done, nothing is left to do.
+    let receiving = async {
+        receive(from, answer, limits).await?;
+        std::future::pending().await
+    };
+    tokio::select! {
+        result = receiving => result,
+        result = send(to, asks) => result,
+    }
+}
+
+/// Bytes that are read at once.
+const PIECE: usize = 64 * 1024;
+
+async fn connect(daemon: &address::Daemon, guard: &Guard) -> Result<TcpStream, GitError> {
+    let addresses = guard.addresses(&daemon.host, daemon.port).await?;
+    let mut reason = "the host has no address".to_owned();
+    for address in addresses {
+        match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // Requests are small and each waits for its answer.
+                stream.set_nodelay(true).map_err(|error| broken_off(&error))?;
+                return Ok(stream);
+            }
+            Ok(Err(error)) => reason = error.to_string(),
+            Err(_) => reason = "the server does not answer".to_owned(),
+        }
+    }
+    Err(GitError::Unreachable(reason))
+}
+
+/// What a daemon is asked: the program, the repository, and the name it was reached by.
+fn request(daemon: &address::Daemon) -> String {
+    let address::Daemon { host, port, path } = daemon;
+    let port = if *port == DAEMON_PORT { String::new() } else { format!(":{port}") };
+    let line = format!("git-upload-pack {path}\0host={host}{port}\0");
+    format!("{:04x}{line}", line.len() + 4)
+}
+
+async fn receive(mut from: OwnedReadHalf, answer: Answer, limits: Limits) -> Result<(), GitError> {
+    let mut meter = Meter::new(limits.total_bytes);
+    loop {
+        let mut piece = BytesMut::with_capacity(PIECE);
+        let count = match timeout(limits.idle, from.read_buf(&mut piece)).await {
+            Ok(Ok(count)) => count,
+            Ok(Err(error)) => return Err(broken_off(&error)),
+            Err(_) => return Err(GitError::Unreachable("the server does not answer".to_owned())),
+        };
+        meter.add(count)?;
+        let piece = (count > 0).then(|| piece.freeze());
+        let is_over = piece.is_none();
+        if answer.send(piece).await.is_err() || is_over {
+            return Ok(());
+        }
+    }
+}
+
+async fn send(to: OwnedWriteHalf, mut asks: Asks) -> Result<(), GitError> {
+    let mut to = Some(to);
+    while let Some(ask) = asks.recv().await {
+        let Ask::Send(bytes) = ask else { return Err(misused()) };
+        // A daemon that has sent everything hangs up before libgit2 says goodbye. Where more was to come, it is missed
+        // by who reads.
+        if let Some(open) = &mut to
+            && let Err(error) = open.write_all(&bytes).await
+        {
+            tracing::debug!(%error, "a daemon listens no more");
+            to = None;
+        }
+    }
+    Ok(())
+}
+
+fn broken_off(error: &io::Error) -> GitError {
+    GitError::Unreachable(error.to_string())
+}
+
+fn misused() -> GitError {
+    GitError::Broken("libgit2 does not speak as to a daemon".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Host;
+
+    use super::*;
+
+    #[test]
+    fn the_request_tells_its_length() {
+        for (port, line) in [
+            (9418, "002fgit-upload-pack /docs.git\0host=example.com\0"),
+            (9419, "0034git-upload-pack /docs.git\0host=example.com:9419\0"),
+        ] {
+            let host = Host::parse("example.com").unwrap();
+            assert_eq!(request(&address::Daemon { host, port, path: "/docs.git".to_owned() }), line);
+        }
+    }
+}

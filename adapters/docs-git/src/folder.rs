@@ -1,0 +1,239 @@
+//! Folders and files that are not in Git.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_core::ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
+
+use crate::{
+    Limits,
+    listing::{self, MAX_LINK, MAX_PATH},
+    meter::file_too_large,
+};
+
+/// A folder on a disk, as if it were a commit.
+///
+/// The entries have the object ids that Git would give them. The id of the commit is the SHA-1 of the list of entries:
+/// it changes when a path or a byte changes, and with nothing else. Its date is that of the newest file. Folders named
+/// `.git`, names that are not UTF-8, and what is neither file nor folder nor symbolic link are left out; symbolic links
+/// are entries and never followed.
+#[derive(Clone, Debug)]
+pub struct FolderCheckout {
+    folder: PathBuf,
+    commit: Commit,
+    entries: Vec<RepoEntry>,
+    limits: Limits,
+}
+
+impl FolderCheckout {
+    /// Lists a folder. Every file is read once, for its id; a file that is changed later cannot be read any more.
+    ///
+    /// # Errors
+    /// [`GitError::NoRepository`] when there is no such folder; [`GitError::TooLarge`] when a file has more bytes, or
+    /// the folder more entries, than the limits allow; [`GitError::Broken`] when something in it cannot be read.
+    ///
+    /// # Cancel safety
+    /// Nothing is changed.
+    pub async fn open(folder: impl Into<PathBuf>, limits: Limits) -> Result<Self, GitError> {
+        let folder = folder.into();
+        listing::blocking(move || {
+            let folder = match fs::canonicalize(&folder) {
+                Ok(folder) if folder.is_dir() => folder,
+                _ => return Err(GitError::NoRepository),
+            };
+            let mut lister = Lister { limits, entries: Vec::new(), visited: 0, newest: DateTime::UNIX_EPOCH };
+            lister.list(&folder)?;
+            let mut entries = lister.entries;
+            entries.sort_by(|a, b| a.path.cmp(&b.path));
+            let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let commit = listing::commit(&entries, format!("The folder {name}"), lister.newest)?;
+            Ok(Self { folder, commit, entries, limits })
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Checkout for FolderCheckout {
+    fn commit(&self) -> &Commit {
+        &self.commit
+    }
+
+    fn entries(&self) -> &[RepoEntry] {
+        &self.entries
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        let entry = listing::file(&self.entries, path)?.clone();
+        let file = self.folder.join(path);
+        let limit = self.limits.file_bytes;
+        listing::blocking(move || {
+            let bytes = read_file(&file, &entry.path, limit)?;
+            listing::unchanged(&entry, bytes)
+        })
+        .await
+    }
+}
+
+/// Files that are compiled into a program, as if they were a commit.
+///
+/// ```
+/// use docs_core::ports::Checkout as _;
+/// use docs_git::EmbeddedCheckout;
+///
+/// const FILES: &[(&str, &[u8])] = &[("README.md", b"# Hello\n")];
+/// let checkout = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, FILES)?;
+/// assert_eq!(checkout.entries()[0].path, "README.md");
+/// # Ok::<(), docs_core::ports::GitError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct EmbeddedCheckout {
+    commit: Commit,
+    entries: Vec<RepoEntry>,
+    files: &'static [(&'static str, &'static [u8])],
+}
+
+impl EmbeddedCheckout {
+    /// Takes files by their paths, in any order. Ids are made as those of a [`FolderCheckout`].
+    ///
+    /// # Errors
+    /// [`GitError::Broken`] when a path is given twice or is not one inside a repository.
+    pub fn new(
+        message: &str,
+        committed_at: DateTime<Utc>,
+        files: &'static [(&'static str, &'static [u8])],
+    ) -> Result<Self, GitError> {
+        let mut entries = Vec::with_capacity(files.len());
+        for (path, bytes) in files {
+            if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
+                return Err(GitError::Broken(format!("`{path}` is not a path in a repository")));
+            }
+            entries.push(RepoEntry {
+                path: (*path).to_owned(),
+                oid: listing::blob_id(bytes)?.to_string(),
+                size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+                kind: RepoEntryKind::File,
+            });
+        }
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        if let Some(twice) = entries.windows(2).find(|pair| pair[0].path == pair[1].path) {
+            return Err(GitError::Broken(format!("`{}` is given twice", twice[0].path)));
+        }
+        Ok(Self { commit: listing::commit(&entries, message.to_owned(), committed_at)?, entries, files })
+    }
+}
+
+#[async_trait]
+impl Checkout for EmbeddedCheckout {
+    fn commit(&self) -> &Commit {
+        &self.commit
+    }
+
+    fn entries(&self) -> &[RepoEntry] {
+        &self.entries
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        self.files
+            .iter()
+            .find(|(other, _)| *other == path)
+            .map(|(_, bytes)| Bytes::from_static(bytes))
+            .ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+    }
+}
+
+struct Lister {
+    limits: Limits,
+    entries: Vec<RepoEntry>,
+    visited: usize,
+    newest: DateTime<Utc>,
+}
+
+impl Lister {
+    fn list(&mut self, root: &Path) -> Result<(), GitError> {
+        let mut todo = vec![(root.to_owned(), String::new())];
+        while let Some((folder, prefix)) = todo.pop() {
+            for entry in fs::read_dir(&folder).map_err(|error| unreadable(&prefix, &error))? {
+                let entry = entry.map_err(|error| unreadable(&prefix, &error))?;
+                self.visited += 1;
+                if self.visited > self.limits.entries {
+                    return Err(listing::too_many(self.limits.entries));
+                }
+                let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+                    tracing::warn!(folder = %folder.display(), "a name that is not UTF-8 is left out");
+                    continue;
+                };
+                let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
+                if path.len() > MAX_PATH {
+                    return Err(listing::path_too_long());
+                }
+                let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
+                if name == ".git" {
+                    // A folder of Git, or the file that a worktree has instead.
+                } else if kind.is_dir() {
+                    todo.push((entry.path(), path));
+                } else if kind.is_symlink() {
+                    self.link(&entry.path(), path)?;
+                } else if kind.is_file() {
+                    self.file(&entry, path)?;
+                } else {
+                    tracing::warn!(path, "this is neither a file nor a folder; it is left out");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, entry: &fs::DirEntry, path: String) -> Result<(), GitError> {
+        let bytes = read_file(&entry.path(), &path, self.limits.file_bytes)?;
+        if let Ok(changed) = entry.metadata().and_then(|metadata| metadata.modified()) {
+            self.newest = self.newest.max(DateTime::from(changed));
+        }
+        self.push(path, &bytes, RepoEntryKind::File)
+    }
+
+    fn link(&mut self, file: &Path, path: String) -> Result<(), GitError> {
+        let target = fs::read_link(file).map_err(|error| unreadable(&path, &error))?;
+        match target.to_str() {
+            Some(target) if target.len() as u64 <= MAX_LINK => {
+                self.push(path, target.as_bytes(), RepoEntryKind::Symlink(target.to_owned()))
+            }
+            _ => {
+                tracing::warn!(path, "the target of this symbolic link is no path; it is left out");
+                Ok(())
+            }
+        }
+    }
+
+    fn push(&mut self, path: String, bytes: &[u8], kind: RepoEntryKind) -> Result<(), GitError> {
+        let oid = listing::blob_id(bytes)?.to_string();
+        self.entries.push(RepoEntry {
+            path,
+            oid,
+            size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            kind,
+        });
+        Ok(())
+    }
+}
+
+/// Reads a file. A symbolic link that has taken its place is not followed.
+fn read_file(file: &Path, path: &str, limit: u64) -> Result<Vec<u8>, GitError> {
+    let metadata = fs::symlink_metadata(file).map_err(|error| unreadable(path, &error))?;
+    if !metadata.is_file() {
+        return Err(GitError::NoSuchFile(path.to_owned()));
+    }
+    if metadata.len() > limit {
+        return Err(file_too_large(path, metadata.len(), limit));
+    }
+    fs::read(file).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &str, error: &io::Error) -> GitError {
+    GitError::Broken(format!("`{path}`: {error}"))
+}

@@ -1,0 +1,317 @@
+//! Which addresses a fetch may connect to.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use docs_core::ports::GitError;
+use url::Host;
+
+/// Where a client may connect to. The values are ordered: each allows what the one before allows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Outbound {
+    /// Public addresses only: what a server on the internet needs.
+    #[default]
+    Public,
+    /// Addresses of private networks and of this machine too.
+    Private,
+    /// Repositories on the disks of this machine too, by `file` URLs.
+    Files,
+}
+
+/// Finds the addresses of names. A test gives one of its own.
+#[async_trait]
+pub trait Resolve: Send + Sync + 'static {
+    /// All addresses of a name.
+    ///
+    /// # Errors
+    /// When the name cannot be resolved.
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The resolver of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect())
+    }
+}
+
+/// Turns hosts into addresses that may be connected to.
+///
+/// Resolving and checking are one step, and a connection must go to an address it yields: a name that leads somewhere
+/// else a moment later changes nothing.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    outbound: Outbound,
+    resolver: Arc<dyn Resolve>,
+}
+
+impl Guard {
+    pub(crate) fn new(outbound: Outbound, resolver: Arc<dyn Resolve>) -> Self {
+        Self { outbound, resolver }
+    }
+
+    /// The addresses of a host, all of them allowed. One that is not allowed refuses the host.
+    pub(crate) async fn addresses(
+        &self,
+        host: &Host<String>,
+        port: u16,
+    ) -> Result<Vec<SocketAddr>, GitError> {
+        let addresses = match host {
+            Host::Ipv4(address) => vec![IpAddr::V4(*address)],
+            Host::Ipv6(address) => vec![IpAddr::V6(*address)],
+            Host::Domain(name) => self.resolve(name).await?,
+        };
+        if addresses.is_empty() {
+            return Err(GitError::Unreachable(format!("the host `{host}` has no address")));
+        }
+        if !addresses.iter().all(|address| self.allows(*address)) {
+            return Err(GitError::Refused(match self.outbound {
+                Outbound::Public => {
+                    format!("`{host}` is not a public address, and this server connects to no other")
+                }
+                Outbound::Private | Outbound::Files => {
+                    format!("`{host}` is an address that this server never connects to")
+                }
+            }));
+        }
+        Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+    }
+
+    fn allows(&self, address: IpAddr) -> bool {
+        match Reach::of(address) {
+            Reach::Public => true,
+            Reach::Private => self.outbound >= Outbound::Private,
+            Reach::Never => false,
+        }
+    }
+
+    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, GitError> {
+        // The reason is the same for every name that does not exist, and of no use where it is not.
+        self.resolver.resolve(name).await.map_err(|error| {
+            tracing::debug!(%error, "a name cannot be resolved");
+            GitError::Unreachable(format!("the host `{name}` cannot be found"))
+        })
+    }
+}
+
+/// How far an address reaches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reach {
+    /// On the internet.
+    Public,
+    /// In a private network, or this machine.
+    Private,
+    /// Never a repository: metadata of a cloud, many receivers, none, examples, what is reserved.
+    Never,
+}
+
+/// The end of the table: addresses of services that clouds offer inside of their machines.
+const METADATA: [IpAddr; 3] = [
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
+];
+
+/// Networks that no repository is in. Link-local ones hold the metadata services of most clouds.
+const NEVER: [(Ipv4Addr, u32); 11] = [
+    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(192, 0, 0, 0), 24),
+    (Ipv4Addr::new(192, 0, 2, 0), 24),
+    (Ipv4Addr::new(192, 88, 99, 0), 24),
+    (Ipv4Addr::new(198, 18, 0, 0), 15),
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    (Ipv4Addr::new(224, 0, 0, 0), 4),
+    (Ipv4Addr::new(240, 0, 0, 0), 4),
+    (Ipv4Addr::new(255, 255, 255, 255), 32),
+];
+
+/// Networks of one place: the machine itself, private ones, and those that providers share among customers.
+const PRIVATE: [(Ipv4Addr, u32); 5] = [
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+];
+
+/// Parts of the public range of IPv6 that are not public: protocols and tunnels of old, and examples.
+const NEVER_6: [(Ipv6Addr, u32); 3] = [
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
+];
+
+impl Reach {
+    fn of(address: IpAddr) -> Self {
+        if METADATA.contains(&address) {
+            return Self::Never;
+        }
+        match address {
+            IpAddr::V4(address) => Self::of_v4(address),
+            IpAddr::V6(address) => match embedded(address) {
+                Some(inside) => Self::of(IpAddr::V4(inside)),
+                None => Self::of_v6(address),
+            },
+        }
+    }
+
+    fn of_v4(address: Ipv4Addr) -> Self {
+        let within = |(network, length): &(Ipv4Addr, u32)| {
+            address.to_bits() >> (32 - length) == network.to_bits() >> (32 - length)
+        };
+        if NEVER.iter().any(within) {
+            Self::Never
+        } else if PRIVATE.iter().any(within) {
+            Self::Private
+        } else {
+            Self::Public
+        }
+    }
+
+    fn of_v6(address: Ipv6Addr) -> Self {
+        let within = |network: Ipv6Addr, length: u32| {
+            address.to_bits() >> (128 - length) == network.to_bits() >> (128 - length)
+        };
+        if address.is_loopback() || within(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7) {
+            Self::Private
+        } else if within(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3)
+            && !NEVER_6.iter().any(|(network, length)| within(*network, *length))
+        {
+            Self::Public
+        } else {
+            Self::Never
+        }
+    }
+}
+
+/// The IPv4 address that an IPv6 address stands for: mapped, translated (NAT64), or a tunnel (6to4).
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match [a, b, c, d, e, f] {
+        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => Some(of(g, h)),
+        [0x2002, ..] => Some(of(b, c)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Knows two names.
+    struct Fake;
+
+    #[async_trait]
+    impl Resolve for Fake {
+        async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+            let addresses: &[&str] = match host {
+                "public.test" => &["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
+                "inside.test" => &["10.0.0.8"],
+                "both.test" => &["93.184.215.14", "127.0.0.1"],
+                "empty.test" => &[],
+                _ => return Err(io::Error::other("no such name")),
+            };
+            Ok(addresses.iter().map(|address| address.parse().unwrap()).collect())
+        }
+    }
+
+    async fn ask(outbound: Outbound, host: &str) -> Result<Vec<SocketAddr>, GitError> {
+        Guard::new(outbound, Arc::new(Fake)).addresses(&Host::parse(host).unwrap(), 443).await
+    }
+
+    #[test]
+    fn every_range_has_its_reach() {
+        for (addresses, reach) in [
+            (
+                "1.1.1.1 8.8.8.8 93.184.215.14 100.63.255.255 100.128.0.0 172.15.0.1 172.32.0.1 192.0.1.1 198.20.0.1 \
+                 223.255.255.255 2606:4700::1111 2a00:1450::1 2001:4860:4860::8888 ::ffff:8.8.8.8 64:ff9b::808:808 \
+                 2002:808:808::1",
+                Reach::Public,
+            ),
+            (
+                "10.0.0.1 10.255.255.255 127.0.0.1 127.255.255.254 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 \
+                 100.127.255.255 ::1 fc00::1 fdff::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 2002:7f00:1::",
+                Reach::Private,
+            ),
+            (
+                "0.0.0.0 0.1.2.3 169.254.169.254 169.254.0.1 192.0.0.192 192.0.2.1 198.18.0.1 198.19.255.255 \
+                 198.51.100.1 203.0.113.1 192.88.99.1 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 \
+                 168.63.129.16 100.100.100.200 :: ::2 ::7f00:1 fe80::1 febf::1 fec0::1 ff02::1 fd00:ec2::254 2001:db8::1 \
+                 2001::1 2001:20::1 3fff::1 100::1 5f00::1 64:ff9b:1::1 ::ffff:169.254.169.254 ::ffff:0.0.0.0 \
+                 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1 4000::1",
+                Reach::Never,
+            ),
+        ] {
+            for address in addresses.split_whitespace() {
+                assert_eq!(Reach::of(address.parse().unwrap()), reach, "{address}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn public_hosts_are_allowed_and_keep_their_port() {
+        let addresses = ask(Outbound::Public, "public.test").await.unwrap();
+        assert_eq!(addresses.len(), 2);
+        assert!(addresses.iter().all(|address| address.port() == 443));
+        assert!(ask(Outbound::Public, "8.8.8.8").await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn hosts_that_lead_inside_are_refused_in_every_spelling() {
+        for host in [
+            "127.0.0.1",
+            "2130706433",
+            "0177.0.0.1",
+            "0x7f.1",
+            "127.1",
+            "0x7f000001",
+            "0",
+            "１２７.0.0.1",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[64:ff9b::a00:1]",
+            "[2002:a00:1::]",
+            "10.0.0.1",
+            "169.254.169.254",
+            "inside.test",
+            "INSIDE.test",
+            "both.test",
+        ] {
+            let error = ask(Outbound::Public, host).await.unwrap_err();
+            assert!(matches!(error, GitError::Refused(_)), "{host}: {error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn private_hosts_are_allowed_where_the_operator_says_so() {
+        for outbound in [Outbound::Private, Outbound::Files] {
+            for host in ["127.0.0.1", "[::1]", "10.0.0.1", "inside.test", "both.test", "public.test"] {
+                assert!(ask(outbound, host).await.is_ok(), "{host}");
+            }
+            for host in
+                ["169.254.169.254", "0.0.0.0", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "224.0.0.1"]
+            {
+                assert!(matches!(ask(outbound, host).await, Err(GitError::Refused(_))), "{host}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_host_without_an_address_may_come_back() {
+        for host in ["empty.test", "unknown.test"] {
+            assert!(ask(Outbound::Public, host).await.unwrap_err().may_pass(), "{host}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What all checkouts have in common.
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_core::ports::{Commit, GitError, RepoEntry, RepoEntryKind};
+use git2::{ObjectType, Oid};
+
+/// Longest path of an entry.
+pub(crate) const MAX_PATH: usize = 4096;
+
+/// Longest target of a symbolic link.
+pub(crate) const MAX_LINK: u64 = 4096;
+
+/// The file at a path, in entries that are ordered.
+pub(crate) fn file<'a>(entries: &'a [RepoEntry], path: &str) -> Result<&'a RepoEntry, GitError> {
+    entries
+        .binary_search_by(|entry| entry.path.as_str().cmp(path))
+        .ok()
+        .and_then(|place| entries.get(place))
+        .filter(|entry| entry.kind == RepoEntryKind::File)
+        .ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+}
+
+/// Runs something that reads a disk.
+pub(crate) async fn blocking<T: Send + 'static>(
+    run: impl FnOnce() -> Result<T, GitError> + Send + 'static,
+) -> Result<T, GitError> {
+    match tokio::task::spawn_blocking(run).await {
+        Ok(result) => result,
+        Err(error) => Err(GitError::Broken(format!("reading failed: {error}"))),
+    }
+}
+
+/// The object id Git gives to bytes.
+pub(crate) fn blob_id(bytes: &[u8]) -> Result<Oid, GitError> {
+    Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| crate::clone::broken(&error))
+}
+
+/// A commit for files that Git does not keep.
+///
+/// Its id is the SHA-1 of a list of all entries: kind, object id and path of each, in order. Equal files have equal
+/// ids, wherever they are, so an import can tell that nothing has changed.
+pub(crate) fn commit(
+    entries: &[RepoEntry],
+    message: String,
+    committed_at: DateTime<Utc>,
+) -> Result<Commit, GitError> {
+    let mut list = String::new();
+    for RepoEntry { path, oid, kind, .. } in entries {
+        let kind = match kind {
+            RepoEntryKind::File => "file",
+            RepoEntryKind::Symlink(_) => "link",
+            RepoEntryKind::Submodule => "module",
+        };
+        list.push_str(&format!("{kind} {oid} {path}\0"));
+    }
+    Ok(Commit { oid: blob_id(list.as_bytes())?.to_string(), message, committed_at })
+}
+
+pub(crate) fn too_many(limit: usize) -> GitError {
+    GitError::TooLarge(format!(
+        "at most {limit} files and folders are allowed in a repository, these are more"
+    ))
+}
+
+pub(crate) fn path_too_long() -> GitError {
+    GitError::TooLarge(format!("at most {MAX_PATH} bytes are allowed for the path of a file, one has more"))
+}
+
+/// Bytes that have to be the ones that were listed.
+pub(crate) fn unchanged(entry: &RepoEntry, bytes: Vec<u8>) -> Result<Bytes, GitError> {
+    if blob_id(&bytes)?.to_string() == entry.oid {
+        Ok(Bytes::from(bytes))
+    } else {
+        Err(GitError::Broken(format!("the file `{}` has changed since it was listed", entry.path)))
+    }
+}

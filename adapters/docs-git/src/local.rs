@@ -1,0 +1,87 @@
+//! Checkouts under URLs of their own.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry};
+
+/// A remote that knows some checkouts by URL and asks another remote for everything else.
+///
+/// A server uses it for what it ships or finds on its own disk. Whoever may import from a URL can import these by
+/// theirs: give a URL that cannot be guessed to what is not for everyone.
+///
+/// ```
+/// use docs_git::{EmbeddedCheckout, LocalRemote};
+///
+/// const FILES: &[(&str, &[u8])] = &[("README.md", b"# Hello\n")];
+/// let handbook = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, FILES)?;
+/// let remote = LocalRemote::new().with("builtin:handbook", "refs/heads/main", handbook);
+/// # Ok::<(), docs_core::ports::GitError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct LocalRemote {
+    checkouts: BTreeMap<String, BTreeMap<String, Arc<dyn Checkout>>>,
+    otherwise: Option<Arc<dyn GitRemote>>,
+}
+
+impl LocalRemote {
+    /// A remote that knows nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Knows a checkout by a URL and a ref. Any text can be the URL; it goes before the other remote.
+    #[must_use]
+    pub fn with(mut self, url: &str, reference: &str, checkout: impl Checkout + 'static) -> Self {
+        let refs = self.checkouts.entry(url.to_owned()).or_default();
+        refs.insert(reference.to_owned(), Arc::new(checkout));
+        self
+    }
+
+    /// Asks another remote for all other URLs.
+    #[must_use]
+    pub fn or(mut self, otherwise: impl GitRemote) -> Self {
+        self.otherwise = Some(Arc::new(otherwise));
+        self
+    }
+}
+
+#[async_trait]
+impl GitRemote for LocalRemote {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
+        match (self.checkouts.get(&request.url), &self.otherwise) {
+            (Some(refs), _) => match refs.get(&request.reference) {
+                Some(checkout) => Ok(Box::new(Known(checkout.clone()))),
+                None => Err(GitError::NoRef(request.reference.clone())),
+            },
+            (None, Some(otherwise)) => otherwise.fetch(request).await,
+            (None, None) => Err(GitError::NoRepository),
+        }
+    }
+}
+
+impl fmt::Debug for LocalRemote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalRemote").field("checkouts", &self.checkouts.len()).finish_non_exhaustive()
+    }
+}
+
+/// One checkout for many fetches.
+struct Known(Arc<dyn Checkout>);
+
+#[async_trait]
+impl Checkout for Known {
+    fn commit(&self) -> &Commit {
+        self.0.commit()
+    }
+
+    fn entries(&self) -> &[RepoEntry] {
+        self.0.entries()
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        self.0.read(path).await
+    }
+}

@@ -1,0 +1,63 @@
+//! Counts what a fetch has received.
+
+use docs_core::ports::GitError;
+
+/// Counts bytes up to a limit.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    limit: u64,
+    left: u64,
+}
+
+impl Meter {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { limit, left: limit }
+    }
+
+    /// Counts bytes that have arrived.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), GitError> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| repository_too_large(self.limit))?;
+        Ok(())
+    }
+}
+
+pub(crate) fn repository_too_large(limit: u64) -> GitError {
+    GitError::TooLarge(format!("at most {} are allowed for a repository, this one is larger", size(limit)))
+}
+
+pub(crate) fn file_too_large(path: &str, bytes: u64, limit: u64) -> GitError {
+    GitError::TooLarge(format!(
+        "{path}: at most {} are allowed for a file, this one has {}",
+        size(limit),
+        size(bytes)
+    ))
+}
+
+fn size(bytes: u64) -> String {
+    if bytes >= 1_000_000 { format!("{} MB", bytes.div_ceil(1_000_000)) } else { format!("{bytes} bytes") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_allowed_and_one_more_is_not() {
+        let mut meter = Meter::new(10);
+        assert_eq!(meter.add(4), Ok(()));
+        assert_eq!(meter.add(6), Ok(()));
+        assert_eq!(
+            meter.add(1).unwrap_err().to_string(),
+            "at most 10 bytes are allowed for a repository, this one is larger"
+        );
+    }
+
+    #[test]
+    fn messages_name_the_file_and_the_limit() {
+        assert_eq!(
+            file_too_large("a/b.mp4", 100_000_001, 100_000_000).to_string(),
+            "a/b.mp4: at most 100 MB are allowed for a file, this one has 101 MB"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! The transports that libgit2 gets instead of its own.
+
+use std::{cell::RefCell, io, sync::OnceLock};
+
+use docs_core::ports::GitError;
+use git2::{
+    Error, Remote,
+    transport::{Service, SmartSubtransport, SmartSubtransportStream, Transport},
+};
+
+use crate::line::Line;
+
+/// The URL under which libgit2 knows every repository over HTTP.
+pub(crate) const WEB_URL: &str = "docs-http://remote/";
+
+/// The URL under which libgit2 knows every repository of a daemon.
+pub(crate) const DAEMON_URL: &str = "docs-git://remote/";
+
+/// Makes the transports known to libgit2, once in the life of the process.
+///
+/// # Errors
+/// When libgit2 refuses, which it does when it has no memory.
+pub(crate) fn register() -> Result<(), GitError> {
+    static DONE: OnceLock<Result<(), String>> = OnceLock::new();
+    DONE.get_or_init(|| register_both().map_err(|error| error.message().to_owned()))
+        .clone()
+        .map_err(|message| GitError::Broken(format!("libgit2 takes no transport: {message}")))
+}
+
+/// Runs libgit2 with a line: the transports that it makes in this thread meanwhile use it.
+pub(crate) fn with_line<T>(line: Line, run: impl FnOnce() -> T) -> T {
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            CURRENT.with_borrow_mut(Option::take);
+        }
+    }
+    CURRENT.with_borrow_mut(|current| *current = Some(line));
+    let _reset = Reset;
+    run()
+}
+
+thread_local! {
+    /// The line of the fetch that runs in this thread. libgit2 makes a transport in the thread that connects.
+    static CURRENT: RefCell<Option<Line>> = const { RefCell::new(None) };
+}
+
+#[expect(unsafe_code, reason = "libgit2 keeps transports in a list of the process that it does not lock")]
+fn register_both() -> Result<(), Error> {
+    // SAFETY: `register` must not run at the same time as another registration or as the making of a transport. Ours
+    // are made by a `GitClient` only, which exists after this has returned, and `OnceLock` lets one thread in. A host
+    // that uses libgit2 itself is told to make its client first, see `GitClient::new`.
+    unsafe {
+        git2::transport::register("docs-http", web)?;
+        git2::transport::register("docs-git", daemon)
+    }
+}
+
+fn web(remote: &Remote<'_>) -> Result<Transport, Error> {
+    Transport::smart(remote, true, Web(current()?))
+}
+
+fn daemon(remote: &Remote<'_>) -> Result<Transport, Error> {
+    Transport::smart(remote, false, Daemon(current()?))
+}
+
+fn current() -> Result<Line, Error> {
+    CURRENT
+        .with_borrow(Clone::clone)
+        .ok_or_else(|| Error::from_str("this kind of URL is for use inside of a fetch only"))
+}
+
+struct Web(Line);
+
+impl SmartSubtransport for Web {
+    fn action(&self, _url: &str, action: Service) -> Result<Box<dyn SmartSubtransportStream>, Error> {
+        match action {
+            Service::UploadPackLs => Ok(Box::new(self.0.refs())),
+            Service::UploadPack => Ok(Box::new(self.0.exchange())),
+            Service::ReceivePackLs | Service::ReceivePack => Err(read_only()),
+        }
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+struct Daemon(Line);
+
+impl SmartSubtransport for Daemon {
+    fn action(&self, _url: &str, action: Service) -> Result<Box<dyn SmartSubtransportStream>, Error> {
+        match action {
+            // The connection stays; libgit2 asks for one stream and uses it for everything.
+            Service::UploadPackLs | Service::UploadPack => {
+                Ok(Box::new(self.0.open().map_err(|error| closed(&error))?))
+            }
+            Service::ReceivePackLs | Service::ReceivePack => Err(read_only()),
+        }
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+fn read_only() -> Error {
+    Error::from_str("nothing is written to repositories")
+}
+
+fn closed(error: &io::Error) -> Error {
+    Error::from_str(&error.to_string())
+}

@@ -1,0 +1,188 @@
+use docs_core::ports::{GitError, GitRemote as _, RepoEntryKind};
+use docs_git::{GitClient, Limits, Outbound};
+use git2::{ObjectType, Signature, Time};
+
+use crate::fixture::{
+    FILE, Fixture, LINK, SUBMODULE, assert_filled, client, error_of, fetch, paths, request,
+};
+
+#[tokio::test]
+async fn a_repository_on_disk_is_fetched() {
+    let fixture = Fixture::filled();
+    let checkout = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
+    assert_filled(&*checkout, fixture.main()).await;
+    for path in ["none.md", "docs", "", "../README.md"] {
+        assert_eq!(checkout.read(path).await, Err(GitError::NoSuchFile(path.to_owned())));
+    }
+}
+
+#[tokio::test]
+async fn a_checkout_outlives_its_client() {
+    let fixture = Fixture::filled();
+    let checkout = {
+        let client = client();
+        client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await.unwrap()
+    };
+    assert_filled(&*checkout, fixture.main()).await;
+}
+
+#[tokio::test]
+async fn tags_and_pull_requests_are_refs_too() {
+    let fixture = Fixture::filled();
+    let tip = fixture.repository.refname_to_id("refs/heads/main").unwrap();
+    let object = fixture.repository.find_object(tip, None).unwrap();
+    let who = Signature::new("A", "a@example.com", &Time::new(0, 0)).unwrap();
+    fixture.repository.tag("annotated", &object, &who, "a tag", false).unwrap();
+    fixture.repository.tag_lightweight("light", &object, false).unwrap();
+    fixture.repository.reference("refs/pull/7/head", tip, true, "").unwrap();
+    for reference in ["refs/tags/annotated", "refs/tags/light", "refs/pull/7/head"] {
+        let checkout = fetch(&fixture.file_url(), reference).await.unwrap();
+        assert_eq!(checkout.commit().oid, tip.to_string(), "{reference}");
+    }
+}
+
+#[tokio::test]
+async fn a_ref_that_is_missing_or_leads_to_no_commit_is_an_error() {
+    let fixture = Fixture::filled();
+    let blob = fixture.repository.blob(b"x").unwrap();
+    fixture.repository.reference("refs/tags/blob", blob, true, "").unwrap();
+    let url = fixture.file_url();
+    assert_eq!(error_of(fetch(&url, "refs/heads/none").await), GitError::NoRef("refs/heads/none".to_owned()));
+    assert!(matches!(error_of(fetch(&url, "refs/tags/blob").await), GitError::Broken(_)));
+    for reference in
+        ["main", "heads/main", "HEAD", "refs/heads/*", "refs/heads/a b", "refs/heads/a\0", "refs/", ""]
+    {
+        let error = error_of(fetch(&url, reference).await);
+        assert!(matches!(error, GitError::Ref(_)), "{reference}: {error:?}");
+        assert!(error.to_string().contains("refs/heads/main"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_repository_is_told() {
+    let empty = tempfile::tempdir().unwrap();
+    for url in [format!("file://{}", empty.path().display()), "file:///no/such/folder".to_owned()] {
+        assert_eq!(error_of(fetch(&url, "refs/heads/main").await), GitError::NoRepository, "{url}");
+    }
+    let fixture = Fixture::new();
+    let error = error_of(fetch(&fixture.file_url(), "refs/heads/main").await);
+    assert_eq!(error, GitError::NoRef("refs/heads/main".to_owned()));
+}
+
+#[tokio::test]
+async fn disks_are_closed_unless_they_are_opened() {
+    let fixture = Fixture::filled();
+    for outbound in [Outbound::Public, Outbound::Private] {
+        let client = GitClient::new(outbound).unwrap();
+        let error = error_of(client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await);
+        assert!(matches!(error, GitError::Refused(_)), "{error:?}");
+        let error = error_of(client.fetch(&request(fixture.path(), "refs/heads/main")).await);
+        assert!(matches!(error, GitError::Url(_)), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn links_and_submodules_are_entries_that_cannot_be_read() {
+    let fixture = Fixture::new();
+    let files: &[(&[u8], u32, &[u8])] = &[
+        (b"a.md", FILE, b"a"),
+        (b"link", LINK, b"../../etc/passwd"),
+        (b"lib/other", SUBMODULE, b""),
+        (b"tool", 0o100_755, b"#!"),
+    ];
+    fixture.commit("refs/heads/main", files, &[]);
+    let checkout = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
+    assert_eq!(paths(&*checkout), ["a.md", "lib/other", "link", "tool"]);
+    let kinds: Vec<_> = checkout.entries().iter().map(|entry| entry.kind.clone()).collect();
+    assert_eq!(
+        kinds,
+        [
+            RepoEntryKind::File,
+            RepoEntryKind::Submodule,
+            RepoEntryKind::Symlink("../../etc/passwd".to_owned()),
+            RepoEntryKind::File
+        ]
+    );
+    for path in ["link", "lib/other"] {
+        assert_eq!(checkout.read(path).await, Err(GitError::NoSuchFile(path.to_owned())));
+    }
+}
+
+#[tokio::test]
+async fn names_that_are_not_text_are_left_out() {
+    let fixture = Fixture::new();
+    let files: &[(&[u8], u32, &[u8])] = &[
+        (b"a.md", FILE, b"a"),
+        (b"\xff\xfe.md", FILE, b"b"),
+        (b"\xff/c.md", FILE, b"c"),
+        (b"ok/\xc3.md", FILE, b"d"),
+    ];
+    fixture.commit("refs/heads/main", files, &[]);
+    let checkout = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
+    assert_eq!(paths(&*checkout), ["a.md"]);
+}
+
+#[tokio::test]
+async fn names_that_lead_somewhere_else_are_refused() {
+    for name in ["..", ".", "a/b"] {
+        let fixture = Fixture::new();
+        let blob = fixture.repository.blob(b"x").unwrap();
+        let mut tree = format!("100644 {name}\0").into_bytes();
+        tree.extend_from_slice(blob.as_bytes());
+        git2::opts::strict_object_creation(false);
+        let tree = fixture.raw(ObjectType::Tree, &tree);
+        let commit = format!("tree {tree}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nx\n");
+        let commit = fixture.raw(ObjectType::Commit, commit.as_bytes());
+        fixture.repository.reference("refs/heads/main", commit, true, "").unwrap();
+        let error = error_of(fetch(&fixture.file_url(), "refs/heads/main").await);
+        assert!(matches!(error, GitError::Broken(_)), "{name}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_has_a_limit_that_stops_nothing_else() {
+    let fixture = Fixture::new();
+    let files: &[(&[u8], u32, &[u8])] = &[(b"big.bin", FILE, &[7; 101]), (b"fits.bin", FILE, &[7; 100])];
+    fixture.commit("refs/heads/main", files, &[]);
+    let client = client().with_limits(Limits { file_bytes: 100, ..Limits::default() });
+    let checkout = client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await.unwrap();
+    assert_eq!(checkout.read("fits.bin").await.unwrap().len(), 100);
+    assert_eq!(
+        checkout.read("big.bin").await.unwrap_err().to_string(),
+        "big.bin: at most 100 bytes are allowed for a file, this one has 101 bytes"
+    );
+}
+
+#[tokio::test]
+async fn the_number_of_entries_has_a_limit() {
+    let fixture = Fixture::filled();
+    for (entries, fits) in [(4, true), (3, false)] {
+        let client = client().with_limits(Limits { entries, ..Limits::default() });
+        let result = client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await;
+        assert_eq!(result.is_ok(), fits, "{entries}");
+        if !fits {
+            assert!(matches!(error_of(result), GitError::TooLarge(_)));
+        }
+    }
+}
+
+#[tokio::test]
+async fn folders_in_folders_without_end_are_stopped() {
+    // Forty folders that each hold the next one ten times: more paths than there is time for.
+    let fixture = Fixture::new();
+    let mut tree = fixture.raw(ObjectType::Tree, b"");
+    for _ in 0..40 {
+        let mut bytes = Vec::new();
+        for name in 0..10 {
+            bytes.extend_from_slice(format!("40000 {name}\0").as_bytes());
+            bytes.extend_from_slice(tree.as_bytes());
+        }
+        tree = fixture.raw(ObjectType::Tree, &bytes);
+    }
+    let commit = format!("tree {tree}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nx\n");
+    let commit = fixture.raw(ObjectType::Commit, commit.as_bytes());
+    fixture.repository.reference("refs/heads/main", commit, true, "").unwrap();
+    let client = client().with_limits(Limits { entries: 5_000, ..Limits::default() });
+    let error = error_of(client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await);
+    assert!(matches!(error, GitError::TooLarge(_)), "{error:?}");
+}

@@ -1,0 +1,11 @@
+//! Fetches from real repositories: on disk, over HTTP and over the protocol of the daemon.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+mod cache;
+mod daemon;
+mod disk;
+mod fixture;
+mod folders;
+mod server;
+mod web;

@@ -1,0 +1,206 @@
+//! Small servers on loopback that let the git program do the work.
+
+use std::{
+    io::{BufRead as _, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    process::{Command, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+/// A server that answers each connection in a thread of its own until it is dropped.
+pub(crate) struct Server {
+    address: SocketAddr,
+    stopped: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub(crate) fn new(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let (answer, stop) = (Arc::new(answer), stopped.clone());
+        let thread = thread::spawn(move || {
+            for stream in listener.incoming() {
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+                let (answer, stream) = (answer.clone(), stream.unwrap());
+                thread::spawn(move || answer(stream));
+            }
+        });
+        Self { address, stopped, thread: Some(thread) }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        // Wakes the thread that accepts.
+        drop(TcpStream::connect(self.address));
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// Tells whether there is a git program, and says so when a test cannot run.
+pub(crate) fn has_git() -> bool {
+    let found = Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !found {
+        eprintln!("not run: there is no git program on this machine");
+    }
+    found
+}
+
+/// A request over HTTP.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Request {
+    pub(crate) line: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// The requests a server has got.
+pub(crate) type Log = Arc<Mutex<Vec<Request>>>;
+
+/// A server that offers a repository under `/repo.git`; what `hook` answers goes before.
+pub(crate) fn web(
+    repository: &str,
+    hook: impl Fn(&Request) -> Option<String> + Send + Sync + 'static,
+) -> (Server, Log) {
+    let log = Log::default();
+    let (repository, kept) = (repository.to_owned(), log.clone());
+    let server = Server::new(move |mut stream| {
+        let Some(request) = read_request(&stream) else { return };
+        kept.lock().unwrap().push(request.clone());
+        let answer = match hook(&request) {
+            Some(answer) => answer.into_bytes(),
+            None => git_answer(&repository, &request),
+        };
+        // A client that knows enough hangs up.
+        let _ = stream.write_all(&answer);
+    });
+    (server, log)
+}
+
+/// A response without a body.
+pub(crate) fn status(line: &str, headers: &str) -> String {
+    format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
+}
+
+fn read_request(stream: &TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream);
+    let mut request = Request::default();
+    let mut length = 0;
+    reader.read_line(&mut request.line).ok()?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "authorization" => request.authorization = Some(value.trim().to_owned()),
+            "content-length" => length = value.trim().parse().ok()?,
+            _ => {}
+        }
+    }
+    request.body.resize(length, 0);
+    reader.read_exact(&mut request.body).ok()?;
+    (!request.line.is_empty()).then_some(request)
+}
+
+fn git_answer(repository: &str, request: &Request) -> Vec<u8> {
+    let (kind, body) = if request.line.starts_with("GET /repo.git/info/refs?service=git-upload-pack ") {
+        let mut body = b"001e# service=git-upload-pack\n0000".to_vec();
+        body.extend(upload_pack(&["--stateless-rpc", "--advertise-refs", repository], &[]));
+        ("advertisement", body)
+    } else if request.line.starts_with("POST /repo.git/git-upload-pack ") {
+        ("result", upload_pack(&["--stateless-rpc", repository], &request.body))
+    } else {
+        return status("404 Not Found", "").into_bytes();
+    };
+    let mut answer = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    answer.extend(body);
+    answer
+}
+
+fn upload_pack(arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut child = Command::new("git")
+        .arg("upload-pack")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    output.stdout
+}
+
+/// A server that speaks the protocol of the daemon, and offers a repository under `/repo.git`.
+pub(crate) fn daemon(repository: &str) -> (Server, Arc<Mutex<Vec<String>>>) {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (repository, kept) = (repository.to_owned(), log.clone());
+    let server = Server::new(move |mut stream| {
+        let mut length = [0; 4];
+        if stream.read_exact(&mut length).is_err() {
+            return;
+        }
+        let length = usize::from_str_radix(std::str::from_utf8(&length).unwrap(), 16).unwrap();
+        let mut line = vec![0; length - 4];
+        stream.read_exact(&mut line).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        kept.lock().unwrap().push(line.clone());
+        if line.starts_with("git-upload-pack /repo.git\0") {
+            serve_daemon(&repository, stream);
+        } else {
+            let reason = "ERR access denied or repository not exported: /other.git";
+            let _ = stream.write_all(format!("{:04x}{reason}", reason.len() + 4).as_bytes());
+        }
+    });
+    (server, log)
+}
+
+fn serve_daemon(repository: &str, stream: TcpStream) {
+    let mut child = Command::new("git")
+        .args(["upload-pack", repository])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (mut from, mut to) = (stream.try_clone().unwrap(), stream);
+    // Either side may hang up first.
+    let reader = thread::spawn(move || pass(&mut from, &mut stdin));
+    pass(&mut stdout, &mut to);
+    let _ = to.shutdown(std::net::Shutdown::Both);
+    reader.join().unwrap();
+    child.wait().unwrap();
+}
+
+/// Passes bytes on as they come, until one of the two ends.
+fn pass(from: &mut impl Read, to: &mut impl Write) {
+    let mut piece = [0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut piece) {
+        if to.write_all(&piece[..count]).is_err() {
+            return;
+        }
+    }
+}

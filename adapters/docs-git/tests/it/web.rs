@@ -1,0 +1,263 @@
+use std::{io, net::IpAddr, time::Duration};
+
+use docs_core::ports::{GitError, GitRemote as _};
+use docs_git::{GitClient, Limits, Outbound, Resolve};
+
+use crate::{
+    fixture::{FILE, Fixture, assert_filled, client, error_of, fetch, request},
+    server::{Server, has_git, status, web},
+};
+
+fn private() -> GitClient {
+    GitClient::new(Outbound::Private).unwrap()
+}
+
+#[tokio::test]
+async fn a_repository_is_fetched_over_http() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (server, log) = web(fixture.path(), |_| None);
+    for url in
+        [format!("http://{}/repo.git", server.address()), format!("http://{}/repo.git/", server.address())]
+    {
+        let checkout = private().fetch(&request(&url, "refs/heads/main")).await.unwrap();
+        assert_filled(&*checkout, fixture.main()).await;
+    }
+    let log = log.lock().unwrap();
+    assert!(log.iter().all(|request| request.authorization.is_none()));
+    let asked: Vec<_> = log.iter().filter(|request| !request.body.is_empty()).collect();
+    assert!(asked.iter().all(|request| String::from_utf8_lossy(&request.body).contains("deepen 1")));
+}
+
+#[tokio::test]
+async fn a_large_repository_arrives_whole() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::new();
+    // Bytes that do not compress, more than all buffers on the way hold.
+    let mut state = 1_u32;
+    let bytes: Vec<u8> = (0..6_000_000)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state.to_le_bytes()[0]
+        })
+        .collect();
+    fixture.commit("refs/heads/main", &[(b"big.bin", FILE, &bytes)], &[]);
+    let (server, _log) = web(fixture.path(), |_| None);
+    let url = format!("http://{}/repo.git", server.address());
+    let checkout = fetch(&url, "refs/heads/main").await.unwrap();
+    assert!(checkout.read("big.bin").await.unwrap() == bytes);
+
+    let client = client().with_limits(Limits { total_bytes: 3_000_000, ..Limits::default() });
+    let error = error_of(client.fetch(&request(&url, "refs/heads/main")).await);
+    assert_eq!(error.to_string(), "at most 3 MB are allowed for a repository, this one is larger");
+}
+
+#[tokio::test]
+async fn credentials_of_the_url_are_used_and_never_shown() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    // "me@x:p:w s3cret" in base64.
+    let expected = "Basic bWVAeDpwOncgczNjcmV0";
+    let (server, log) = web(fixture.path(), move |request| {
+        (request.authorization.as_deref() != Some(expected))
+            .then(|| status("401 Unauthorized", "WWW-Authenticate: Basic realm=\"git\"\r\n"))
+    });
+    let address = server.address();
+    let url = format!("http://me%40x:p%3Aw%20s3cret@{address}/repo.git");
+    let checkout = fetch(&url, "refs/heads/main").await.unwrap();
+    assert_filled(&*checkout, fixture.main()).await;
+    assert!(log.lock().unwrap().iter().all(|request| !request.line.contains("s3cret")));
+
+    assert_eq!(
+        error_of(fetch(&format!("http://{address}/repo.git"), "refs/heads/main").await),
+        GitError::Credentials
+    );
+    let wrong = format!("http://me:s3cret@{address}/repo.git");
+    for (url, reference) in [
+        (wrong.as_str(), "refs/heads/main"),
+        (url.as_str(), "refs/heads/none"),
+        (url.as_str(), "none"),
+        ("http://me:s3cret@127.0.0.1:1/x", "refs/heads/main"),
+        ("http://me:s3cret@no.such.host.invalid/x", "refs/heads/main"),
+        ("http://me:s3cret@[::1/x", "refs/heads/main"),
+        ("ssh://me:s3cret@host/x", "refs/heads/main"),
+        ("me:s3cret@host", "refs/heads/main"),
+    ] {
+        let error = error_of(fetch(url, reference).await);
+        assert!(!format!("{error} {error:?}").contains("s3cret"), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_answers_has_its_error() {
+    let (server, _log) = web("", |request| {
+        let code = request.line.split('/').nth(1).unwrap_or_default();
+        Some(match code {
+            "html" => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi".to_owned(),
+            "cut" => "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n\
+                      Content-Length: 100\r\n\r\n001e# service"
+                .to_owned(),
+            "garbage" => "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n\
+                          Content-Length: 4\r\n\r\nzzzz"
+                .to_owned(),
+            "silent" => String::new(),
+            code => status(code, ""),
+        })
+    });
+    for (path, expected) in [
+        ("401", GitError::Credentials),
+        ("403", GitError::Credentials),
+        ("404", GitError::NoRepository),
+        ("410", GitError::NoRepository),
+        ("html", GitError::NoRepository),
+    ] {
+        let error = error_of(fetch(&format!("http://{}/{path}", server.address()), "refs/heads/main").await);
+        assert_eq!(error, expected, "{path}");
+    }
+    for (path, may_pass) in
+        [("500", true), ("503", true), ("429", true), ("400", false), ("cut", true), ("silent", true)]
+    {
+        let error = error_of(fetch(&format!("http://{}/{path}", server.address()), "refs/heads/main").await);
+        assert_eq!(error.may_pass(), may_pass, "{path}: {error:?}");
+    }
+    let error = error_of(fetch(&format!("http://{}/garbage", server.address()), "refs/heads/main").await);
+    assert!(matches!(error, GitError::Unreachable(_) | GitError::Broken(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_unless_they_are_allowed() {
+    struct Inside;
+    #[async_trait::async_trait]
+    impl Resolve for Inside {
+        async fn resolve(&self, _host: &str) -> io::Result<Vec<IpAddr>> {
+            Ok(vec!["127.0.0.1".parse().unwrap()])
+        }
+    }
+    let fixture = Fixture::filled();
+    let (server, log) = web(fixture.path(), |_| None);
+    let port = server.address().port();
+    let public = GitClient::new(Outbound::Public).unwrap().with_resolver(Inside);
+    for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost", "docs.example.com"] {
+        for scheme in ["http", "https", "git"] {
+            let error = error_of(
+                public
+                    .fetch(&request(&format!("{scheme}://{host}:{port}/repo.git"), "refs/heads/main"))
+                    .await,
+            );
+            assert!(matches!(error, GitError::Refused(_)), "{scheme} {host}: {error:?}");
+        }
+    }
+    assert_eq!(log.lock().unwrap().len(), 0);
+    if has_git() {
+        let url = format!("http://docs.example.com:{port}/repo.git");
+        let checkout =
+            private().with_resolver(Inside).fetch(&request(&url, "refs/heads/main")).await.unwrap();
+        assert_filled(&*checkout, fixture.main()).await;
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_followed_without_the_credentials_of_another_host() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (target, target_log) = web(fixture.path(), |_| None);
+    let to = target.address();
+    let (first, first_log) = web("", move |request| {
+        let location = if request.line.starts_with("GET /moved.git/") {
+            format!("http://evil:word@{to}/repo.git/info/refs?service=git-upload-pack")
+        } else {
+            "/moved.git/info/refs?service=git-upload-pack".to_owned()
+        };
+        Some(status("301 Moved Permanently", &format!("Location: {location}\r\n")))
+    });
+    let url = format!("http://me:s3cret@{}/old.git", first.address());
+    let checkout = fetch(&url, "refs/heads/main").await.unwrap();
+    assert_filled(&*checkout, fixture.main()).await;
+    assert!(first_log.lock().unwrap().iter().all(|request| request.authorization.is_some()));
+    assert!(target_log.lock().unwrap().iter().all(|request| request.authorization.is_none()));
+}
+
+#[tokio::test]
+async fn redirects_that_lead_elsewhere_are_refused() {
+    for (location, is_refused) in [
+        ("http://169.254.169.254/latest/info/refs?service=git-upload-pack", true),
+        ("http://[::ffff:169.254.169.254]/x/info/refs?service=git-upload-pack", true),
+        ("http://0.0.0.0/x/info/refs?service=git-upload-pack", true),
+        ("file:///etc/passwd", true),
+        ("git://127.0.0.1/x/info/refs?service=git-upload-pack", true),
+        ("/again/info/refs?service=git-upload-pack", true),
+        ("/login", false),
+        ("", false),
+    ] {
+        let (server, log) = web("", move |_| Some(status("302 Found", &format!("Location: {location}\r\n"))));
+        let url = format!("http://{}/repo.git", server.address());
+        let error = error_of(private().fetch(&request(&url, "refs/heads/main")).await);
+        match is_refused {
+            true => assert!(matches!(error, GitError::Refused(_)), "{location}: {error:?}"),
+            false => assert!(
+                matches!(error, GitError::NoRepository | GitError::Refused(_)),
+                "{location}: {error:?}"
+            ),
+        }
+        assert!(log.lock().unwrap().len() <= 4, "{location}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_in_the_middle_is_refused() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::filled();
+    let (server, _log) = web(fixture.path(), |request| {
+        request.line.starts_with("POST").then(|| status("307 Temporary Redirect", "Location: /repo.git\r\n"))
+    });
+    let error = error_of(fetch(&format!("http://{}/repo.git", server.address()), "refs/heads/main").await);
+    assert!(matches!(error, GitError::Refused(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_is_given_up() {
+    // Connections are kept open and never answered.
+    let kept = std::sync::Mutex::new(Vec::new());
+    let server = Server::new(move |stream| kept.lock().unwrap().push(stream));
+    for scheme in ["http", "git"] {
+        let url = format!("{scheme}://{}/repo.git", server.address());
+        for limits in [
+            Limits { idle: Duration::from_millis(50), ..Limits::default() },
+            Limits { time: Duration::from_millis(50), ..Limits::default() },
+        ] {
+            let error = error_of(client().with_limits(limits).fetch(&request(&url, "refs/heads/main")).await);
+            assert!(error.may_pass(), "{scheme}: {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_fetch_that_is_dropped_hangs_up() {
+    let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let (ended, mut ends) = tokio::sync::mpsc::unbounded_channel();
+    let server = Server::new(move |mut stream| {
+        sender.send(()).unwrap();
+        // Reads until the other side hangs up.
+        let _ = io::copy(&mut stream, &mut io::sink());
+        ended.send(()).unwrap();
+    });
+    for scheme in ["http", "git"] {
+        let url = format!("{scheme}://{}/repo.git", server.address());
+        let fetch = tokio::spawn(async move { fetch(&url, "refs/heads/main").await.is_ok() });
+        connections.recv().await.unwrap();
+        fetch.abort();
+        ends.recv().await.unwrap();
+    }
+}
