@@ -10,5 +10,9 @@ mod hosts;
 mod meta;
 #[path = "http/platform.rs"]
 mod platform;
+#[path = "http/refusals.rs"]
+mod refusals;
+#[path = "http/server.rs"]
+mod server;
 #[path = "http/toy.rs"]
 mod toy;

@@ -88,8 +88,11 @@ impl Platform {
                 }
             }
         }
-        let count =
-            if filter.drops_some() { None } else { Some(tx.number(&SiteRecord::count_in(org)).await?) };
+        let count = match visible {
+            false => Some(0),
+            true if filter.drops_some() => None,
+            true => Some(tx.number(&SiteRecord::count_in(org)).await?),
+        };
         let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
         let items = self.site_views(&tx, &page.items).await?;
         Ok(Page { items, next: page.next, count: page.count })

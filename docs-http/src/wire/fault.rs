@@ -1,5 +1,6 @@
 //! What is wrong with a request, in one sentence that begins with the place: `changes[0].title: is required`.
 
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
 /// Most characters of a message that may repeat what the client sent.
@@ -8,19 +9,23 @@ const MOST_REPEATED: usize = 200;
 /// Why a JSON body was refused.
 ///
 /// Text that is no JSON is located by line and column, all else by the path of the field.
-pub(super) fn body(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+pub(super) fn body(error: &serde_path_to_error::Error<serde_json::Error>, json: &[u8]) -> String {
     let inner = error.inner();
     let text = inner.to_string();
+    let path = match error.path().to_string() {
+        root if root == "." => String::new(),
+        path => path,
+    };
     match inner.classify() {
-        Category::Syntax | Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
         Category::Data => {
             let position = format!(" at line {} column {}", inner.line(), inner.column());
-            let path = match error.path().to_string() {
-                root if root == "." => String::new(),
-                path => path,
-            };
             at(&path, text.strip_suffix(&position).unwrap_or(&text))
         }
+        // The parser calls it a fault of syntax, too, when it finds a number or a list in place of a name.
+        Category::Syntax if serde_json::from_slice::<IgnoredAny>(json).is_ok() => {
+            at(&path, "must be one of the names that are allowed here, as a string")
+        }
+        Category::Syntax | Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
     }
 }
 

@@ -175,7 +175,7 @@ async fn read<T: DeserializeOwned + JsonSchema>(
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| ApiError::invalid(fault::body(&error)))?;
+        .map_err(|error| ApiError::invalid(fault::body(&error, bytes)))?;
     deserializer.end().map_err(|error| ApiError::invalid(format!("the body is not valid JSON: {error}")))?;
     Ok(value)
 }
@@ -257,6 +257,7 @@ mod tests {
         struct In {
             title: docs_core::model::SpaceTitle,
             list: Vec<In>,
+            mode: Option<docs_core::model::EditMode>,
         }
         let told = |json: &str| parse::<In>(json.as_bytes()).expect_err(json).message().to_owned();
         assert_eq!(told("{}"), "title: is required");
@@ -268,6 +269,8 @@ mod tests {
             "title: must be at most 50 characters, has 51"
         );
         assert!(told("{").starts_with("the body is not valid JSON: EOF"), "{}", told("{"));
+        let name = r#"{"mode":5,"title":"a","list":[]}"#;
+        assert_eq!(told(name), "mode: must be one of the names that are allowed here, as a string");
         assert!(told(r#"{"title":"a","list":[]} x"#).contains("line 1 column"), "trailing text");
     }
 }

@@ -1,110 +1,9 @@
 //! The platform over HTTP: the story, and what is refused.
 
-use std::sync::Arc;
-
-use docs_core::{Actor, Platform, model::Role, platform::NewUser};
-use docs_http::{HttpApp, HttpConfig};
-use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
-use poem::{
-    http::{Method, StatusCode},
-    test::TestClient,
-};
+use poem::http::StatusCode;
 use serde_json::{Value, json};
 
-/// A platform behind its routes, with an administrator and a reader.
-pub(crate) struct Server {
-    client: TestClient<HttpApp>,
-    pub(crate) platform: Platform,
-    pub(crate) org: String,
-    pub(crate) admin: String,
-    pub(crate) reader: String,
-}
-
-/// An answer: its status, its body as JSON (null when there is none), its location.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: Value,
-    pub(crate) location: Option<String>,
-}
-
-impl Server {
-    pub(crate) async fn new() -> Self {
-        let clock = ManualClock::default();
-        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
-        let builder = Platform::builder(Arc::new(MemStore::new()), objects);
-        let platform = builder.clock(clock).ids(SeededIds::new(11)).base_url("https://docs.example").build();
-        let ada = person(&platform, "Ada").await;
-        let org = platform
-            .create_org(&Actor::Platform, "Engines".parse().expect("a title"), &ada.0)
-            .await
-            .expect("org");
-        let rob = person(&platform, "Rob").await;
-        platform.put_member(&Actor::Platform, &org, &rob.0, Some(Role::Read)).await.expect("a member");
-        let app = docs_http::routes(&platform, HttpConfig::default()).expect("routes");
-        let (admin, reader) = (ada.1, rob.1);
-        Self { client: TestClient::new(app), platform, org: org.to_string(), admin, reader }
-    }
-
-    pub(crate) async fn ask(&self, method: &str, path: &str, token: &str, body: Option<Value>) -> Answer {
-        let body = body.map(|body| ("application/json", body.to_string()));
-        self.send(method, path, Some(&format!("Bearer {token}")), body).await
-    }
-
-    pub(crate) async fn send(
-        &self,
-        method: &str,
-        path: &str,
-        authorization: Option<&str>,
-        body: Option<(&str, String)>,
-    ) -> Answer {
-        let method = Method::from_bytes(method.as_bytes()).expect("a method");
-        let mut request = self.client.request(method, path);
-        if let Some(value) = authorization {
-            request = request.header("authorization", value);
-        }
-        if let Some((media_type, body)) = body {
-            request = request.content_type(media_type).body(body);
-        }
-        let response = request.send().await.0;
-        let status = response.status().as_u16();
-        let location = response.header("location").map(str::to_owned);
-        let bytes = response.into_body().into_bytes().await.expect("a body");
-        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("JSON") };
-        Answer { status, body, location }
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        let answer = self.ask("GET", path, &self.admin, None).await;
-        assert_eq!(answer.status, 200, "{path}: {answer:?}");
-        answer.body
-    }
-
-    pub(crate) async fn post(&self, path: &str, status: u16, body: Value) -> Answer {
-        let answer = self.ask("POST", path, &self.admin, Some(body)).await;
-        assert_eq!(answer.status, status, "{path}: {answer:?}");
-        answer
-    }
-
-    pub(crate) async fn space(&self) -> String {
-        let path = format!("/v1/orgs/{}/spaces", self.org);
-        id(&self.post(&path, 201, json!({ "title": "Guide" })).await.body)
-    }
-}
-
-async fn person(platform: &Platform, name: &str) -> (docs_core::model::UserId, String) {
-    let email = format!("{}@example.com", name.to_lowercase());
-    let new =
-        NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
-    let user = platform.create_user(&Actor::Platform, new).await.expect("a user");
-    let label = "test".parse().expect("a label");
-    let token = platform.create_token(&Actor::Platform, &user.id, &label, None).await.expect("a token");
-    (user.id, token.secret)
-}
-
-fn id(resource: &Value) -> String {
-    resource["id"].as_str().expect("an id").to_owned()
-}
+use crate::server::{Server, id};
 
 #[tokio::test]
 async fn a_page_goes_from_a_change_request_to_a_published_site() {
@@ -116,7 +15,7 @@ async fn a_page_goes_from_a_change_request_to_a_published_site() {
 
     let created = s.post(&format!("/v1/orgs/{}/spaces", s.org), 201, json!({ "title": "Guide" })).await;
     let space = id(&created.body);
-    assert_eq!(created.location, Some(format!("https://docs.example/v1/spaces/{space}")));
+    assert_eq!(created.header("location"), Some(format!("https://docs.example/v1/spaces/{space}").as_str()));
     let base = format!("/v1/spaces/{space}");
     let request = s.post(&format!("{base}/change-requests"), 201, json!({ "subject": "First" })).await;
     assert_eq!(request.body["status"], "draft");

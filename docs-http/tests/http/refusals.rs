@@ -1,0 +1,322 @@
+//! Every operation of the document, refused in every way there is: the right status, the one form of a failure, and
+//! nothing changed. The document is walked, so that an operation that is not covered here fails these tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::server::{BODY_LIMIT, Server, id};
+
+/// An operation, with a path and a body that are right.
+#[derive(Clone, Debug)]
+struct Op {
+    id: String,
+    method: String,
+    template: String,
+    body: Option<Value>,
+}
+
+/// A server with one of everything that a path can name.
+struct World {
+    s: Server,
+    names: BTreeMap<&'static str, String>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let s = Server::new().await;
+        let space = s.space().await;
+        s.repository.put("README.md", "# Start\n");
+        s.repository.put("a.svg", "<svg/>");
+        let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+        s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
+        s.platform.settle().await.expect("settled");
+        let request = s.request(&space).await;
+        let changes = json!({ "changes": [
+            { "operation": "insert_page", "document": { "markdown": "# Page\n" } },
+            { "operation": "insert_files", "files": [
+                { "name": "b.txt", "base64": "YQ==", "contentType": "text/plain" },
+            ] },
+        ] });
+        s.post(&format!("{request}/content"), 200, changes.clone()).await;
+        // The same page and file are in the space and in a second request, so that one name serves all paths.
+        s.post(&format!("{request}/merge"), 200, json!({})).await;
+        let open = s.request(&space).await;
+        let content = s.get(&format!("{open}/content")).await;
+        let site = s.site("Docs", &[&space]).await;
+        s.post(&format!("{site}/publish"), 200, json!({})).await;
+        let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
+        let names = BTreeMap::from([
+            ("organizationId", s.org.clone()),
+            ("spaceId", space),
+            ("changeRequestId", last(&open)),
+            ("siteId", last(&site)),
+            ("pageId", id(&content["pages"][0])),
+            ("pagePath", content["pages"][0]["path"].as_str().expect("a path").to_owned()),
+            ("fileId", id(&content["files"][0])),
+        ]);
+        Self { s, names }
+    }
+
+    fn ops(&self) -> Vec<Op> {
+        let paths = self.s.document["paths"].as_object().expect("paths");
+        let ops = paths.iter().flat_map(|(template, ops)| {
+            ops.as_object().expect("operations").iter().map(|(method, op)| {
+                let id = op["operationId"].as_str().expect("an id").to_owned();
+                let body = op.get("requestBody").map(|_| self.body(&id));
+                Op { id, method: method.to_uppercase(), template: template.clone(), body }
+            })
+        });
+        ops.collect()
+    }
+
+    /// A body that the operation takes.
+    fn body(&self, id: &str) -> Value {
+        match id {
+            "updateOrganizationById" => json!({ "title": "Renamed", "emailDomains": ["new.example"] }),
+            "createSpace" => json!({ "title": "New" }),
+            "updateSpaceById" => json!({ "title": "Renamed", "defaultLevel": "read", "editMode": "live" }),
+            "createChangeRequest" => json!({ "subject": "New" }),
+            "updateChangeRequestById" => json!({ "subject": "Renamed", "status": "open" }),
+            "updateChangeRequestContent" => json!({ "changes": [
+                { "operation": "delete_page", "page": self.names["pageId"] },
+            ] }),
+            "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
+            "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
+            "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
+            "addSpaceToSite" => json!({ "spaceId": self.names["spaceId"] }),
+            other => panic!("`{other}` takes a body: give one here that it accepts"),
+        }
+    }
+
+    fn path(&self, op: &Op) -> String {
+        self.path_with(op, |_| None)
+    }
+
+    /// The path of an operation, with some names replaced.
+    fn path_with(&self, op: &Op, other: impl Fn(&str) -> Option<String>) -> String {
+        let mut path = "/v1".to_owned();
+        for part in op.template.split('/').skip(1) {
+            path.push('/');
+            match name_of(part) {
+                None => path.push_str(part),
+                Some(name) => path.push_str(&other(name).unwrap_or_else(|| self.name(name).to_owned())),
+            }
+        }
+        path
+    }
+
+    fn name(&self, parameter: &str) -> &str {
+        self.names.get(parameter).unwrap_or_else(|| panic!("`{parameter}` of a path is not known here"))
+    }
+
+    async fn send(&self, op: &Op, path: &str, authorization: Option<&str>) -> crate::server::Answer {
+        let body = op.body.as_ref().map(|body| ("application/json", body.to_string()));
+        self.s.send(&op.method, path, authorization, body).await
+    }
+}
+
+/// The name of a parameter, when this part of a path is one.
+fn name_of(part: &str) -> Option<&str> {
+    part.strip_prefix('{')?.strip_suffix('}')
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+#[tokio::test]
+async fn nobody_gets_in_without_a_valid_token() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    for op in w.ops() {
+        let path = w.path(&op);
+        let basic = format!("Basic {}", w.s.admin);
+        let damaged = bearer(&w.s.admin[..w.s.admin.len() - 1]);
+        for authorization in [None, Some("Bearer wrong"), Some(&damaged), Some(&basic), Some(&w.s.admin)] {
+            let answer = w.send(&op, &path, authorization).await;
+            answer.refused(401, &format!("{} {authorization:?}", op.id));
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"), "{}", op.id);
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+#[tokio::test]
+async fn an_unknown_id_is_not_found_and_deleting_it_is_no_error() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let admin = bearer(&w.s.admin);
+    for op in w.ops() {
+        for name in op.template.split('/').filter_map(name_of) {
+            w.name(name);
+            for unknown in ["unknown", "999999999999999999999999", "not%20an%20id", "%F0%9F%93%98"] {
+                let path = w.path_with(&op, |of| (of == name).then(|| unknown.to_owned()));
+                let (answer, what) = (w.send(&op, &path, Some(&admin)).await, format!("{} {path}", op.id));
+                if op.method == "DELETE" {
+                    assert_eq!(answer.is(204, &what), Value::Null, "{what}");
+                } else {
+                    answer.refused(404, &what);
+                }
+            }
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_changes_nothing() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let admin = bearer(&w.s.admin);
+    for op in w.ops().into_iter().filter(|op| op.body.is_some()) {
+        let (path, id) = (w.path(&op), &op.id);
+        let right = op.body.clone().expect("a body").to_string();
+        let nul = right.replacen("\":\"", "\":\"\\u0000", 1);
+        let send = async |media_type: &str, body: &str| {
+            w.s.send(&op.method, &path, Some(&admin), Some((media_type, body.to_owned()))).await
+        };
+        for (body, place) in [
+            ("{\"a\":\n tru}", "line 2 column"),
+            (&right[..right.len() - 1], "line 1 column"),
+            ("[]", "the body"),
+            ("\"text\"", "the body"),
+            (nul.as_str(), "NUL"),
+        ] {
+            let answer = send("application/json", body).await;
+            let message = answer.refused(400, &format!("{id} {body}"));
+            assert!(message.contains(place), "{id} {body}: {message}");
+        }
+        for media_type in
+            ["text/plain", "application/json; charset=latin1", "multipart/form-data; boundary=x"]
+        {
+            let answer = send(media_type, &right).await;
+            assert!(answer.refused(415, id).starts_with("Content-Type"), "{id} {media_type}");
+        }
+        let large = format!("{right}{}", " ".repeat(BODY_LIMIT));
+        let answer = send("application/json", &large).await;
+        assert!(answer.refused(413, id).contains(&BODY_LIMIT.to_string()), "{id}");
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+#[tokio::test]
+async fn a_field_of_the_wrong_type_is_named() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    for op in w.ops() {
+        let Some(Value::Object(fields)) = &op.body else { continue };
+        for field in fields.keys() {
+            for wrong in [json!({ "a": 1 }), json!(5), json!([[]])] {
+                let mut body = fields.clone();
+                body.insert(field.clone(), wrong);
+                let answer = w.s.ask(&op.method, &w.path(&op), &w.s.admin, Some(body.into())).await;
+                let message = answer.refused(400, &format!("{} {field}", op.id));
+                assert!(message.starts_with(field.as_str()), "{} {field}: {message}", op.id);
+            }
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_have_is_refused_with_those_it_has() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let mut paths: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for op in w.ops() {
+        let methods = paths.entry(w.path(&op)).or_insert_with(|| BTreeSet::from(["OPTIONS".to_owned()]));
+        if op.method == "GET" {
+            methods.insert("HEAD".to_owned());
+        }
+        methods.insert(op.method);
+    }
+    for (path, methods) in paths {
+        let allow = methods.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PURGE"] {
+            if !methods.contains(method) {
+                let answer = w.s.ask(method, &path, &w.s.admin, None).await;
+                answer.refused(405, &format!("{method} {path}"));
+                assert_eq!(answer.header("allow"), Some(allow.as_str()), "{method} {path}");
+            }
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+/// What the reader of an organization may do besides reading: nothing.
+#[tokio::test]
+async fn a_reader_reads_everything_and_changes_nothing() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let reader = bearer(&w.s.reader);
+    for op in w.ops() {
+        let answer = w.send(&op, &w.path(&op), Some(&reader)).await;
+        if op.method == "GET" {
+            answer.is(200, &op.id);
+        } else {
+            answer.refused(403, &op.id);
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+#[tokio::test]
+async fn members_of_another_organization_do_not_learn_that_anything_is_there() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let stranger = bearer(&w.s.stranger);
+    for op in w.ops() {
+        let answer = w.send(&op, &w.path(&op), Some(&stranger)).await;
+        if !op.template.contains('{') {
+            assert!(!answer.is(200, &op.id).to_string().contains(&w.s.org), "{}", op.id);
+        } else if op.method == "DELETE" {
+            answer.is(204, &op.id);
+        } else {
+            answer.refused(404, &op.id);
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+#[tokio::test]
+async fn a_guest_sees_the_organization_and_nothing_in_it() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let guest = bearer(&w.s.guest);
+    for op in w.ops() {
+        let answer = w.send(&op, &w.path(&op), Some(&guest)).await;
+        let in_something = op.template.contains("{spaceId}") || op.template.contains("{siteId}");
+        match (op.method.as_str(), in_something) {
+            ("GET", false) => {
+                let body = answer.is(200, &op.id);
+                if op.template.starts_with("/orgs/{organizationId}/") {
+                    assert_eq!(body["items"], json!([]), "{}", op.id);
+                    assert!(body["count"].as_u64().is_none_or(|n| n == 0), "{}: no number leaks", op.id);
+                }
+            }
+            ("DELETE", true) => drop(answer.is(204, &op.id)),
+            (_, true) => drop(answer.refused(404, &op.id)),
+            (_, false) => drop(answer.refused(403, &op.id)),
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}
+
+/// A space or site is found below its own organization only.
+#[tokio::test]
+async fn a_site_is_not_found_below_another_organization() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let both = bearer(&w.s.both);
+    for op in w.ops().into_iter().filter(|op| op.template.contains("{siteId}")) {
+        let path = w.path_with(&op, |name| (name == "organizationId").then(|| w.s.other_org.clone()));
+        let answer = w.send(&op, &path, Some(&both)).await;
+        if op.method == "DELETE" {
+            answer.is(204, &op.id);
+        } else {
+            answer.refused(404, &op.id);
+        }
+    }
+    assert_eq!(before, w.s.stored().await);
+}

@@ -1,0 +1,304 @@
+//! The platform behind its routes, as the tests see it: people of several roles, requests, answers, and what is stored.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_core::{
+    Actor, Platform,
+    model::{OrgId, Role, UserId},
+    platform::NewUser,
+    ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
+    store::{Hash, MAX_SCAN, Mode, Scan, verify},
+};
+use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
+use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+use poem::{
+    http::{HeaderMap, Method},
+    test::TestClient,
+};
+use serde_json::{Value, json};
+
+/// Most bytes of a request body here.
+pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
+
+/// A platform behind its routes, and the tokens of people who use it.
+pub(crate) struct Server {
+    pub(crate) client: TestClient<HttpApp>,
+    pub(crate) document: Value,
+    pub(crate) platform: Platform,
+    pub(crate) clock: ManualClock,
+    pub(crate) repository: Repository,
+    /// The organization that most tests work in.
+    pub(crate) org: String,
+    /// Another organization.
+    pub(crate) other_org: String,
+    /// Administrates the organization.
+    pub(crate) admin: String,
+    /// Has the role `edit` in it.
+    pub(crate) editor: String,
+    /// Has the role `read` in it.
+    pub(crate) reader: String,
+    /// A guest of it.
+    pub(crate) guest: String,
+    /// Administrates the other organization, and is not in this one.
+    pub(crate) stranger: String,
+    /// Administrates both.
+    pub(crate) both: String,
+}
+
+/// An answer: its status, its headers, its body as JSON (null when there is none).
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+
+    /// The message of a refusal, whose body is of the one form there is.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, what: &str) -> &str {
+        assert_eq!(self.status, status, "{what}: {:?}", self.body);
+        assert_eq!(self.header("content-type"), Some("application/json"), "{what}");
+        let message = self.body["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(self.body, json!({ "error": { "code": status, "message": message } }), "{what}");
+        assert!(!message.is_empty(), "{what}: a message says what is wrong");
+        message
+    }
+
+    #[track_caller]
+    pub(crate) fn is(self, status: u16, what: &str) -> Value {
+        assert_eq!(self.status, status, "{what}: {:?}", self.body);
+        self.body
+    }
+}
+
+impl Server {
+    pub(crate) async fn new() -> Self {
+        let clock = ManualClock::default();
+        let repository = Repository::default();
+        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+        let platform = Platform::builder(Arc::new(MemStore::new()), objects)
+            .clock(clock.clone())
+            .ids(SeededIds::new(11))
+            .git(Arc::new(repository.clone()))
+            .base_url("https://docs.example")
+            .build();
+        let ada = person(&platform, "Ada").await;
+        let org = organization(&platform, "Engines", &ada.0).await;
+        let zoe = person(&platform, "Zoe").await;
+        let other = organization(&platform, "Elsewhere", &zoe.0).await;
+        let eve = member(&platform, &org, "Eve", Some(Role::Edit)).await;
+        let rob = member(&platform, &org, "Rob", Some(Role::Read)).await;
+        let gus = member(&platform, &org, "Gus", None).await;
+        let bea = member(&platform, &org, "Bea", Some(Role::Admin)).await;
+        platform.put_member(&Actor::Platform, &other, &bea.0, Some(Role::Admin)).await.expect("a member");
+        let config = HttpConfig { body_limit: BodyLimit(BODY_LIMIT), ..HttpConfig::default() };
+        let app = docs_http::routes(&platform, config).expect("routes");
+        let document = serde_json::from_str(app.document()).expect("the document is JSON");
+        let client = TestClient::new(app);
+        Self {
+            client,
+            document,
+            platform,
+            clock,
+            repository,
+            org: org.to_string(),
+            other_org: other.to_string(),
+            admin: ada.1,
+            editor: eve.1,
+            reader: rob.1,
+            guest: gus.1,
+            stranger: zoe.1,
+            both: bea.1,
+        }
+    }
+
+    pub(crate) async fn ask(&self, method: &str, path: &str, token: &str, body: Option<Value>) -> Answer {
+        let body = body.map(|body| ("application/json", body.to_string()));
+        self.send(method, path, Some(&format!("Bearer {token}")), body).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        authorization: Option<&str>,
+        body: Option<(&str, String)>,
+    ) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).expect("a method");
+        let mut request = self.client.request(method, path);
+        if let Some(value) = authorization {
+            request = request.header("authorization", value);
+        }
+        if let Some((media_type, body)) = body {
+            request = request.content_type(media_type).body(body);
+        }
+        let response = request.send().await.0;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let bytes = response.into_body().into_bytes().await.expect("a body");
+        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("JSON") };
+        Answer { status, headers, body }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        self.ask("GET", path, &self.admin, None).await.is(200, path)
+    }
+
+    pub(crate) async fn post(&self, path: &str, status: u16, body: Value) -> Answer {
+        let answer = self.ask("POST", path, &self.admin, Some(body)).await;
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+        answer
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Value {
+        self.ask("PATCH", path, &self.admin, Some(body)).await.is(200, path)
+    }
+
+    /// Refused with 400 and a message that names the field, and nothing changed.
+    pub(crate) async fn invalid(&self, method: &str, path: &str, body: Value, field: &str) -> String {
+        let what = || format!("{method} {path} {:.300}", body.to_string());
+        let before = self.stored().await;
+        let answer = self.ask(method, path, &self.admin, Some(body.clone())).await;
+        let message = answer.refused(400, &what()).to_owned();
+        assert!(message.starts_with(field), "{}: `{message}` begins with {field}", what());
+        assert_eq!(before, self.stored().await, "{}: nothing changed", what());
+        message
+    }
+
+    pub(crate) async fn space(&self) -> String {
+        let path = format!("/v1/orgs/{}/spaces", self.org);
+        id(&self.post(&path, 201, json!({ "title": "Guide" })).await.body)
+    }
+
+    /// A new change request; the path of it.
+    pub(crate) async fn request(&self, space: &str) -> String {
+        let path = format!("/v1/spaces/{space}/change-requests");
+        let request = self.post(&path, 201, json!({ "subject": "Work" })).await.body;
+        format!("{path}/{}", id(&request))
+    }
+
+    /// A new site with these spaces; the path of it.
+    pub(crate) async fn site(&self, title: &str, spaces: &[&str]) -> String {
+        let path = format!("/v1/orgs/{}/sites", self.org);
+        let site = self.post(&path, 201, json!({ "title": title, "spaces": spaces })).await.body;
+        format!("{path}/{}", id(&site))
+    }
+
+    /// Everything the store holds.
+    pub(crate) async fn stored(&self) -> BTreeMap<String, String> {
+        let tx = self.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
+        let mut stored = BTreeMap::new();
+        let mut from: docs_core::store::Key = "!".into();
+        loop {
+            let scan = Scan { from: from.clone(), to: "~".into(), rev: false, limit: MAX_SCAN };
+            let rows = tx.scan(&[scan]).await.expect("a scan").pop().expect("one range");
+            let Some((last, _)) = rows.last() else { return stored };
+            from = format!("{last}\u{1}").into();
+            stored.extend(rows.iter().map(|(key, value)| (key.to_string(), shown(value))));
+        }
+    }
+
+    /// Every index row and counter is what the records call for.
+    pub(crate) async fn check(&self) {
+        let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
+        assert!(drift.is_none(), "{drift:?}");
+    }
+}
+
+fn shown(value: &docs_core::store::Value) -> String {
+    match value {
+        docs_core::store::Value::Live(record) => {
+            String::from_utf8_lossy(&record.to_json().expect("a record as JSON")).into_owned()
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+async fn organization(platform: &Platform, title: &str, admin: &UserId) -> OrgId {
+    let title = title.parse().expect("a title");
+    platform.create_org(&Actor::Platform, title, admin).await.expect("an organization")
+}
+
+async fn member(platform: &Platform, org: &OrgId, name: &str, role: Option<Role>) -> (UserId, String) {
+    let person = person(platform, name).await;
+    platform.put_member(&Actor::Platform, org, &person.0, role).await.expect("a member");
+    person
+}
+
+async fn person(platform: &Platform, name: &str) -> (UserId, String) {
+    let email = format!("{}@example.com", name.to_lowercase());
+    let new =
+        NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
+    let user = platform.create_user(&Actor::Platform, new).await.expect("a user");
+    let label = "test".parse().expect("a label");
+    let token = platform.create_token(&Actor::Platform, &user.id, &label, None).await.expect("a token");
+    (user.id, token.secret)
+}
+
+/// The id of a resource.
+#[track_caller]
+pub(crate) fn id(resource: &Value) -> String {
+    resource["id"].as_str().expect("an id").to_owned()
+}
+
+/// A repository that holds what a test puts into it.
+#[derive(Clone, Default)]
+pub(crate) struct Repository(Arc<Mutex<BTreeMap<String, Bytes>>>);
+
+impl Repository {
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert(path.to_owned(), Bytes::copy_from_slice(text.as_bytes()));
+    }
+}
+
+#[async_trait]
+impl GitRemote for Repository {
+    async fn fetch(&self, _: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let entry = |(path, bytes): (&String, &Bytes)| RepoEntry {
+            path: path.clone(),
+            oid: Hash::of(bytes).to_string(),
+            size: bytes.len() as u64,
+            kind: RepoEntryKind::File,
+        };
+        let entries: Vec<_> = files.iter().map(entry).collect();
+        let commit = Commit {
+            oid: Hash::of(format!("{entries:?}").as_bytes()).to_string()[..40].to_owned(),
+            message: "A commit".to_owned(),
+            committed_at: DateTime::<Utc>::UNIX_EPOCH,
+        };
+        Ok(Box::new(Checked { commit, entries, files }))
+    }
+}
+
+struct Checked {
+    commit: Commit,
+    entries: Vec<RepoEntry>,
+    files: BTreeMap<String, Bytes>,
+}
+
+#[async_trait]
+impl Checkout for Checked {
+    fn commit(&self) -> &Commit {
+        &self.commit
+    }
+
+    fn entries(&self) -> &[RepoEntry] {
+        &self.entries
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+    }
+}
