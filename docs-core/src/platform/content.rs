@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Actor, Platform, access, change_requests};
 use crate::{
     Error, Result,
-    content::{Body, FileEntry, PageEntry, PageKind, PageTree, Rendering, TreePage, View},
+    content::{Body, ContentError, FileEntry, PageEntry, PageKind, PageTree, Rendering, TreePage, View},
     model::{
         ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId,
         PageUrls, Pages, ReusableContent, Revision, RevisionFile, RevisionId, RevisionObject, RevisionPage,
@@ -19,8 +19,8 @@ use crate::{
     },
 };
 
-/// Most levels of pages that are shown below one another.
-const MAX_DEPTH: usize = 64;
+/// Most levels of pages that are shown below one another; content has fewer.
+const MAX_DEPTH: usize = 128;
 
 /// Whose content: a space's own, or that of one of its change requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,7 +275,12 @@ impl Platform {
             }
         };
         drop(tx);
-        let mut found = view.files(after.as_ref(), limit + 1).await?;
+        let mut found = view.files(after.as_ref(), limit + 1).await.map_err(|error| match error {
+            ContentError::NotFound(_) if page.page.is_some() => {
+                Error::invalid("page", "the revision of this cursor is gone; start from the first page")
+            }
+            other => other.into(),
+        })?;
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found

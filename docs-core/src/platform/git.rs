@@ -122,7 +122,8 @@ impl Operation for Enqueue {
                 lane: Some((format!("git:{space}"), event_at)),
                 due: self.now,
             },
-        );
+        )
+        .await?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Background work: who does it, and when.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -23,6 +23,8 @@ const IDLE: Duration = Duration::from_secs(30);
 const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
 /// How often a worker tidies up.
 const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
+/// News of moved heads that are kept.
+const HEADS_KEPT: usize = 10_000;
 /// Rows that one transaction of tidying removes.
 const TIDY_CHUNK: u32 = 500;
 
@@ -126,8 +128,11 @@ impl Platform {
     /// Claims a job, runs it and finishes it.
     async fn work_once(&self) -> Result<jobs::Claimed> {
         let claimed = self.write(&jobs::Claim { now: self.now() }).await?;
-        if let jobs::Claimed::Job(job) = &claimed {
-            self.run_job(JobRecord::clone(job)).await?;
+        if let jobs::Claimed::Job(id) = &claimed {
+            let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
+            let job =
+                job.ok_or_else(|| Error::internal(format!("the job {id} was claimed and is not there")))?;
+            self.run_job(JobRecord::clone(&job)).await?;
         }
         Ok(claimed)
     }
@@ -207,13 +212,29 @@ impl Platform {
     pub async fn tidy(&self) -> Result<()> {
         let before = self.clock().now() - RECEIPTS_KEPT;
         while self.write(&DropReceipts { before }).await? {}
-        let mut seen = None;
-        self.catch_up(&mut seen).await?;
-        if let Some(seen) = seen {
-            // News only wake idle workers, who look for themselves every now and then.
-            self.store().trim(topic::JOBS, &seen).await?;
+        // News only wake idle workers, who look for themselves every now and then.
+        self.trim(topic::JOBS, 0).await?;
+        // Whoever follows the heads and falls further behind than this starts anew from the store.
+        self.trim(topic::HEAD, HEADS_KEPT).await
+    }
+
+    /// Forgets the news of a topic but for the latest.
+    async fn trim(&self, topic: u16, kept: usize) -> Result<()> {
+        let mut latest: VecDeque<FeedPos> = VecDeque::new();
+        let (mut at, mut trimmed) = (None, None);
+        loop {
+            let news = self.store().changes(topic, at.clone(), TIDY_CHUNK).await?;
+            let Some((last, _)) = news.last() else { break };
+            at = Some(last.clone());
+            latest.extend(news.into_iter().map(|(position, _)| position));
+            while latest.len() > kept {
+                trimmed = latest.pop_front();
+            }
         }
-        Ok(())
+        match trimmed {
+            Some(upto) => Ok(self.store().trim(topic, &upto).await?),
+            None => Ok(()),
+        }
     }
 }
 

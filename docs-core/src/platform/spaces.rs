@@ -464,7 +464,8 @@ impl Operation for Delete {
                 // The window ends when it is over, not as it ends.
                 due: Timestamp::new(deleted_at.time() + RESTORE_WINDOW + TimeDelta::milliseconds(1)),
             },
-        );
+        )
+        .await?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())
     }

@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value as Json;
 
 use super::{
-    Key, KeyBuf, Operation, Scan, StoreResult, Tx, key,
+    Key, KeyBuf, Operation, Scan, StoreError, StoreResult, Tx, key,
     records::{JobLine, JobRecord, JobState},
     topic,
 };
@@ -20,10 +20,12 @@ use crate::{
 
 /// How long a worker has a job before others may take it over; workers renew at a third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// What a line of a log takes besides its text.
+const LINE_OVERHEAD: usize = 64;
+/// Jobs of a lane looked at to find the one that runs: it may have been overtaken by earlier events.
+const LANE_AHEAD: u32 = 100;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
-/// Due jobs looked at to find one whose lane is free.
-const LOOKED_AT: u32 = 64;
 
 /// A job to enqueue.
 #[derive(Clone, Debug)]
@@ -43,10 +45,26 @@ pub struct NewJob {
 }
 
 /// Enqueues a job in the transaction that wants it.
-pub fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) {
+///
+/// # Errors
+/// The store's.
+pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> StoreResult<()> {
     let (lane, lane_at) = match job.lane {
         Some((lane, at)) => (Some(lane), at),
         None => (None, job.due),
+    };
+    let head = match &lane {
+        Some(lane) => head_of(tx, lane).await?,
+        None => None,
+    };
+    let state = match &head {
+        // An earlier event goes before one whose job has not started.
+        Some(head) if head.state == JobState::Queued && lane_at < head.lane_at => {
+            tx.put(&**head, JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) })?;
+            JobState::Queued
+        }
+        Some(_) => JobState::Waiting,
+        None => JobState::Queued,
     };
     let record = tx.create(JobRecord {
         id: job.id,
@@ -55,7 +73,7 @@ pub fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) {
         subject: job.subject,
         lane,
         lane_at,
-        state: JobState::Queued,
+        state,
         due: job.due,
         attempt: 0,
         created_at: now,
@@ -64,6 +82,7 @@ pub fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) {
         log: Vec::new(),
     });
     tx.feed(topic::JOBS, JobRecord::at(&record.id));
+    Ok(())
 }
 
 /// How a run of a job ended.
@@ -77,7 +96,7 @@ pub enum JobEnd {
     Again(Timestamp, String),
 }
 
-/// Takes the first due job whose lane is free. Answers it with its attempt counted, or when to look again.
+/// Takes the first due job: counts its attempt and gives it a lease.
 #[derive(Debug)]
 pub struct Claim {
     /// The time of the claim.
@@ -85,10 +104,10 @@ pub struct Claim {
 }
 
 /// What a claim found.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Claimed {
     /// This job: it is the caller's until its lease ends.
-    Job(Box<JobRecord>),
+    Job(JobId),
     /// Nothing is due; the next job is due then, if there is one.
     Nothing(Option<Timestamp>),
 }
@@ -99,25 +118,19 @@ impl Operation for Claim {
     const NAME: &'static str = "job_claim";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
-        let rows = tx.below(&JobRecord::due(), LOOKED_AT).await?;
-        let mut next = None;
-        for (row, _) in &rows {
-            let Some(job) = tx.get::<JobRecord>(&by_row(row)).await? else { continue };
-            if job.due > self.now {
-                next = Some(job.due);
-                break;
-            }
-            if !heads_its_lane(tx, &job).await? {
-                continue;
-            }
-            let mut started = JobRecord::clone(&job);
-            started.state = JobState::Running;
-            started.attempt += 1;
-            started.due = Timestamp::new(self.now.time() + LEASE);
-            let started = tx.put(&*job, started)?;
-            return Ok(Claimed::Job(Box::new(JobRecord::clone(&started))));
+        let rows = tx.below(&JobRecord::due(), 1).await?;
+        let Some((row, _)) = rows.first() else { return Ok(Claimed::Nothing(None)) };
+        let job = tx.get::<JobRecord>(&by_row(row)).await?;
+        let job = job.ok_or_else(|| StoreError::Corrupt(format!("`{row}` leads to no job")))?;
+        if job.due > self.now {
+            return Ok(Claimed::Nothing(Some(job.due)));
         }
-        Ok(Claimed::Nothing(next))
+        let mut started = JobRecord::clone(&job);
+        started.state = JobState::Running;
+        started.attempt += 1;
+        started.due = Timestamp::new(self.now.time() + LEASE);
+        tx.put(&*job, started)?;
+        Ok(Claimed::Job(job.id.clone()))
     }
 }
 
@@ -163,13 +176,18 @@ pub async fn finish(tx: &mut Tx, run: &Finish) -> Result<bool> {
         }
         JobEnd::Failed(why) | JobEnd::Again(_, why) => {
             ended.state = JobState::Failed;
-            ended.error = Some(why.clone());
+            ended.error = Some(cut(why));
         }
     }
     if ended.has_ended() {
         ended.ended_at = Some(run.now);
     }
-    tx.put(&*job, ended)?;
+    let ended = tx.put(&*job, ended)?;
+    if let Some(lane) = ended.lane.as_ref().filter(|_| ended.has_ended())
+        && let Some(next) = head_of(tx, lane).await?
+    {
+        tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
+    }
     // Whoever waits for the lane, or for the job's new time, looks again.
     tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
     Ok(true)
@@ -221,10 +239,17 @@ async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<J
     Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
 }
 
-async fn heads_its_lane(tx: &Tx, job: &JobRecord) -> StoreResult<bool> {
-    let Some(lane) = &job.lane else { return Ok(true) };
-    let first = tx.below(&JobRecord::of_lane(lane), 1).await?;
-    Ok(first.first().is_none_or(|(row, _)| key::last_segment(row) == job.id.as_str()))
+/// The first job of a lane that has not ended: the one that is due or running, unless the lane is being handed on.
+async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let mut first = None;
+    for (row, _) in tx.below(&JobRecord::of_lane(lane), LANE_AHEAD).await? {
+        let Some(job) = tx.get::<JobRecord>(&by_row(&row)).await? else { continue };
+        if job.state != JobState::Waiting {
+            return Ok(Some(job));
+        }
+        first = first.or(Some(job));
+    }
+    Ok(first)
 }
 
 fn by_row(row: &Key) -> Key {
@@ -232,15 +257,25 @@ fn by_row(row: &Key) -> Key {
 }
 
 fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
+    let mut size: usize = job.log.iter().map(|line| line.text.len()).sum();
     for line in lines {
-        match job.log.len() {
-            len if len < JobRecord::MAX_LOG - 1 => job.log.push(line.clone()),
-            len if len == JobRecord::MAX_LOG - 1 => {
-                job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
-            }
-            _ => return,
+        let text = cut(&line.text);
+        size += text.len() + LINE_OVERHEAD;
+        if size > JobRecord::MAX_LOG {
+            job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
+            return;
         }
+        job.log.push(JobLine { at: line.at, text });
     }
+}
+
+/// Text cut to what a line may have.
+fn cut(text: &str) -> String {
+    let mut end = text.len().min(JobRecord::MAX_LINE);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
 }
 
 /// The latest jobs of a subject, newest first.

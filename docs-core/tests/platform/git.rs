@@ -40,6 +40,11 @@ impl Remote {
         self.edit(|repo| repo.files.insert(path.to_owned(), Bytes::copy_from_slice(text.as_bytes())));
     }
 
+    /// The URLs it was asked for.
+    pub(crate) fn urls(&self) -> Vec<String> {
+        self.edit(|repo| repo.urls.clone())
+    }
+
     fn remove(&self, path: &str) {
         self.edit(|repo| repo.files.remove(path));
     }
@@ -309,7 +314,7 @@ async fn credentials_reach_the_remote_and_nothing_else() {
     let shown = format!("{:?}", w.platform.jobs_of_space(&w.admin, &space).await.expect("listed"));
     assert!(!shown.contains("hunter2"), "{shown}");
     w.platform.settle().await.expect("settled");
-    assert_eq!(remote.edit(|repo| repo.urls.clone()), [url]);
+    assert_eq!(remote.urls(), [url]);
     let info = w.platform.git_info(&w.admin, &space).await.expect("known");
     assert_eq!(info.url.as_deref(), Some("https://git.example/docs"));
 }

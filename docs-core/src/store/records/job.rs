@@ -12,7 +12,9 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// Waits for its time, or for its lane.
+    /// Waits for those before it in its lane.
+    Waiting,
+    /// Waits for its time.
     Queued,
     /// A worker is at it.
     Running,
@@ -62,7 +64,7 @@ pub struct JobRecord {
     /// Why it failed, in a sentence for the user.
     #[serde(default)]
     pub error: Option<String>,
-    /// What happened, at most [`JobRecord::MAX_LOG`] lines.
+    /// What happened, at most [`JobRecord::MAX_LOG`] bytes.
     #[serde(default)]
     pub log: Vec<JobLine>,
 }
@@ -72,8 +74,10 @@ impl Entity for JobRecord {
 }
 
 impl JobRecord {
-    /// Most lines of a log; the last one then says how many more there were.
-    pub const MAX_LOG: usize = 500;
+    /// Most bytes of a log, so that a job fits into a record; a last line says that there was more.
+    pub const MAX_LOG: usize = 96 * 1024;
+    /// Most bytes of one line of a log, and of an error.
+    pub const MAX_LINE: usize = 1_000;
 
     /// The key of a job.
     #[must_use]
@@ -115,13 +119,13 @@ impl Indexed for JobRecord {
         let id = self.id.as_str();
         let subject = Self::of_subject(&self.subject).time(self.created_at.time()).part(id);
         let mut rows = vec![Row::Index(subject.key(), Value::Unit)];
-        if !self.has_ended() {
+        // Whoever waits in a lane is not due: however many there are, they keep nobody else waiting.
+        if matches!(self.state, JobState::Queued | JobState::Running) {
             rows.push(Row::Index(Self::due().time(self.due.time()).part(id).key(), Value::Unit));
-            if let Some(lane) = &self.lane {
-                let place =
-                    Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time()).part(id);
-                rows.push(Row::Index(place.key(), Value::Unit));
-            }
+        }
+        if let Some(lane) = self.lane.as_ref().filter(|_| !self.has_ended()) {
+            let place = Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time()).part(id);
+            rows.push(Row::Index(place.key(), Value::Unit));
         }
         rows
     }

@@ -1,0 +1,179 @@
+//! Background jobs: order, lanes, leases.
+
+use std::{sync::Arc, time::Duration};
+
+use docs_core::{
+    Platform,
+    model::{ImportGitRepository, JobId, SpaceId, Timestamp},
+    ports::Clock,
+    store::{
+        Mode, Receipt, Tx,
+        jobs::{self, Claim, Claimed, Finish, JobEnd, NewJob},
+        records::{JobLine, JobRecord, JobState},
+        run,
+    },
+};
+use docs_memstore::SeededIds;
+
+use crate::{git::Remote, support::World};
+
+async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
+    let now: Timestamp = w.clock.now().into();
+    let at = |seconds| Timestamp::new(w.clock.now() + Duration::from_secs(seconds));
+    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    let job = NewJob {
+        id: id.parse().expect("an id"),
+        kind: "test",
+        payload: serde_json::Value::Null,
+        subject: "test".to_owned(),
+        lane: lane.map(|(lane, seconds)| (lane.to_owned(), at(seconds))),
+        due: now,
+    };
+    jobs::enqueue(&mut tx, now, job).await.expect("enqueued");
+    tx.commit().await.expect("stored");
+}
+
+fn receipt(w: &World) -> Receipt {
+    use docs_core::ports::Ids as _;
+    Receipt { at: w.clock.now(), id: SeededIds::new(w.clock.now().timestamp_micros().unsigned_abs()).next() }
+}
+
+/// Claims the next job, at a time of its own.
+async fn claim(w: &World) -> Option<JobRecord> {
+    w.clock.advance(Duration::from_millis(1));
+    let claim = Claim { now: w.clock.now().into() };
+    match run(w.platform.store(), &receipt(w), &claim).await.expect("claimed") {
+        Claimed::Job(id) => Some(job(&w.platform, &id).await),
+        Claimed::Nothing(_) => None,
+    }
+}
+
+async fn finish(w: &World, job: &JobRecord, end: JobEnd, log: Vec<JobLine>) -> bool {
+    w.clock.advance(Duration::from_millis(1));
+    let finish = Finish { job: job.clone(), now: w.clock.now().into(), end, log };
+    run(w.platform.store(), &receipt(w), &finish).await.expect("finished")
+}
+
+async fn job(platform: &Platform, id: &JobId) -> JobRecord {
+    JobRecord::clone(&*platform.get_job(&docs_core::Actor::Platform, id).await.expect("a job"))
+}
+
+async fn next(w: &World) -> Option<String> {
+    let job = claim(w).await?;
+    assert!(finish(w, &job, JobEnd::Done, Vec::new()).await);
+    Some(job.id.to_string())
+}
+
+#[tokio::test]
+async fn a_full_lane_keeps_no_other_job_waiting() {
+    let w = World::new().await;
+    for n in 0..200 {
+        add(&w, &format!("lane-{n:03}"), Some(("a", n))).await;
+    }
+    add(&w, "other", None).await;
+    let first = claim(&w).await.expect("a job");
+    assert_eq!(next(&w).await.as_deref(), Some("other"));
+    assert!(claim(&w).await.is_none(), "the lane's next job waits for the first");
+    assert!(finish(&w, &first, JobEnd::Done, Vec::new()).await);
+    assert_eq!((first.id.as_str(), next(&w).await.as_deref()), ("lane-000", Some("lane-001")));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn jobs_of_a_lane_run_in_the_order_of_their_events() {
+    let w = World::new().await;
+    for (id, at) in [("c", 30), ("a", 10), ("b", 20)] {
+        add(&w, id, Some(("lane", at))).await;
+    }
+    let running = claim(&w).await.expect("a job");
+    // An event before the one that runs comes next, not at once.
+    add(&w, "early", Some(("lane", 5))).await;
+    assert!(claim(&w).await.is_none());
+    assert!(finish(&w, &running, JobEnd::Failed("no".to_owned()), Vec::new()).await);
+    let mut order = vec![running.id.to_string()];
+    while let Some(id) = next(&w).await {
+        order.push(id);
+    }
+    assert_eq!(order, ["a", "early", "b", "c"]);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_job_whose_worker_died_is_taken_over_and_the_dead_one_cannot_finish_it() {
+    let w = World::new().await;
+    add(&w, "job", None).await;
+    let dead = claim(&w).await.expect("a job");
+    assert!(claim(&w).await.is_none(), "it is leased");
+    w.clock.advance(Duration::from_secs(31));
+    let alive = claim(&w).await.expect("the lease is over");
+    assert_eq!((dead.attempt, alive.attempt), (1, 2));
+    assert!(!finish(&w, &dead, JobEnd::Failed("late".to_owned()), Vec::new()).await);
+    assert!(finish(&w, &alive, JobEnd::Done, Vec::new()).await);
+    assert_eq!(job(&w.platform, &alive.id).await.state, JobState::Done);
+}
+
+#[tokio::test]
+async fn what_keeps_failing_is_given_up_and_a_long_log_still_fits() {
+    let w = World::new().await;
+    add(&w, "job", None).await;
+    let line = JobLine { at: w.clock.now().into(), text: "ä".repeat(5_000) };
+    for attempt in 1..=jobs::MAX_STARTS {
+        let run = claim(&w).await.expect("it is due again");
+        assert_eq!(run.attempt, attempt);
+        let due = jobs::again_at(w.clock.now(), attempt);
+        assert!(finish(&w, &run, JobEnd::Again(due, "no answer".to_owned()), vec![line.clone(); 100]).await);
+        w.clock.set(due.time());
+    }
+    let given_up = job(&w.platform, &"job".parse().expect("an id")).await;
+    assert_eq!((given_up.state, given_up.error.as_deref()), (JobState::Failed, Some("no answer")));
+    assert!(serde_json::to_string(&given_up).expect("JSON").len() < 200_000);
+    assert!(claim(&w).await.is_none());
+}
+
+#[tokio::test]
+async fn imports_of_a_space_run_in_the_order_of_their_timestamps() {
+    let remote = Remote::default();
+    remote.put("README.md", "# Welcome\n");
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space: SpaceId =
+        w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+    for hour in [3, 1, 2] {
+        let request: ImportGitRepository = serde_json::from_value(serde_json::json!({
+            "url": format!("https://git.example/{hour}"), "ref": "refs/heads/main",
+            "timestamp": format!("2026-01-01T0{hour}:00:00Z"), "force": true,
+        }))
+        .expect("a request");
+        w.platform.import_git(&w.admin, &space, request).await.expect("enqueued");
+    }
+    w.platform.settle().await.expect("settled");
+    assert_eq!(remote.urls(), ["https://git.example/1", "https://git.example/2", "https://git.example/3"]);
+}
+
+#[tokio::test]
+async fn a_worker_does_what_comes_and_ends_when_told() {
+    let remote = Remote::default();
+    remote.put("README.md", "# Welcome\n");
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created");
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let worker = tokio::spawn({
+        let platform = w.platform.clone();
+        async move { platform.work(async move { drop(stopped.await) }).await }
+    });
+    let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    let request = serde_json::from_value(request).expect("a request");
+    w.platform.import_git(&w.admin, &space.id, request).await.expect("enqueued");
+    // Heads are news: the import tells of the space's new one.
+    let (store, topic) = (w.platform.store(), docs_core::store::topic::HEAD);
+    let mut seen = None;
+    while w.platform.get_space(&w.admin, &space.id).await.expect("read").revision == space.revision {
+        while let Some((last, _)) = store.changes(topic, seen.clone(), 100).await.expect("news").last() {
+            seen = Some(last.clone());
+        }
+        if w.platform.get_space(&w.admin, &space.id).await.expect("read").revision == space.revision {
+            store.changed(topic, seen.clone(), Duration::from_secs(30)).await.expect("news");
+        }
+    }
+    stop.send(()).expect("it listens");
+    worker.await.expect("it ended");
+}
