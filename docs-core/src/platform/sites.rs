@@ -68,11 +68,12 @@ impl Platform {
         let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
         let space = filter.space.as_ref().map(|space| space.parse::<SpaceId>());
         let prefix = match &space {
-            None => SiteRecord::of_org(org),
             Some(Ok(space)) => SiteSpaceRecord::of_space(space),
-            Some(Err(_)) => return Ok(Page { items: Vec::new(), next: None, count: None }),
+            None | Some(Err(_)) => SiteRecord::of_org(org),
         };
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{filter:?}") }, page)?;
+        // No site has a space whose id cannot be one.
+        let visible = visible && !matches!(space, Some(Err(_)));
         let mut last = None;
         while let Some(rows) = list.rows(&tx).await? {
             let ids: Vec<SiteId> =
@@ -89,8 +90,8 @@ impl Platform {
             }
         }
         let count = match visible {
+            _ if filter.drops_some() => None,
             false => Some(0),
-            true if filter.drops_some() => None,
             true => Some(tx.number(&SiteRecord::count_in(org)).await?),
         };
         let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
