@@ -2,6 +2,7 @@
 
 mod edits;
 mod git;
+mod lists;
 mod spaces;
 mod states;
 mod support;

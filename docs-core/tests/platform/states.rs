@@ -1,6 +1,6 @@
 //! The state tables of spaces and change requests: random programs against a model that knows nothing but the table.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use docs_core::{
     ErrorKind,
@@ -9,8 +9,9 @@ use docs_core::{
         SpaceId, UpdateChangeRequest, UpdateSpace,
     },
     platform::RequestFilter,
-    store::PageRequest,
+    store::{PageRequest, Store},
 };
+use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
 use proptest::prelude::*;
 
 use crate::support::World;
@@ -70,8 +71,8 @@ impl Model {
     }
 }
 
-async fn run(steps: Vec<Step>) {
-    let w = World::new().await;
+async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
+    let w = World::over(store).await;
     let (p, me) = (&w.platform, &w.admin);
     let space = p.create_space(me, &w.org, CreateSpace::default()).await.expect("created").id;
     let mut model = Model::default();
@@ -189,15 +190,38 @@ async fn check(w: &World, id: &SpaceId, model: &Model) {
     assert_eq!(listed, expected, "numbers are 1, 2, 3 … and every request is in one status");
 }
 
+/// A store in which every second commit goes wrong in one of the three ways it can: nothing of that may show.
+fn failing() -> Arc<dyn Store> {
+    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
+    let plan =
+        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
+    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
+}
+
+fn finish(program: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn spaces_and_change_requests_move_only_as_their_tables_say(steps in steps()) {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .expect("a runtime")
-            .block_on(run(steps));
+        finish(run(steps, Arc::new(MemStore::new())));
+    }
+
+    #[test]
+    fn the_tables_hold_on_a_store_that_keeps_json(steps in steps()) {
+        finish(run(steps, Arc::new(MemStore::json())));
+    }
+}
+
+proptest! {
+    // Each fault costs a pause of milliseconds.
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_tables_hold_when_commits_conflict_or_end_unknown(steps in steps()) {
+        finish(run(steps, failing()));
     }
 }
