@@ -1,11 +1,17 @@
 //! The HTTP foundation, tested through an API of a few operations over resources of the model.
 
+#[path = "http/contract.rs"]
+mod contract;
 #[path = "http/document.rs"]
 mod document;
 #[path = "http/errors.rs"]
 mod errors;
 #[path = "http/hosts.rs"]
 mod hosts;
+#[path = "http/limits.rs"]
+mod limits;
+#[path = "http/lists.rs"]
+mod lists;
 #[path = "http/meta.rs"]
 mod meta;
 #[path = "http/platform.rs"]
@@ -14,5 +20,9 @@ mod platform;
 mod refusals;
 #[path = "http/server.rs"]
 mod server;
+#[path = "http/states.rs"]
+mod states;
+#[path = "http/story.rs"]
+mod story;
 #[path = "http/toy.rs"]
 mod toy;

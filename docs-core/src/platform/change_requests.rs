@@ -50,14 +50,12 @@ impl Platform {
     ) -> Result<Page<ChangeRequest>> {
         let tx = self.read().await?;
         let access = access::space(&tx, actor, space).await?;
-        let nobody = || Ok(Page { items: Vec::new(), next: None, count: Some(0) });
-        let contributor = match filter.contributor.as_ref().map(|user| user.parse::<UserId>()) {
-            Some(Err(_)) => return nobody(),
-            Some(Ok(user)) => Some(user),
-            None => None,
-        };
+        let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
+        // Nobody has an id that cannot be one.
+        let nobody = matches!(contributor, Some(Err(_)));
         let prefix = match (&contributor, filter.status) {
-            (Some(user), _) => ChangeRequestRecord::by_contributor(space, user),
+            (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
+            (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
             (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
             (None, None) => ChangeRequestRecord::of_space(space),
         };
@@ -67,7 +65,8 @@ impl Platform {
             let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
             for ((row, _), request) in rows.iter().zip(found) {
                 let fits = |request: &Arc<ChangeRequestRecord>| {
-                    filter.status.is_none_or(|status| status == request.status)
+                    !nobody
+                        && filter.status.is_none_or(|status| status == request.status)
                         && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
                 };
                 if !list.offer(row, request.filter(fits)) {

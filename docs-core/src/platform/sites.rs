@@ -3,7 +3,7 @@
 mod change;
 mod view;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use self::change::{Add, Create, Delete, Publish, Update};
 pub(super) use self::{change::remove_place, view::Placement};
@@ -17,7 +17,7 @@ use crate::{
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Key, KeyBuf, ListSpec, Lister, Page, PageRequest, key,
+        Key, KeyBuf, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -66,31 +66,27 @@ impl Platform {
         let access = access::org(&tx, actor, org).await?;
         // Guests see no sites of the organization.
         let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
-        let space = filter.space.as_ref().map(|space| space.parse::<SpaceId>());
-        let prefix = match &space {
-            None => SiteRecord::of_org(org),
-            Some(Ok(space)) => SiteSpaceRecord::of_space(space),
-            Some(Err(_)) => return Ok(Page { items: Vec::new(), next: None, count: None }),
+        let with_space = match &filter.space {
+            Some(space) => Some(self.sites_with(&tx, space).await?),
+            None => None,
         };
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{filter:?}") }, page)?;
-        let mut last = None;
+        let is_wanted = |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
+        let spec = ListSpec { prefix: SiteRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
+        let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<SiteId> =
-                rows.iter().map(|(row, _)| site_of(row, space.is_some())).collect::<Result<_>>()?;
-            let keys: Vec<Key> = ids.iter().map(SiteRecord::at).collect();
-            let found = tx.get_many::<SiteRecord>(&keys).await?;
-            for ((row, _), site) in rows.iter().zip(found) {
-                // A space may be on a site more than once; its rows stand together.
-                let site = site.filter(|site| visible && site.organization == *org && filter.fits(site));
-                let site = site.filter(|site| last.replace(site.id.clone()) != Some(site.id.clone()));
-                if !list.offer(row, site) {
+            let ids: Vec<SiteId> = rows.iter().map(|(row, _)| site_of(row)).collect::<Result<_>>()?;
+            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
+            let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
+            for ((row, _), id) in rows.iter().zip(&ids) {
+                let site = if is_wanted(id) { found.next().flatten() } else { None };
+                if !list.offer(row, site.filter(|site| filter.fits(site))) {
                     break;
                 }
             }
         }
         let count = match visible {
+            _ if filter.drops_some() => None,
             false => Some(0),
-            true if filter.drops_some() => None,
             true => Some(tx.number(&SiteRecord::count_in(org)).await?),
         };
         let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
@@ -334,10 +330,8 @@ fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
     from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
 }
 
-fn site_of(row: &Key, by_space: bool) -> Result<SiteId> {
-    let parts = key::segments(row);
-    let id = if by_space { parts.get(2) } else { parts.last() };
-    id.and_then(|id| id.parse().ok()).ok_or_else(|| Error::internal("a row of a list of sites names none"))
+fn site_of(row: &Key) -> Result<SiteId> {
+    key::last_segment(row).parse().map_err(|_| Error::internal("a row of a list of sites names none"))
 }
 
 fn place_of(row: &Key) -> Key {
@@ -362,6 +356,23 @@ fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
 type SharedSite = Arc<SiteRecord>;
 
 impl Platform {
+    /// The sites that a space is on, by the id that a request gives: few, whatever the number of sites.
+    async fn sites_with(&self, tx: &Tx, space: &str) -> Result<BTreeSet<SiteId>> {
+        let mut sites = BTreeSet::new();
+        // What cannot be an id is on no site.
+        let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
+        let mut scan = SiteSpaceRecord::of_space(&space).scan(false, MAX_SCAN);
+        loop {
+            let rows = tx.scan(&scan).await?;
+            // A space may be on a site more than once.
+            sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
+            match rows.last() {
+                Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
+                _ => return Ok(sites),
+            }
+        }
+    }
+
     /// The content of a sample space.
     async fn sample_content(&self, domain: &str) -> Result<crate::store::Hash> {
         Ok(self.content().empty_root(domain).await?)

@@ -1,7 +1,7 @@
 //! The platform behind its routes, as the tests see it: people of several roles, requests, answers, and what is stored.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -22,6 +22,8 @@ use poem::{
     test::TestClient,
 };
 use serde_json::{Value, json};
+
+use crate::contract::Contract;
 
 /// Most bytes of a request body here.
 pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
@@ -49,6 +51,8 @@ pub(crate) struct Server {
     pub(crate) stranger: String,
     /// Administrates both.
     pub(crate) both: String,
+    /// The operations that were asked for.
+    pub(crate) asked: Mutex<BTreeSet<String>>,
 }
 
 /// An answer: its status, its headers, its body as JSON (null when there is none).
@@ -120,6 +124,7 @@ impl Server {
             guest: gus.1,
             stranger: zoe.1,
             both: bea.1,
+            asked: Mutex::default(),
         }
     }
 
@@ -128,14 +133,15 @@ impl Server {
         self.send(method, path, Some(&format!("Bearer {token}")), body).await
     }
 
+    /// Sends a request; whatever is answered must be what the document declares.
     pub(crate) async fn send(
         &self,
-        method: &str,
+        name: &str,
         path: &str,
         authorization: Option<&str>,
         body: Option<(&str, String)>,
     ) -> Answer {
-        let method = Method::from_bytes(method.as_bytes()).expect("a method");
+        let method = Method::from_bytes(name.as_bytes()).expect("a method");
         let mut request = self.client.request(method, path);
         if let Some(value) = authorization {
             request = request.header("authorization", value);
@@ -147,6 +153,11 @@ impl Server {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.into_body().into_bytes().await.expect("a body");
         let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("JSON") };
+        let contract = Contract::of(&self.document);
+        if let Some(operation) = contract.operation(name, path) {
+            contract.check(operation, status, &body);
+            self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.id.clone());
+        }
         Answer { status, headers, body }
     }
 

@@ -1,0 +1,131 @@
+//! Every answer that a test gets is held against what the document declares for its operation and status.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+/// The document, with the schemas that were asked for so far.
+pub(crate) struct Contract {
+    /// Its schemas, as JSON Schema.
+    components: Value,
+    operations: Vec<Operation>,
+    validators: Mutex<HashMap<(String, u16), Arc<Validator>>>,
+}
+
+/// An operation of the document.
+pub(crate) struct Operation {
+    pub(crate) id: String,
+    method: String,
+    /// The parts of its path; `None` for a parameter.
+    path: Vec<Option<String>>,
+    responses: Value,
+}
+
+impl Contract {
+    /// The contract of the platform: all servers have the same.
+    pub(crate) fn of(document: &Value) -> &'static Self {
+        static CONTRACT: OnceLock<Contract> = OnceLock::new();
+        CONTRACT.get_or_init(|| Self {
+            components: json_schema(&document["components"]),
+            operations: operations(document),
+            validators: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The operation that a request is for.
+    pub(crate) fn operation(&self, method: &str, path: &str) -> Option<&Operation> {
+        let path = path.split('?').next().unwrap_or_default().strip_prefix("/v1/")?;
+        let parts: Vec<&str> = path.split('/').collect();
+        self.operations.iter().find(|operation| {
+            let fits = |(part, wanted): (&&str, &Option<String>)| wanted.as_ref().is_none_or(|w| w == part);
+            operation.method == method
+                && operation.path.len() == parts.len()
+                && parts.iter().zip(&operation.path).all(fits)
+        })
+    }
+
+    /// Fails unless the document declares this answer.
+    #[track_caller]
+    pub(crate) fn check(&self, operation: &Operation, status: u16, body: &Value) {
+        // Which methods there are is told by the document as a whole.
+        if status == 405 {
+            return;
+        }
+        let what = format!("{} {status}", operation.id);
+        let response = &operation.responses[status.to_string()];
+        assert!(response.is_object(), "{what}: the document does not declare this status: {body}");
+        let schema = &response["content"]["application/json"]["schema"];
+        if schema.is_null() {
+            assert!(body.is_null(), "{what}: the document declares no body: {body}");
+            return;
+        }
+        let validator = self.validator(&operation.id, status, schema);
+        let faults: Vec<String> =
+            validator.iter_errors(body).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(faults.is_empty(), "{what}: not as the document says: {faults:#?}\n{body:#}");
+    }
+
+    fn validator(&self, id: &str, status: u16, schema: &Value) -> Arc<Validator> {
+        let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.entry((id.to_owned(), status)).or_insert_with(|| {
+            let whole = json!({ "components": self.components, "allOf": [json_schema(schema)] });
+            Arc::new(jsonschema::draft202012::new(&whole).expect("a schema"))
+        });
+        Arc::clone(found)
+    }
+}
+
+fn operations(document: &Value) -> Vec<Operation> {
+    let paths = document["paths"].as_object().expect("paths");
+    let operations = paths.iter().flat_map(|(path, operations)| {
+        operations.as_object().expect("operations").iter().map(move |(method, operation)| Operation {
+            id: operation["operationId"].as_str().expect("an id").to_owned(),
+            method: method.to_uppercase(),
+            path: path.split('/').skip(1).map(|p| (!p.starts_with('{')).then(|| p.to_owned())).collect(),
+            responses: operation["responses"].clone(),
+        })
+    });
+    operations.collect()
+}
+
+/// A schema of OpenAPI 3.0 as JSON Schema: `nullable` is its own word there.
+pub(crate) fn json_schema(schema: &Value) -> Value {
+    match schema {
+        Value::Array(items) => items.iter().map(json_schema).collect(),
+        Value::Object(fields) => {
+            let mut converted: Map<String, Value> =
+                fields.iter().map(|(key, value)| (key.clone(), json_schema(value))).collect();
+            match converted.remove("nullable") {
+                Some(Value::Bool(true)) => json!({ "anyOf": [converted, { "type": "null" }] }),
+                Some(Value::Bool(false)) | None => converted.into(),
+                // A field of that name.
+                Some(field) => {
+                    converted.insert("nullable".to_owned(), field);
+                    converted.into()
+                }
+            }
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn a_nullable_schema_takes_null_and_no_other_does() {
+    let schema = json!({ "type": "object", "required": ["a"], "properties": {
+        "a": { "type": "string", "nullable": true },
+        "b": { "type": "string" },
+    } });
+    let validator = jsonschema::draft202012::new(&json_schema(&schema)).expect("a schema");
+    assert!(validator.is_valid(&json!({ "a": null })));
+    assert!(validator.is_valid(&json!({ "a": "x", "b": "y" })));
+    assert!(!validator.is_valid(&json!({ "a": "x", "b": null })));
+    assert!(!validator.is_valid(&json!({ "b": "y" })));
+}

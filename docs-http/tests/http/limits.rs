@@ -1,0 +1,414 @@
+//! Limits: what is at a limit is taken, what is one beyond is refused by the name of its field, and changes nothing.
+
+use std::iter;
+
+use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+/// A text field: where it is set, how many characters it takes, and of what they are made.
+struct Field {
+    /// What a message about it begins with.
+    name: &'static str,
+    method: &'static str,
+    path: String,
+    body: Box<dyn Fn(&str) -> Value>,
+    least: usize,
+    most: usize,
+    text: Text,
+}
+
+/// How text of a length is made.
+#[derive(Clone, Copy)]
+enum Text {
+    /// Of any letters.
+    Any,
+    /// Of plain letters only.
+    Plain,
+    /// A beginning, then plain letters.
+    After(&'static str),
+    /// Labels with dots between.
+    Domain,
+}
+
+impl Text {
+    fn of(self, length: usize, letters: &[char]) -> String {
+        let plain = || "abcdefghijklmnopqrstuvwxyz".chars().cycle();
+        match self {
+            Self::Any => letters.iter().copied().cycle().take(length).collect(),
+            Self::Plain => plain().take(length).collect(),
+            Self::After(beginning) => beginning.chars().chain(plain()).take(length).collect(),
+            // The last character is never a dot.
+            Self::Domain => {
+                let text: String =
+                    iter::repeat_n("a", 1).chain(iter::repeat_n(".bcdefgh", length / 8 + 1)).collect();
+                let mut text: String = text.chars().take(length).collect();
+                if text.ends_with('.') {
+                    text.pop();
+                    text.push('z');
+                }
+                text
+            }
+        }
+    }
+}
+
+fn field(
+    name: &'static str,
+    (method, path): (&'static str, String),
+    (least, most): (usize, usize),
+    text: Text,
+    body: impl Fn(&str) -> Value + 'static,
+) -> Field {
+    Field { name, method, path, body: Box::new(body), least, most, text }
+}
+
+/// A field of a change of content.
+fn content(
+    name: &'static str,
+    request: &str,
+    limits: (usize, usize),
+    text: Text,
+    change: impl Fn(&str) -> Value + 'static,
+) -> Field {
+    let at = ("POST", format!("{request}/content"));
+    field(name, at, limits, text, move |text| json!({ "changes": [change(text)] }))
+}
+
+fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
+    let org = || ("PATCH", format!("/v1/orgs/{}", s.org));
+    let spaces = || ("POST", format!("/v1/orgs/{}/spaces", s.org));
+    let sites = || ("POST", format!("/v1/orgs/{}/sites", s.org));
+    let this = || ("PATCH", format!("/v1/spaces/{space}"));
+    let site = || ("PATCH", site.to_owned());
+    vec![
+        // Before there are sites whose titles become base names.
+        field("basename", site(), (1, 100), Text::Plain, |t| json!({ "basename": t })),
+        field("title", org(), (2, 255), Text::Any, |t| json!({ "title": t })),
+        field("hostname", org(), (3, 32), Text::Plain, |t| json!({ "hostname": t })),
+        field("logo", org(), (9, 2048), Text::After("https://x/"), |t| json!({ "logo": t })),
+        field("emailDomains[1]", org(), (3, 253), Text::Domain, |t| json!({ "emailDomains": ["a.b", t] })),
+        field("title", spaces(), (0, 50), Text::Any, |t| json!({ "title": t })),
+        field("emoji", spaces(), (1, 50), Text::Any, |t| json!({ "emoji": t })),
+        field("title", this(), (0, 50), Text::Any, |t| json!({ "title": t })),
+        field("emoji", this(), (1, 50), Text::Any, |t| json!({ "emoji": t })),
+        field("icon", this(), (9, 2048), Text::After("https://x/"), |t| json!({ "icon": t })),
+        field("title", sites(), (2, 128), Text::Any, |t| json!({ "title": t })),
+        field("title", site(), (2, 128), Text::Any, |t| json!({ "title": t })),
+        field("proxy", site(), (13, 512), Text::After("example.com/docs"), |t| json!({ "proxy": t })),
+    ]
+}
+
+fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
+    let requests = || ("POST", format!("/v1/spaces/{space}/change-requests"));
+    let this = || ("PATCH", request.to_owned());
+    let import = || ("POST", format!("/v1/spaces/{space}/git/import"));
+    let set = |name: &'static str| {
+        let page = page.to_owned();
+        move |text: &str| json!({ "operation": "update_page", "page": page, name: text })
+    };
+    let new = |name: &'static str| move |text: &str| json!({ "operation": "insert_page", "document": { "markdown": "" }, name: text });
+    let file = |name: &'static str| {
+        move |text: &str| {
+            let mut file = json!({ "name": "a", "base64": "YQ==", "contentType": "text/plain" });
+            file[name] = text.into();
+            json!({ "operation": "insert_files", "files": [file] })
+        }
+    };
+    let git = |name: &'static str| {
+        move |text: &str| {
+            let mut body = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+            body[name] = text.into();
+            body
+        }
+    };
+    vec![
+        field("subject", requests(), (0, 100), Text::Any, |t| json!({ "subject": t })),
+        field("agentTaskId", requests(), (0, 100), Text::Any, |t| json!({ "agentTaskId": t })),
+        field("subject", this(), (0, 100), Text::Any, |t| json!({ "subject": t })),
+        content("changes[0].title", request, (1, 1000), Text::Any, set("title")),
+        content("changes[0].title", request, (1, 1000), Text::Any, new("title")),
+        content("changes[0].slug", request, (0, 100), Text::Plain, set("slug")),
+        content("changes[0].description", request, (0, 1000), Text::Any, set("description")),
+        content("changes[0].condition", request, (0, 1024), Text::Any, set("condition")),
+        content("changes[0].emoji", request, (1, 50), Text::Any, set("emoji")),
+        content("changes[0].icon", request, (1, 50), Text::Plain, set("icon")),
+        content("changes[0].ref", request, (1, 256), Text::Plain, new("ref")),
+        content("changes[0].files[0].name", request, (1, 256), Text::Any, file("name")),
+        content(
+            "changes[0].files[0].contentType",
+            request,
+            (1, 255),
+            Text::After("text/a"),
+            file("contentType"),
+        ),
+        content("changes[0].files[0].ref", request, (1, 256), Text::Plain, file("ref")),
+        field("url", import(), (9, 2048), Text::After("https://x/"), git("url")),
+        field("ref", import(), (6, 1024), Text::After("refs/heads/"), git("ref")),
+        field("repoCacheID", import(), (0, 512), Text::Any, git("repoCacheID")),
+        field("repoTreeURL", import(), (0, 2048), Text::After("https://x/"), git("repoTreeURL")),
+        field("repoCommitURL", import(), (0, 2048), Text::After("https://x/"), git("repoCommitURL")),
+        field("repoProjectDirectory", import(), (0, 1024), Text::Plain, git("repoProjectDirectory")),
+    ]
+}
+
+/// A space with a page in a change request: the space, the request's path, the page.
+async fn work(s: &Server) -> (String, String, String) {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let change = json!({ "operation": "insert_page", "document": { "markdown": "# A" } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [change] })).await;
+    let page = id(&s.get(&format!("{request}/content/pages")).await["pages"][0]);
+    (space, request, page)
+}
+
+async fn hold(field: &Field, s: &Server, letters: &[char], (inside, beyond): (usize, usize)) {
+    let text = |length| field.text.of(length, letters);
+    for length in [field.least, field.least + inside % (field.most - field.least), field.most] {
+        let body = (field.body)(&text(length));
+        let answer = s.ask(field.method, &field.path, &s.admin, Some(body)).await;
+        assert!(answer.status < 300, "{} of {length} characters: {:?}", field.name, answer.body);
+    }
+    let too_long =
+        s.invalid(field.method, &field.path, (field.body)(&text(field.most + beyond)), field.name).await;
+    let wanted = format!("at most {} characters, has {}", field.most, field.most + beyond);
+    assert!(too_long.contains(&wanted), "{}: `{too_long}` says `{wanted}`", field.name);
+    if field.least > 0 {
+        s.invalid(field.method, &field.path, (field.body)(&text(field.least - 1)), field.name).await;
+    }
+    let mut nul = text(field.least.max(1));
+    nul.insert(if inside % 2 == 0 { 0 } else { nul.len() }, '\0');
+    let before = s.stored().await;
+    let body = (field.body)(&nul);
+    let answer = s.ask(field.method, &field.path, &s.admin, Some(body)).await;
+    assert!(answer.refused(400, field.name).contains("NUL"), "{}: {:?}", field.name, answer.body);
+    assert_eq!(before, s.stored().await);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 12,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/http/limits.regressions"))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn text_at_its_limit_is_taken_and_beyond_it_refused(
+        letters in proptest::collection::vec(select("aZ7éßж漢📘\u{301}ﷺ".chars().collect::<Vec<_>>()), 1..6),
+        inside in 0_usize..5_000,
+        beyond in 1_usize..40,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let s = Server::new().await;
+            let (space, request, page) = work(&s).await;
+            let site = s.site("Docs", &[]).await;
+            for field in of_people_and_sites(&s, &space, &site) {
+                hold(&field, &s, &letters, (inside, beyond)).await;
+            }
+            for field in of_content(&space, &request, &page) {
+                hold(&field, &s, &letters, (inside, beyond)).await;
+            }
+            s.check().await;
+        });
+    }
+}
+
+fn page() -> Value {
+    json!({ "operation": "insert_page", "document": { "markdown": "" } })
+}
+
+fn file(text: &str) -> Value {
+    json!({ "name": "a", "base64": text, "contentType": "text/plain" })
+}
+
+#[tokio::test]
+async fn a_request_holds_1_to_50_changes_of_1_to_20_files() {
+    let s = Server::new().await;
+    let (_, request, _) = work(&s).await;
+    let path = format!("{request}/content");
+    let files = |count: usize| json!({ "operation": "insert_files", "files": vec![file("YQ=="); count] });
+    for changes in [vec![page(); 50], vec![page()], vec![files(20)], vec![files(1)]] {
+        s.post(&path, 200, json!({ "changes": changes })).await;
+    }
+    s.invalid("POST", &path, json!({ "changes": vec![page(); 51] }), "changes: must be 1 to 50").await;
+    s.invalid("POST", &path, json!({ "changes": [] }), "changes: must be 1 to 50").await;
+    let wrong = "changes[1].files: must be 1 to 20";
+    s.invalid("POST", &path, json!({ "changes": [page(), files(21)] }), wrong).await;
+    s.invalid("POST", &path, json!({ "changes": [page(), files(0)] }), wrong).await;
+}
+
+#[tokio::test]
+async fn a_file_in_a_request_has_at_most_a_million_bytes() {
+    let s = Server::new().await;
+    let (_, request, _) = work(&s).await;
+    let path = format!("{request}/content?compat=false");
+    let body = |bytes: usize| {
+        let text = data_encoding::BASE64.encode(&vec![b'x'; bytes]);
+        json!({ "changes": [{ "operation": "insert_files", "files": [file(&text)] }] })
+    };
+    for right in [0, 999_999, 1_000_000] {
+        let answer = s.post(&path, 200, body(right)).await.body;
+        assert_eq!(answer["insertedFiles"][0]["size"], right);
+    }
+    let wrong = "changes[0].files[0].base64: must be at most 1000000 bytes";
+    for beyond in [1_000_001, 1_000_003, 1_200_000] {
+        s.invalid("POST", &path, body(beyond), wrong).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_comes_by_url_or_by_its_bytes_and_their_type() {
+    let s = Server::new().await;
+    let (_, request, _) = work(&s).await;
+    let path = format!("{request}/content");
+    for (file, wrong) in [
+        (json!({ "name": "a" }), "changes[1].files[0]: must have exactly one of `url` and `base64`"),
+        (
+            json!({ "name": "a", "base64": "YQ==", "contentType": "text/plain", "url": "https://x/" }),
+            "changes[1].files[0]: must have exactly one",
+        ),
+        (json!({ "name": "a", "base64": "YQ==" }), "changes[1].files[0].contentType: is needed"),
+        (json!({ "name": "a", "base64": "YQ", "contentType": "a/b" }), "changes[1].files[0].base64: must be"),
+        (json!({ "name": "a", "url": "ftp://x/" }), "changes[1].files[0].url: must be an absolute"),
+        (json!({ "base64": "YQ==", "contentType": "a/b" }), "changes[1].files[0].name: is required"),
+    ] {
+        let changes = json!([page(), { "operation": "insert_files", "files": [file] }]);
+        s.invalid("POST", &path, json!({ "changes": changes }), wrong).await;
+    }
+}
+
+#[tokio::test]
+async fn names_that_are_addresses_have_their_form() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let site = s.site("Docs", &[]).await;
+    let (org, import) = (format!("/v1/orgs/{}", s.org), format!("/v1/spaces/{space}/git/import"));
+    for wrong in ["Upper", "a_b", "-ab", "ab-", "a.b", "ä-ä", "a b"] {
+        s.invalid("PATCH", &org, json!({ "hostname": wrong }), "hostname: must be").await;
+        s.invalid("PATCH", &site, json!({ "basename": wrong }), "basename: must be").await;
+    }
+    for wrong in ["localhost", "a..b", ".a.b", "a.b.", "-a.b", "a@b.c", &format!("{}.b", "a".repeat(64))] {
+        let body = json!({ "emailDomains": [wrong] });
+        s.invalid("PATCH", &org, body, "emailDomains[0]: must be a domain name").await;
+    }
+    for wrong in ["javascript:alert(1)", "//x/a.png", "https://", "https://a b/", "x"] {
+        s.invalid("PATCH", &org, json!({ "logo": wrong }), "logo: must be").await;
+        s.invalid("PATCH", &format!("/v1/spaces/{space}"), json!({ "icon": wrong }), "icon: must be").await;
+    }
+    for wrong in
+        ["example.com", "example.com/", "https://example.com/docs", "example.c/docs", "a/b", "a.com/ä"]
+    {
+        s.invalid("PATCH", &site, json!({ "proxy": wrong }), "proxy: must be").await;
+    }
+    for url in ["", "git.example/docs", "ssh://git@git.example/docs", "https:///docs", "https://a b/"] {
+        s.invalid("POST", &import, json!({ "url": url, "ref": "refs/heads/main" }), "url: must be").await;
+    }
+    for name in ["", "main", "heads/main", "refs/"] {
+        s.invalid("POST", &import, json!({ "url": "https://x/", "ref": name }), "ref: must be").await;
+    }
+    s.invalid("POST", &import, json!({ "url": "https://x/" }), "ref: is required").await;
+    s.invalid("POST", &import, json!({ "ref": "refs/heads/main" }), "url: is required").await;
+}
+
+#[tokio::test]
+async fn the_spaces_of_a_new_site_are_a_list_or_one_of_two_words() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let path = format!("/v1/orgs/{}/sites", s.org);
+    for (right, count) in [
+        (json!([]), 0),
+        (json!([space]), 1),
+        (json!(vec![&space; 100]), 100),
+        (json!("empty"), 1),
+        (json!("sample"), 1),
+    ] {
+        let site = s.post(&path, 201, json!({ "title": "Docs", "spaces": right })).await.body;
+        assert_eq!(site["siteSpaces"], count);
+    }
+    for (wrong, field) in [
+        (json!(vec![&space; 101]), "spaces: must be at most 100"),
+        (json!("full"), "spaces: "),
+        (json!([1]), "spaces: "),
+        (json!([space, "unknown"]), "spaces[1]: no such space"),
+        (json!([space, "not an id"]), "spaces[1]: no such space"),
+    ] {
+        s.invalid("POST", &path, json!({ "title": "Docs", "spaces": wrong }), field).await;
+    }
+    let both = json!({ "spaces": [space], "createSpace": true });
+    s.invalid("POST", &path, both, "createSpace: ").await;
+    let domains: Vec<String> = (0..101).map(|n| format!("d{n}.example")).collect();
+    let org = format!("/v1/orgs/{}", s.org);
+    s.patch(&org, json!({ "emailDomains": domains[..100] })).await;
+    s.invalid("PATCH", &org, json!({ "emailDomains": domains }), "emailDomains: must be at most 100").await;
+}
+
+/// All lists of the platform, filled with one item at least.
+async fn lists(s: &Server) -> Vec<String> {
+    let (space, request, _) = work(s).await;
+    let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [files] })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let site = s.site("Docs", &[&space]).await;
+    vec![
+        "/v1/orgs".to_owned(),
+        format!("/v1/orgs/{}/spaces", s.org),
+        format!("/v1/orgs/{}/sites", s.org),
+        format!("{site}/site-spaces"),
+        format!("/v1/spaces/{space}/change-requests"),
+        format!("/v1/spaces/{space}/content/files"),
+        format!("{request}/content/files"),
+    ]
+}
+
+#[tokio::test]
+async fn a_list_takes_a_limit_of_0_to_1000() {
+    let s = Server::new().await;
+    let lists = lists(&s).await;
+    let declared = s.document["paths"].as_object().expect("paths").values();
+    let limited = declared.filter(|ops| ops["get"]["parameters"].to_string().contains("\"limit\""));
+    assert_eq!(lists.len(), limited.count(), "every list is here");
+    for list in lists {
+        let all = s.get(&format!("{list}?limit=1000")).await;
+        assert_eq!(all["items"].as_array().expect("items").len(), 1, "{list}");
+        assert_eq!(s.get(&list).await, all, "{list}");
+        assert_eq!(s.get(&format!("{list}?limit=1")).await, all, "{list}");
+        let none = s.get(&format!("{list}?limit=0")).await;
+        assert_eq!(none["items"], json!([]), "{list}");
+        assert_eq!(none["count"], all["count"], "{list}");
+        assert_eq!(none.get("next"), None, "{list}");
+        // The spaces of a site are counted at the site.
+        assert!(all["count"] == 1 || list.ends_with("/site-spaces"), "{list}: {all}");
+        for wrong in ["1001", "4294967296", "-1", "1.5", "abc", "", "%00", "0x1", "1&limit=2"] {
+            let path = format!("{list}?limit={wrong}");
+            let answer = s.ask("GET", &path, &s.admin, None).await;
+            let message = answer.refused(400, &path);
+            assert!(message.starts_with("limit: "), "{path}: {message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_filter_of_a_list_is_checked_with_its_limit() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let sites = format!("/v1/orgs/{}/sites", s.org);
+    let requests = format!("/v1/spaces/{space}/change-requests");
+    for (path, field) in [
+        (format!("{sites}?published=yes"), "published: "),
+        (format!("{sites}?type=gold"), "type: "),
+        (format!("{sites}?title=%00"), "title: "),
+        (format!("{sites}?space=a%00"), "space: "),
+        (format!("{sites}?space=not%20an%20id&limit=1001"), "limit: "),
+        (format!("{sites}?space=not%20an%20id&page=x"), "page: "),
+        (format!("{requests}?status=resolved"), "status: "),
+        (format!("{requests}?contributor=not%20an%20id&limit=1001"), "limit: "),
+        (format!("{requests}?creator=not%20an%20id&page=x"), "page: "),
+        (format!("{requests}?contributor=not%20an%20id&page=x"), "page: "),
+    ] {
+        let answer = s.ask("GET", &path, &s.admin, None).await;
+        let message = answer.refused(400, &path);
+        assert!(message.starts_with(field), "{path}: {message}");
+    }
+}

@@ -1,0 +1,305 @@
+//! Lists, walked page by page.
+
+use std::collections::BTreeSet;
+
+use docs_core::Actor;
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+/// A page of a list: the ids of its items, and the cursor of the next one.
+async fn page(s: &Server, list: &str, limit: usize, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
+    let sign = if list.contains('?') { '&' } else { '?' };
+    let cursor = cursor.map(|cursor| format!("&page={cursor}")).unwrap_or_default();
+    let answer = s.get(&format!("{list}{sign}limit={limit}{cursor}")).await;
+    let items: Vec<String> = answer["items"].as_array().expect("items").iter().map(id).collect();
+    assert!(items.len() <= limit, "{list}: a page has at most {limit}");
+    let next = answer.get("next").map(|next| next["page"].as_str().expect("a cursor").to_owned());
+    (items, next)
+}
+
+/// All items, by pages of a size; `between` happens after each page and is told what was seen so far.
+async fn walk(s: &Server, list: &str, limit: usize, mut between: impl AsyncFnMut(&[String])) -> Vec<String> {
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    for _ in 0..100 {
+        let (items, next) = page(s, list, limit, cursor.as_deref()).await;
+        seen.extend(items);
+        cursor = next;
+        if cursor.is_none() {
+            return seen;
+        }
+        between(&seen).await;
+    }
+    panic!("{list}: the last page has no `next`");
+}
+
+async fn all(s: &Server, list: &str) -> Vec<String> {
+    let (items, next) = page(s, list, 1000, None).await;
+    assert_eq!(next, None, "{list}");
+    items
+}
+
+/// A server on which every list has several items, and the lists.
+async fn filled() -> (Server, Vec<String>) {
+    let s = Server::new().await;
+    let me = s.get("/v1/user").await["id"].as_str().expect("an id").parse().expect("an id");
+    let mut spaces = Vec::new();
+    for n in 0..7 {
+        let title = format!("Organization {n}").parse().expect("a title");
+        s.platform.create_org(&Actor::Platform, title, &me).await.expect("an organization");
+        spaces.push(s.space().await);
+    }
+    let space = &spaces[0];
+    let named: Vec<&str> = spaces.iter().map(String::as_str).collect();
+    let site = s.site("Docs", &named).await;
+    for n in 0..6 {
+        s.site(&format!("Docs {n}"), &[space, space]).await;
+    }
+    let mut request = String::new();
+    for _ in 0..7 {
+        request = s.request(space).await;
+    }
+    let file = |n| json!({ "name": format!("{n}.txt"), "base64": "YQ==", "contentType": "text/plain" });
+    let files: Vec<Value> = (0..7).map(file).collect();
+    let change = json!({ "changes": [{ "operation": "insert_files", "files": files }] });
+    let other = s.request(space).await;
+    s.post(&format!("{request}/content"), 200, change.clone()).await;
+    s.post(&format!("{other}/content"), 200, change).await;
+    s.post(&format!("{other}/merge"), 200, json!({})).await;
+    let org = format!("/v1/orgs/{}", s.org);
+    let requests = format!("/v1/spaces/{space}/change-requests");
+    let lists = vec![
+        "/v1/orgs".to_owned(),
+        format!("{org}/spaces"),
+        format!("{org}/sites"),
+        format!("{org}/sites?published=false"),
+        format!("{org}/sites?title=docs"),
+        format!("{org}/sites?space={space}"),
+        format!("{site}/site-spaces"),
+        format!("{site}/site-spaces?default=false"),
+        requests.clone(),
+        format!("{requests}?status=draft"),
+        format!("{requests}?contributor={me}"),
+        format!("{requests}?creator={me}"),
+        format!("/v1/spaces/{space}/content/files"),
+        format!("{request}/content/files"),
+    ];
+    (s, lists)
+}
+
+#[tokio::test]
+async fn walking_a_list_gives_each_item_once_and_in_order() {
+    let (s, lists) = filled().await;
+    for list in &lists {
+        let whole = all(&s, list).await;
+        assert!(whole.len() >= 6, "{list}: {} items", whole.len());
+        assert_eq!(whole.iter().collect::<BTreeSet<_>>().len(), whole.len(), "{list}: each item once");
+        for limit in [1, 2, 3, whole.len() - 1, whole.len(), whole.len() + 1] {
+            let walked = walk(&s, list, limit, async |_| ()).await;
+            assert_eq!(walked, whole, "{list} by {limit}");
+        }
+        let counted = s.get(list).await["count"].as_u64();
+        assert!(counted.is_none_or(|n| n == whole.len() as u64), "{list}: the count is right, or not told");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_serves_its_own_list_and_filters_only() {
+    let (s, lists) = filled().await;
+    for list in &lists {
+        let cursor = page(&s, list, 2, None).await.1.expect("there is more");
+        let at = |other: &str, cursor: &str| {
+            format!("{other}{}page={cursor}", if other.contains('?') { '&' } else { '?' })
+        };
+        let mut wrong: Vec<String> =
+            lists.iter().filter(|other| *other != list).map(|other| at(other, &cursor)).collect();
+        let (start, end) = cursor.split_at(cursor.len() / 2);
+        for damaged in
+            [start, end, &format!("{cursor}A"), &format!("{end}{start}"), "", "x", "%00", "%ff", "1"]
+        {
+            wrong.push(at(list, damaged));
+        }
+        wrong.push(at(list, &format!("{cursor}&page={cursor}")));
+        for path in wrong {
+            let answer = s.ask("GET", &path, &s.admin, None).await;
+            let message = answer.refused(400, &path);
+            assert!(message.starts_with("page: "), "{path}: {message}");
+        }
+        s.get(&at(list, &format!("{cursor}&limit=1000"))).await;
+    }
+}
+
+/// What came and went meanwhile may be seen or not; all else is seen once, in order.
+#[track_caller]
+fn assert_untouched(list: &str, before: &[String], seen: &[String], touched: &BTreeSet<String>) {
+    let once: BTreeSet<_> = seen.iter().collect();
+    assert_eq!(once.len(), seen.len(), "{list}: nothing is repeated");
+    let rest = |ids: &[String]| -> Vec<String> {
+        ids.iter().filter(|id| before.contains(id) && !touched.contains(*id)).cloned().collect()
+    };
+    assert_eq!(rest(seen), rest(before), "{list}: nothing is skipped, and the order stays");
+}
+
+#[tokio::test]
+async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_space() {
+    let s = Server::new().await;
+    for limit in 1..=3 {
+        for _ in 0..9 {
+            s.space().await;
+        }
+        let list = format!("/v1/orgs/{}/spaces", s.org);
+        let before = all(&s, &list).await;
+        let mut touched = BTreeSet::new();
+        let seen = walk(&s, &list, limit, async |seen: &[String]| {
+            s.space().await;
+            // The one that the cursor stands on, and one that is still to come.
+            let ahead = before.iter().filter(|id| !seen.contains(id) && !touched.contains(*id)).nth(1);
+            for gone in seen.last().into_iter().chain(ahead) {
+                s.ask("DELETE", &format!("/v1/spaces/{gone}"), &s.admin, None).await.is(204, gone);
+                touched.insert(gone.clone());
+            }
+        })
+        .await;
+        assert_untouched(&list, &before, &seen, &touched);
+    }
+    s.check().await;
+}
+
+#[tokio::test]
+async fn what_comes_and_goes_meanwhile_neither_hides_nor_repeats_a_site() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    for filter in ["".to_owned(), "?title=a".to_owned(), format!("?space={space}")] {
+        for _ in 0..9 {
+            s.site("A site", &[&space, &space]).await;
+        }
+        let sites = format!("/v1/orgs/{}/sites", s.org);
+        let list = format!("{sites}{filter}");
+        let before = all(&s, &list).await;
+        let mut touched = BTreeSet::new();
+        let seen = walk(&s, &list, 2, async |seen: &[String]| {
+            s.site("A new one", &[&space]).await;
+            let ahead = before.iter().filter(|id| !seen.contains(id) && !touched.contains(*id)).nth(1);
+            for gone in seen.last().into_iter().chain(ahead) {
+                s.ask("DELETE", &format!("{sites}/{gone}"), &s.admin, None).await.is(204, gone);
+                touched.insert(gone.clone());
+            }
+        })
+        .await;
+        assert_untouched(&list, &before, &seen, &touched);
+    }
+}
+
+#[tokio::test]
+async fn requests_that_change_status_meanwhile_do_not_disturb_the_others() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    for _ in 0..9 {
+        s.request(&space).await;
+    }
+    let requests = format!("/v1/spaces/{space}/change-requests");
+    let list = format!("{requests}?status=draft");
+    let before = all(&s, &list).await;
+    let mut touched = BTreeSet::new();
+    let seen = walk(&s, &list, 2, async |seen: &[String]| {
+        s.request(&space).await;
+        let ahead = before.iter().filter(|id| !seen.contains(id) && !touched.contains(*id)).nth(1);
+        for gone in seen.last().into_iter().chain(ahead) {
+            s.patch(&format!("{requests}/{gone}"), json!({ "status": "open" })).await;
+            touched.insert(gone.clone());
+        }
+    })
+    .await;
+    assert_untouched(&list, &before, &seen, &touched);
+}
+
+/// A walk through files stays with the revision it began with.
+#[tokio::test]
+async fn files_are_listed_as_they_were_when_the_walk_began() {
+    let (s, lists) = filled().await;
+    let list = lists.last().expect("the files of a request");
+    let content = list.strip_suffix("/files").expect("a list of files");
+    let before = all(&s, list).await;
+    let seen = walk(&s, list, 2, async |_| {
+        let file = json!({ "name": "new.txt", "base64": "YQ==", "contentType": "text/plain" });
+        let change = json!({ "changes": [{ "operation": "insert_files", "files": [file] }] });
+        s.post(content, 200, change).await;
+    })
+    .await;
+    assert_eq!(seen, before);
+    assert!(all(&s, list).await.len() > before.len());
+}
+
+#[tokio::test]
+async fn sites_are_filtered_by_space_title_type_and_whether_they_are_published() {
+    let s = Server::new().await;
+    let (one, two) = (s.space().await, s.space().await);
+    let sites = format!("/v1/orgs/{}/sites", s.org);
+    let new = async |title: &str, kind: &str, spaces: &[&String]| {
+        let body = json!({ "title": title, "type": kind, "spaces": spaces });
+        id(&s.post(&sites, 201, body).await.body)
+    };
+    let a = new("Guide", "basic", &[&one, &two, &one]).await;
+    // So that there is an order.
+    s.clock.advance(std::time::Duration::from_millis(1));
+    let b = new("API guide", "premium", &[&two]).await;
+    s.clock.advance(std::time::Duration::from_millis(1));
+    let c = new("Straße 100%", "ultimate", &[]).await;
+    s.post(&format!("{sites}/{b}/publish"), 200, json!({})).await;
+    for (filter, expected) in [
+        (String::new(), vec![&a, &b, &c]),
+        (format!("space={one}"), vec![&a]),
+        (format!("space={two}"), vec![&a, &b]),
+        ("space=unknown".to_owned(), vec![]),
+        ("space=not%20an%20id".to_owned(), vec![]),
+        ("title=GUIDE".to_owned(), vec![&a, &b]),
+        ("title=stra%C3%9Fe%20100%25".to_owned(), vec![&c]),
+        ("title=".to_owned(), vec![&a, &b, &c]),
+        ("published=true".to_owned(), vec![&b]),
+        ("published=false".to_owned(), vec![&a, &c]),
+        ("type=basic".to_owned(), vec![&a]),
+        ("type=basic&type=ultimate".to_owned(), vec![&a, &c]),
+        ("type=sponsored".to_owned(), vec![]),
+        (format!("type=basic&type=premium&title=guide&published=true&space={two}"), vec![&b]),
+    ] {
+        let shown = all(&s, &format!("{sites}?{filter}")).await;
+        assert_eq!(shown, expected.into_iter().cloned().collect::<Vec<_>>(), "{filter}: oldest first");
+    }
+}
+
+#[tokio::test]
+async fn change_requests_are_filtered_by_status_contributor_and_creator() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let requests = format!("/v1/spaces/{space}/change-requests");
+    let me = async |token: &str| id(&s.ask("GET", "/v1/user", token, None).await.is(200, "user"));
+    let (ada, eve, rob) = (me(&s.admin).await, me(&s.editor).await, me(&s.reader).await);
+    let new =
+        async |token: &str| id(&s.ask("POST", &requests, token, Some(json!({}))).await.is(201, "a request"));
+    let (a, b, c) = (new(&s.admin).await, new(&s.editor).await, new(&s.admin).await);
+    let change = json!({ "changes": [{ "operation": "insert_page", "document": {} }] });
+    let edited = s.ask("POST", &format!("{requests}/{c}/content"), &s.editor, Some(change)).await;
+    edited.is(200, "an editor works on the request of another");
+    s.patch(&format!("{requests}/{a}"), json!({ "status": "open" })).await;
+    s.post(&format!("{requests}/{b}/merge"), 200, json!({})).await;
+    for (filter, expected) in [
+        (String::new(), vec![&c, &b, &a]),
+        ("status=open".to_owned(), vec![&a]),
+        ("status=draft".to_owned(), vec![&c]),
+        ("status=merged".to_owned(), vec![&b]),
+        ("status=archived".to_owned(), vec![]),
+        (format!("creator={ada}"), vec![&c, &a]),
+        (format!("creator={eve}"), vec![&b]),
+        (format!("contributor={eve}"), vec![&c, &b]),
+        (format!("contributor={ada}"), vec![&c, &a]),
+        (format!("contributor={rob}"), vec![]),
+        (format!("contributor={eve}&creator={ada}"), vec![&c]),
+        (format!("contributor={eve}&status=draft"), vec![&c]),
+        (format!("creator={ada}&status=open"), vec![&a]),
+        ("creator=unknown".to_owned(), vec![]),
+        ("contributor=not%20an%20id".to_owned(), vec![]),
+    ] {
+        let shown = all(&s, &format!("{requests}?{filter}")).await;
+        assert_eq!(shown, expected.into_iter().cloned().collect::<Vec<_>>(), "{filter}: newest first");
+    }
+}
