@@ -10,7 +10,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id, page};
+use super::{Auth, Limit, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::Query,
@@ -32,10 +32,16 @@ impl ChangeRequests {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+        /// Only those in this status.
         status: Query<ChangeRequestStatus>,
+        /// Only those that this user changed.
         contributor: Query<String>,
+        /// Only those that this user created.
         creator: Query<String>,
     ) -> Answer<Reply<List<ChangeRequest>>> {
         let space = id(&space, "space")?;
@@ -118,6 +124,7 @@ impl ChangeRequests {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
+        /// `false` for an answer that tells what was changed, and not the request alone.
         compat: Query<bool>,
         changes: Strict<UpdateContent>,
     ) -> Answer<Reply<ContentAnswer>> {

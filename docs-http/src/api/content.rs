@@ -7,7 +7,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id, page};
+use super::{Auth, Limit, Tag, id, page};
 use crate::wire::{
     error::{Answer, ApiError},
     params::Query,
@@ -55,7 +55,11 @@ impl Content {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<Revision>> {
         Ok(Reply(self.0.get_revision(&auth.0, &live(&space)?, shown(metadata)).await?))
     }
@@ -68,7 +72,11 @@ impl Content {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<Pages>> {
         Ok(Reply(self.0.list_pages(&auth.0, &live(&space)?, shown(metadata)).await?))
     }
@@ -79,9 +87,16 @@ impl Content {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<List<RevisionFile>>> {
         let list =
             self.0.list_files(&auth.0, &live(&space)?, shown(metadata), &page(cursor.0, limit.0)).await?;
@@ -95,7 +110,11 @@ impl Content {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "fileId")] file: Path<String>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<RevisionFile>> {
         let file = id(&file, "file")?;
         Ok(Reply(self.0.get_file(&auth.0, &live(&space)?, &file, shown(metadata)).await?))
@@ -110,8 +129,16 @@ impl Content {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
+        /// Only `markdown` is answered.
         format: Query<Format>,
+        /// Accepted for clients that send it: expressions are answered as they were written.
+        #[oai(name = "evaluated")]
+        _evaluated: Query<bool>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<RevisionPage>> {
         markdown_only(format)?;
         let page = id(&page, "page")?;
@@ -125,8 +152,16 @@ impl Content {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "pagePath")] path: Path<String>,
+        /// Only `markdown` is answered.
         format: Query<Format>,
+        /// Accepted for clients that send it: expressions are answered as they were written.
+        #[oai(name = "evaluated")]
+        _evaluated: Query<bool>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<RevisionPage>> {
         markdown_only(format)?;
         Ok(Reply(self.0.get_page_by_path(&auth.0, &live(&space)?, &path, shown(metadata)).await?))
@@ -143,7 +178,11 @@ impl Content {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<Revision>> {
         Ok(Reply(self.0.get_revision(&auth.0, &of_request(&space, &request)?, shown(metadata)).await?))
     }
@@ -161,7 +200,11 @@ impl Content {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<Pages>> {
         Ok(Reply(self.0.list_pages(&auth.0, &of_request(&space, &request)?, shown(metadata)).await?))
     }
@@ -177,9 +220,16 @@ impl Content {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<List<RevisionFile>>> {
         let list = self
             .0
@@ -200,7 +250,11 @@ impl Content {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "fileId")] file: Path<String>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<RevisionFile>> {
         let file = id(&file, "file")?;
         Ok(Reply(self.0.get_file(&auth.0, &of_request(&space, &request)?, &file, shown(metadata)).await?))
@@ -220,8 +274,16 @@ impl Content {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
+        /// Only `markdown` is answered.
         format: Query<Format>,
+        /// Accepted for clients that send it: expressions are answered as they were written.
+        #[oai(name = "evaluated")]
+        _evaluated: Query<bool>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<RevisionPage>> {
         markdown_only(format)?;
         let page = id(&page, "page")?;
@@ -240,8 +302,16 @@ impl Content {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "pagePath")] path: Path<String>,
+        /// Only `markdown` is answered.
         format: Query<Format>,
+        /// Accepted for clients that send it: expressions are answered as they were written.
+        #[oai(name = "evaluated")]
+        _evaluated: Query<bool>,
+        /// `false` leaves out what Git knows of pages and files.
         metadata: Query<bool>,
+        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "computed")]
+        _computed: Query<bool>,
     ) -> Answer<Reply<RevisionPage>> {
         markdown_only(format)?;
         Ok(Reply(

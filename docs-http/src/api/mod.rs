@@ -10,7 +10,11 @@ mod sites;
 mod spaces;
 mod users;
 
-use docs_core::{Platform, model::NotAnId, store::PageRequest};
+use docs_core::{
+    Platform,
+    model::NotAnId,
+    store::{MAX_LIMIT, PageRequest},
+};
 use poem_openapi::Tags;
 
 use crate::wire::error::ApiError;
@@ -67,6 +71,12 @@ fn id<T: std::str::FromStr<Err = NotAnId>>(text: &str, noun: &str) -> Result<T, 
 }
 
 /// The page of a list that the query asks for.
-fn page(page: Option<String>, limit: Option<u32>) -> PageRequest {
-    PageRequest { page, limit }
+fn page(page: Option<String>, limit: Option<Limit>) -> PageRequest {
+    PageRequest { page, limit: limit.map(|limit| limit.0) }
 }
+
+/// How many items a page has at most.
+#[derive(Clone, Copy, Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+struct Limit(#[schemars(range(max = MAX_LIMIT))] u32);

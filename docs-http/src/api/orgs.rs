@@ -6,7 +6,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id, page};
+use super::{Auth, Limit, Tag, id, page};
 use crate::wire::{error::Answer, params::Query, payload::Strict, reply::Reply};
 
 /// Operations of this noun.
@@ -20,8 +20,11 @@ impl Orgs {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
     ) -> Answer<Reply<List<Organization>>> {
         Ok(Reply(self.0.list_orgs(&auth.0, &page(cursor.0, limit.0)).await?.into()))
     }

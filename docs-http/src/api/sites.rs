@@ -7,7 +7,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id, page};
+use super::{Auth, Limit, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::Query,
@@ -27,12 +27,20 @@ impl Sites {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+        /// Only sites that have this space.
         space: Query<String>,
+        /// Only sites whose title contains this, whatever the case.
         title: Query<String>,
+        /// Only published, or only unpublished sites.
         published: Query<bool>,
-        #[oai(name = "type")] types: Query<Vec<SiteType>>,
+        /// Only sites of these types.
+        #[oai(name = "type")]
+        types: Query<Vec<SiteType>>,
     ) -> Answer<Reply<List<Site>>> {
         let org = id(&org, "organization")?;
         let filter = SiteFilter {
@@ -133,6 +141,9 @@ impl Sites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
+        /// Accepted for clients that send it: this server has no share links yet.
+        #[oai(name = "shareKey")]
+        _share_key: Query<String>,
     ) -> Answer<Reply<PublishedSite>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(self.0.published_site(&auth.0, &org, &site).await?))
@@ -145,8 +156,15 @@ impl Sites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+        /// Accepted for clients that send it: this server has no share links yet.
+        #[oai(name = "shareKey")]
+        _share_key: Query<String>,
+        /// `true` for the default one only, `false` for all others.
         default: Query<bool>,
     ) -> Answer<Reply<List<SiteSpace>>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);

@@ -6,7 +6,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id, page};
+use super::{Auth, Limit, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::Query,
@@ -30,8 +30,11 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "page")] cursor: Query<String>,
-        limit: Query<u32>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
     ) -> Answer<Reply<List<Space>>> {
         let org = id(&org, "organization")?;
         Ok(Reply(self.0.list_spaces(&auth.0, &org, &page(cursor.0, limit.0)).await?.into()))
@@ -54,7 +57,14 @@ impl Spaces {
     ///
     /// A deleted space is shown for seven days, with `deletedAt`.
     #[oai(path = "/spaces/:spaceId", method = "get", operation_id = "getSpaceById")]
-    async fn get(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<Space>> {
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        /// Accepted for clients that send it: this server has no share links yet.
+        #[oai(name = "shareKey")]
+        _share_key: Query<String>,
+    ) -> Answer<Reply<Space>> {
         Ok(Reply(self.0.get_space(&auth.0, &id(&space, "space")?).await?))
     }
 

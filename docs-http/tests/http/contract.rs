@@ -56,21 +56,25 @@ impl Contract {
     #[track_caller]
     pub(crate) fn check(&self, operation: &Operation, status: u16, body: &Value) {
         // Which methods there are is told by the document as a whole.
-        if status == 405 {
-            return;
+        if status != 405 {
+            let faults = self.faults(operation, status, body);
+            assert!(faults.is_empty(), "{} {status}: {faults:#?}\n{body:#}", operation.id);
         }
-        let what = format!("{} {status}", operation.id);
+    }
+
+    /// How an answer differs from what the document declares.
+    fn faults(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
         let response = &operation.responses[status.to_string()];
-        assert!(response.is_object(), "{what}: the document does not declare this status: {body}");
+        if !response.is_object() {
+            return vec!["the document does not declare this status".to_owned()];
+        }
         let schema = &response["content"]["application/json"]["schema"];
         if schema.is_null() {
-            assert!(body.is_null(), "{what}: the document declares no body: {body}");
-            return;
+            let unwanted = (!body.is_null()).then(|| "the document declares no body".to_owned());
+            return unwanted.into_iter().collect();
         }
         let validator = self.validator(&operation.id, status, schema);
-        let faults: Vec<String> =
-            validator.iter_errors(body).map(|e| format!("{}: {e}", e.instance_path())).collect();
-        assert!(faults.is_empty(), "{what}: not as the document says: {faults:#?}\n{body:#}");
+        validator.iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
     fn validator(&self, id: &str, status: u16, schema: &Value) -> Arc<Validator> {
@@ -128,4 +132,26 @@ fn a_nullable_schema_takes_null_and_no_other_does() {
     assert!(validator.is_valid(&json!({ "a": "x", "b": "y" })));
     assert!(!validator.is_valid(&json!({ "a": "x", "b": null })));
     assert!(!validator.is_valid(&json!({ "b": "y" })));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_as_the_document_says_is_noticed() {
+    let s = crate::server::Server::new().await;
+    let path = format!("/v1/spaces/{}", s.space().await);
+    let space = s.get(&path).await;
+    let contract = Contract::of(&s.document);
+    let get = contract.operation("GET", &path).expect("an operation");
+    let delete = contract.operation("DELETE", &path).expect("an operation");
+    assert!(
+        contract.faults(get, 200, &space).is_empty() && contract.faults(delete, 204, &Value::Null).is_empty()
+    );
+    for (field, wrong) in [("emoji", json!(5)), ("visibility", json!("secret")), ("urls", json!({}))] {
+        let mut space = space.clone();
+        space[field] = wrong;
+        assert_eq!(contract.faults(get, 200, &space).len(), if field == "urls" { 2 } else { 1 }, "{field}");
+    }
+    for (operation, status, body) in [(get, 200, &Value::Null), (get, 418, &space), (delete, 204, &space)] {
+        assert!(!contract.faults(operation, status, body).is_empty(), "{} {status}", operation.id);
+    }
+    assert!(!contract.faults(get, 404, &json!({ "error": { "code": 404 } })).is_empty());
 }

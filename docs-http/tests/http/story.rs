@@ -1,1 +1,409 @@
-//! x
+//! A story in which every operation is asked for, with optional fields present and absent. The kit holds each answer
+//! against the document; here is what clients rely on besides, in our own words.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::{
+    contract::Contract,
+    server::{Server, id},
+};
+
+/// Fails unless a value has all these fields, `.` leading inside and `[]` into each item of a list.
+#[track_caller]
+fn has(value: &Value, fields: &[&str]) {
+    for field in fields {
+        let (first, rest) = field.split_once('.').map_or((*field, None), |(first, rest)| (first, Some(rest)));
+        let name = first.strip_suffix("[]").unwrap_or(first);
+        let inner = value.get(name).unwrap_or_else(|| panic!("`{name}` of `{field}` is in {value:#}"));
+        let Some(rest) = rest else { continue };
+        match inner.as_array().filter(|_| first.ends_with("[]")) {
+            Some(items) => items.iter().for_each(|item| has(item, &[rest])),
+            None => has(inner, &[rest]),
+        }
+    }
+}
+
+const ORGANIZATION: &[&str] = &[
+    "object",
+    "id",
+    "title",
+    "createdAt",
+    "emailDomains",
+    "type",
+    "plan",
+    "inviteLinks",
+    "trial.status",
+    "internal_isOnNewTrial",
+    "urls.location",
+    "urls.app",
+    "permissions.view",
+    "permissions.createContent",
+    "permissions.createOpenAPISpec",
+    "permissions.listIntegrations",
+];
+const SPACE: &[&str] = &[
+    "object",
+    "id",
+    "title",
+    "emoji",
+    "visibility",
+    "createdAt",
+    "updatedAt",
+    "editMode",
+    "organization",
+    "revision",
+    "defaultLevel",
+    "comments",
+    "changeRequests",
+    "changeRequestsOpen",
+    "changeRequestsDraft",
+    "urls.location",
+    "urls.app",
+    "permissions.viewInviteLinks",
+    "permissions.triggerGitSync",
+    "permissions.review",
+];
+const REQUEST: &[&str] = &[
+    "object",
+    "id",
+    "number",
+    "status",
+    "subject",
+    "createdBy.displayName",
+    "createdBy.urls.location",
+    "createdAt",
+    "updatedAt",
+    "space",
+    "revision",
+    "revisionInitial",
+    "comments",
+    "outdated",
+    "urls.app",
+    "urls.location",
+];
+const SITE: &[&str] = &[
+    "object",
+    "id",
+    "type",
+    "title",
+    "basename",
+    "visibility",
+    "published",
+    "siteSpaces",
+    "createdAt",
+    "adaptiveContent.enabled",
+    "agentsContext",
+    "features",
+    "urls.location",
+    "urls.app",
+];
+const DOCUMENT: &[&str] = &[
+    "id",
+    "title",
+    "type",
+    "kind",
+    "urls.app",
+    "slug",
+    "path",
+    "pages",
+    "hidden",
+    "noIndex",
+    "noRobotsIndex",
+    "layout.width",
+    "layout.cover",
+    "layout.coverSize",
+    "layout.title",
+    "layout.description",
+    "layout.tableOfContents",
+    "layout.outline",
+    "layout.pagination",
+    "layout.metadata",
+];
+const FILE: &[&str] = &["id", "name", "contentType", "downloadURL", "size"];
+const CUSTOMIZATION: &[&str] = &[
+    "styling.theme",
+    "styling.primaryColor.light",
+    "styling.primaryColor.dark",
+    "styling.corners",
+    "styling.depth",
+    "styling.links",
+    "styling.font",
+    "styling.monospaceFont",
+    "styling.background",
+    "styling.icons",
+    "styling.sidebar.background",
+    "styling.sidebar.list",
+    "styling.search",
+    "internationalization.locale",
+    "favicon",
+    "header.preset",
+    "header.links",
+    "footer.groups",
+    "themes.default",
+    "themes.toggeable",
+    "pdf.enabled",
+    "feedback.enabled",
+    "ai.mode",
+    "advancedCustomization.enabled",
+    "git.showEditLink",
+    "pageActions.externalAI",
+    "pageActions.markdown",
+    "externalLinks.target",
+    "pagination.enabled",
+    "trademark.enabled",
+    "privacyPolicy",
+    "socialPreview",
+    "insights.trackingCookie",
+];
+
+#[tokio::test]
+async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
+    let s = Server::new().await;
+    has(&s.get("/v1/user").await, &["object", "id", "displayName", "email", "urls.location"]);
+    organizations(&s).await;
+    let space = spaces(&s).await;
+    repository(&s, &space).await;
+    change_requests(&s, &space).await;
+    content(&s, &space).await;
+    sites(&s, &space).await;
+    let path = format!("/v1/spaces/{space}");
+    s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
+    has(&s.get(&path).await, &["deletedAt"]);
+    has(&s.post(&format!("{path}/restore"), 200, json!({})).await.body, SPACE);
+    let declared: BTreeSet<String> =
+        Contract::of(&s.document).operations().iter().map(|operation| operation.id.clone()).collect();
+    let asked = s.asked.lock().expect("nobody panicked").clone();
+    assert_eq!(declared.difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new(), "all are asked for");
+    s.check().await;
+}
+
+async fn organizations(s: &Server) {
+    let path = format!("/v1/orgs/{}", s.org);
+    let bare = s.get(&path).await;
+    has(&bare, ORGANIZATION);
+    for absent in ["hostname", "defaultContent", "useCase", "communityType"] {
+        assert!(bare.get(absent).is_none(), "{absent}");
+    }
+    let full = s
+        .patch(
+            &path,
+            json!({
+                "title": "Engines & Co", "emailDomains": ["a.example", "B.example"], "hostname": "engines",
+                "defaultRole": "edit", "logo": "https://x.example/a.png", "sso": true, "ai": true,
+                "inviteLinks": true, "unknown": { "is": "ignored" },
+            }),
+        )
+        .await;
+    has(&full, &["hostname", "urls.logo", "sso", "ai", "defaultRole"]);
+    has(&s.get("/v1/orgs").await, &["count", "items[].trial.status"]);
+}
+
+async fn spaces(s: &Server) -> String {
+    let path = format!("/v1/orgs/{}/spaces", s.org);
+    let bare = s.ask("POST", &path, &s.admin, None).await;
+    assert!(bare.header("location").is_some_and(|at| at.starts_with("https://docs.example/v1/spaces/")));
+    let bare = bare.is(201, "nothing is needed");
+    has(&bare, SPACE);
+    assert_eq!((bare["title"].as_str(), bare["editMode"].as_str()), (Some("Untitled"), Some("locked")));
+    for absent in ["parent", "gitSync", "deletedAt", "visitorAuth"] {
+        assert!(bare.get(absent).is_none(), "{absent}");
+    }
+    let new = json!({ "title": "Guide", "emoji": "🚀", "editMode": "live" });
+    let space = id(&s.post(&path, 201, new).await.body);
+    let this = format!("/v1/spaces/{space}");
+    let icon = json!({ "icon": "https://x.example/a.png", "defaultLevel": null });
+    has(&s.patch(&this, icon).await, &["urls.icon", "defaultLevel"]);
+    s.patch(&this, json!({ "defaultLevel": "inherit" })).await;
+    has(&s.get(&format!("{this}?shareKey=key&unknown=1")).await, SPACE);
+    let copy = s.post(&format!("{this}/duplicate"), 201, json!({})).await;
+    assert!(copy.header("location").is_some_and(|at| at.ends_with(&id(&copy.body))));
+    has(&copy.body, SPACE);
+    let list = s.get(&format!("{path}?limit=2")).await;
+    has(&list, &["count", "next.page", "items[].permissions.view"]);
+    space
+}
+
+async fn repository(s: &Server, space: &str) {
+    s.repository.put("README.md", "---\nicon: star\ndescription: Hello\n---\n\n# Start\n\n[a](a.svg)\n");
+    s.repository.put("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"2\" height=\"1\"/>");
+    s.repository.put("part/one.md", "# One\n");
+    let summary = "# Summary\n\n* [Start](README.md)\n* [Away](https://away.example/)\n\n## Part\n\n* [One](part/one.md)\n";
+    s.repository.put("SUMMARY.md", summary);
+    let path = format!("/v1/spaces/{space}");
+    s.ask("GET", &format!("{path}/git/info"), &s.admin, None).await.refused(404, "nothing was imported yet");
+    let full = json!({
+        "url": "https://me:secret@git.example/docs", "ref": "refs/heads/main", "repoCacheID": "c",
+        "repoTreeURL": "https://git.example/docs/tree/main", "repoCommitURL": "https://git.example/docs/commit",
+        "repoProjectDirectory": "", "timestamp": "2025-01-01T00:00:00Z", "force": true, "standalone": false,
+        "gitInfo": { "provider": "github", "url": "https://git.example/docs" },
+    });
+    s.post(&format!("{path}/git/import"), 204, full).await;
+    s.platform.settle().await.expect("settled");
+    let info = s.get(&format!("{path}/git/info")).await;
+    has(&info, &["url", "updatedAt"]);
+    assert!(!info.to_string().contains("secret"), "{info}");
+    assert_eq!(s.get(&path).await["gitSync"], info);
+    let short = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    s.post(&format!("{path}/git/import"), 204, short).await;
+    s.platform.settle().await.expect("settled");
+}
+
+async fn change_requests(s: &Server, space: &str) {
+    let path = format!("/v1/spaces/{space}/change-requests");
+    let bare = s.post(&path, 201, json!({})).await;
+    assert!(bare.header("location").is_some_and(|at| at.ends_with(&id(&bare.body))));
+    has(&bare.body, REQUEST);
+    for absent in ["revisionMerged", "revisionMergedAncestor"] {
+        assert!(bare.body.get(absent).is_none(), "{absent}");
+    }
+    let other = s.post(&path, 201, json!({ "subject": "Other", "agentTaskId": "task" })).await.body;
+    let other = format!("{path}/{}", other["number"]);
+    s.patch(&other, json!({ "subject": "Better", "status": "open" })).await;
+    let page = json!({ "operation": "insert_page", "ref": "p", "document": { "markdown": "# New\n\nText.\n" },
+        "slug": "new", "emoji": "🚀", "description": "D", "hidden": true, "noIndex": true, "noRobotsIndex": true,
+        "condition": "visitor.claims.x", "at": 0 });
+    let file = json!({ "operation": "insert_files", "files": [
+        { "name": "b.txt", "base64": "YQ==", "contentType": "text/plain", "ref": "f" },
+    ] });
+    let changes = json!({ "changes": [page, file] });
+    let full = s.post(&format!("{other}/content?compat=false"), 200, changes).await.body;
+    has(&full, &["changeRequest.space", "changes[].object", "changes[].page.urls.location", "changes[].ref"]);
+    has(&full, &["insertedFiles[].downloadURL", "insertedFiles[].size"]);
+    let new = id(&full["changes"][0]["page"]);
+    let update = json!({ "changes": [
+        { "operation": "update_page", "page": new, "title": "Newer", "emoji": null, "into": null, "at": 1 },
+        { "operation": "insert_page", "document": {}, "into": new },
+    ] });
+    has(&s.post(&format!("{other}/content"), 200, update).await.body, REQUEST);
+    let first = format!("{path}/{}", id(&bare.body));
+    s.post(&format!("{first}/merge"), 200, json!({})).await;
+    has(&s.post(&format!("{other}/update"), 200, json!({})).await.body, &["revision", "result"]);
+    let merged = s.post(&format!("{other}/merge"), 200, json!({})).await.body;
+    assert_eq!(merged["result"], "merge");
+    has(&s.get(&other).await, &["revisionMerged"]);
+    has(&s.get(&path).await, &["count", "items[].createdBy.id", "items[].outdated"]);
+}
+
+async fn content(s: &Server, space: &str) {
+    let space = format!("/v1/spaces/{space}");
+    for base in [space.clone(), format!("{space}/change-requests/2")] {
+        let base = format!("{base}/content");
+        let revision = s.get(&base).await;
+        has(&revision, &["object", "id", "parents", "type", "pages", "files", "reusableContents"]);
+        has(&revision, &["createdAt", "urls.app", "files[].downloadURL"]);
+        let pages = s.get(&format!("{base}/pages?computed=false&metadata=true")).await;
+        assert_eq!(pages["pages"], revision["pages"]);
+        every_page(&pages["pages"]);
+        let plain = s.get(&format!("{base}/pages?metadata=false")).await;
+        assert!(!plain.to_string().contains("\"git\""), "metadata of Git can be left out");
+        let start = pages["pages"].as_array().and_then(|p| p.iter().find(|p| p["git"].is_object()));
+        let start = start.expect("a page of the repository");
+        has(start, &["git.oid", "git.path", "icon", "description", "documentId", "createdAt", "updatedAt"]);
+        let query = "?format=markdown&evaluated=true&computed=false&metadata=false&dereferenced=x";
+        for at in [format!("page/{}", id(start)), format!("path/{}", start["path"].as_str().unwrap_or(""))] {
+            let page = s.get(&format!("{base}/{at}{query}")).await;
+            has(&page, DOCUMENT);
+            has(&page, &["markdown"]);
+            assert_eq!(page.get("git"), None);
+            let path = format!("{base}/{at}?format=document");
+            let told = s.ask("GET", &path, &s.admin, None).await;
+            assert!(told.refused(400, &path).starts_with("format: "));
+        }
+        let files = s.get(&format!("{base}/files?metadata=true&computed=true")).await;
+        has(&files, &["count", "items"]);
+        for file in files["items"].as_array().expect("a list") {
+            has(file, FILE);
+            assert_eq!(s.get(&format!("{base}/files/{}?computed=false", id(file))).await, *file);
+        }
+        assert!(files["items"].to_string().contains("\"git\""), "{files}");
+    }
+    let last = s.get(&format!("{space}/content")).await;
+    has(&last, &["mergedFrom.number"]);
+    assert_eq!(last["type"], "merge");
+}
+
+/// Each kind of page has what its readers need.
+#[track_caller]
+fn every_page(pages: &Value) {
+    let pages = pages.as_array().expect("pages");
+    let one = |kind: &str| pages.iter().find(|p| p["type"] == kind).unwrap_or_else(|| panic!("a {kind}"));
+    let kinds = |kind: &str| one(kind)["kind"].as_str().expect("text").to_owned();
+    has(one("document"), DOCUMENT);
+    assert_eq!(kinds("document"), "sheet");
+    has(
+        one("group"),
+        &["id", "title", "type", "kind", "slug", "path", "pages", "hidden", "noIndex", "noRobotsIndex"],
+    );
+    assert_eq!(kinds("group"), "group");
+    has(one("link"), &["id", "title", "type", "kind", "target.kind", "target.url", "href", "hidden"]);
+    assert_eq!(one("link")["href"], "https://away.example/");
+}
+
+async fn sites(s: &Server, space: &str) {
+    let path = format!("/v1/orgs/{}/sites", s.org);
+    let bare = s.ask("POST", &path, &s.admin, None).await;
+    assert!(bare.header("location").is_some_and(|at| at.ends_with(&id(&bare.body))));
+    let bare = bare.is(201, "nothing is needed");
+    has(&bare, SITE);
+    assert_eq!((bare.get("proxy"), bare["urls"].get("published")), (None, None));
+    let site = format!("{path}/{}", id(&bare));
+    let added = s.post(&format!("{site}/site-spaces"), 201, json!({ "spaceId": space })).await.body;
+    let place =
+        ["object", "id", "path", "title", "default", "hasAdvancedCustomizationFeature", "urls", "space.id"];
+    has(&added, &place);
+    let full = json!({
+        "title": "Docs", "visibility": "unlisted", "basename": "docs", "adaptiveContent": { "enabled": true },
+        "agentsContext": "included", "defaultSiteSpace": added["id"], "proxy": "a.example/docs",
+    });
+    let full = s.patch(&site, full).await;
+    has(&full, &["proxy.origin", "proxy.target"]);
+    assert_eq!(full["agentsContext"], "included");
+    let published = s.post(&format!("{site}/publish"), 200, json!({})).await.body;
+    has(&published, &["urls.published"]);
+    let answer = s.get(&format!("{site}/published?shareKey=key")).await;
+    has(&answer, &["object", "site.features", "structure.type", "customizations.siteSpaces", "scripts"]);
+    has(&answer["customizations"]["site"], CUSTOMIZATION);
+    has(&answer["structure"], &["structure[].space.revision", "structure[].urls.published"]);
+    has(&s.get(&format!("/v1/spaces/{space}")).await, &["urls.published"]);
+    let places = s.get(&format!("{site}/site-spaces?shareKey=key&default=true")).await;
+    has(&places, &["items[].space.urls.location"]);
+    s.post(&format!("{site}/unpublish"), 200, json!({})).await;
+    has(&s.get(&site).await, SITE);
+    let new = json!({ "type": "premium", "title": "New", "visibility": "public", "spaces": "sample" });
+    let new = s.post(&path, 201, new).await.body;
+    let list = s.get(&format!("{path}?type=premium&title=new&published=false&limit=5")).await;
+    assert_eq!(list["items"], json!([new]));
+    let gone = format!("{path}/{}", id(&new));
+    s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
+}
+
+/// Parameters that clients send are declared, even where they change nothing.
+#[tokio::test]
+async fn the_document_declares_the_parameters_that_clients_send() {
+    let s = Server::new().await;
+    let mut declared: Vec<(String, BTreeSet<&str>)> = Vec::new();
+    for ops in s.document["paths"].as_object().expect("paths").values() {
+        for operation in ops.as_object().expect("operations").values() {
+            let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let query = parameters.iter().filter(|p| p["in"] == "query");
+            let told = query.inspect(|p| assert!(p["description"].is_string(), "{p} says what it is"));
+            let names = told.map(|p| p["name"].as_str().expect("a name")).collect();
+            declared.push((operation["operationId"].as_str().expect("an id").to_owned(), names));
+        }
+    }
+    let of = |id: &str| &declared.iter().find(|(of, _)| of == id).expect("the operation").1;
+    for id in ["getSpaceById", "getPublishedContentSite", "listSiteSpaces"] {
+        assert!(of(id).contains("shareKey"), "{id}");
+    }
+    for id in
+        ["getCurrentRevision", "listPages", "listFiles", "getFileById", "getRevisionOfChangeRequestById"]
+    {
+        assert!(of(id).is_superset(&BTreeSet::from(["metadata", "computed"])), "{id}");
+    }
+    for id in ["getPageById", "getPageByPath", "getPageInChangeRequestById", "getPageInChangeRequestByPath"] {
+        let all = BTreeSet::from(["metadata", "computed", "evaluated", "format"]);
+        assert_eq!(*of(id), all, "{id}");
+    }
+}
