@@ -78,7 +78,7 @@ fn content_sizes(c: &mut Criterion) -> Outcome<()> {
                     let n = next();
                     [edit(n * 31 % pages, format!("edit {n}"))]
                 },
-                |edits| rt.block_on(content.edit("bench", root, now, &edits)),
+                |edits| rt.block_on(content.edit("bench", root, now, &edits)).expect("an edit"),
                 BatchSize::SmallInput,
             );
         });
@@ -89,12 +89,10 @@ fn content_sizes(c: &mut Criterion) -> Outcome<()> {
                     let one = |at: usize| {
                         rt.block_on(content.edit("bench", root, now, &[edit(at, format!("side {n}"))]))
                     };
-                    (one(n * 31 % pages).map(|e| e.root), one((n * 31 + 50) % pages).map(|e| e.root))
+                    let side = |at: usize| one(at).expect("an edit").root;
+                    (side(n * 31 % pages), side((n * 31 + 50) % pages))
                 },
-                |(ours, theirs)| {
-                    let (Ok(ours), Ok(theirs)) = (ours, theirs) else { return false };
-                    rt.block_on(content.merge("bench", root, (ours, theirs), Side::Theirs)).is_ok()
-                },
+                |sides| rt.block_on(content.merge("bench", root, sides, Side::Theirs)).expect("a merge"),
                 BatchSize::SmallInput,
             );
         });

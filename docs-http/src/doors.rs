@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_core::{Actor, Error, Platform, model::SpaceId, store::Hash};
+use docs_core::{Actor, Error, Platform, model::SpaceId};
 use poem::{
     Endpoint, Request, Response, Route,
     http::{HeaderValue, StatusCode, header},
@@ -45,7 +45,7 @@ impl Authenticator for Platform {
 /// # Errors
 /// [`Problems`] when `config` names a path that is none.
 pub fn routes(platform: &Platform, config: HttpConfig) -> Result<HttpApp, Problems> {
-    let files = Route::new().at("/files/:space/:blob/:name", ReadOnly(Files(platform.clone())));
+    let files = Route::new().at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())));
     join(api(platform), about(), config, Arc::new(platform.clone()), files)
 }
 
@@ -79,8 +79,8 @@ fn about() -> About {
     about
 }
 
-/// The bytes of files. Their address holds their hash, which only readers of the content learn, so no token is asked
-/// for; and what is there never changes, so it may be kept for ever.
+/// The bytes of files. Their address is sealed by the platform and told to readers of the content only, so no token is
+/// asked for; and what is there never changes, so it may be kept for ever.
 struct Files(Platform);
 
 impl Endpoint for Files {
@@ -90,10 +90,9 @@ impl Endpoint for Files {
         let missing = || ApiError::from(Error::not_found("file"));
         let space: SpaceId =
             request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-        let blob: Hash =
-            request.raw_path_param("blob").and_then(|hash| hash.parse().ok()).ok_or_else(missing)?;
+        let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
         let name = request.path_params::<(String, String, String)>().map_err(|_| missing())?.2;
-        let bytes = self.0.file_bytes(&space, &blob).await.map_err(ApiError::from)?;
+        let bytes = self.0.file_bytes(&space, sealed).await.map_err(ApiError::from)?;
         let mut response = Response::builder()
             .status(StatusCode::OK)
             .content_type(docs_core::platform::media_type(&name))

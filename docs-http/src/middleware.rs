@@ -54,7 +54,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Edge<E> {
             "request",
             request.id = %id,
             http.method = %request.method(),
-            http.path = request.uri().path(),
+            http.path = shown_path(request.uri().path()),
         );
         let mut response = self.served(request).instrument(span).await;
         let headers = response.headers_mut();
@@ -93,4 +93,12 @@ fn chosen_id(request: &Request) -> Option<String> {
     let id = request.header(REQUEST_ID)?;
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
     (is_plain && !id.is_empty() && id.len() <= MOST_OF_ID).then(|| id.to_owned())
+}
+
+/// The path as the log shows it: the address of a file opens it, so it is not written down.
+fn shown_path(path: &str) -> &str {
+    match path.find("/files/") {
+        Some(at) if !path.contains("/v1/") => &path[..at + "/files/".len()],
+        _ => path,
+    }
 }

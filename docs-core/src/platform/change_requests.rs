@@ -14,7 +14,7 @@ use crate::{
         UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::spaces::move_head,
-    policy::{SpaceAccess, SpaceAction},
+    policy::{SpaceAction, SpaceProof},
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
@@ -344,13 +344,13 @@ struct Sides {
 
 impl Sides {
     /// Reads both again, with the right; `None` when one of them moved.
-    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceAccess, Arc<ChangeRequestRecord>)>> {
+    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
         let access = access::space(tx, actor, &self.space.id).await?;
-        access.require(self.action)?;
+        let proof = access.require(self.action)?;
         let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
         require_living(&request)?;
-        let same = access.space().head == self.space.head && request.head == self.request.head;
-        Ok(same.then_some((access, request)))
+        let same = proof.space().head == self.space.head && request.head == self.request.head;
+        Ok(same.then_some((proof, request)))
     }
 }
 
@@ -453,9 +453,9 @@ impl Operation for Merge {
     const NAME: &'static str = "change_request_merge";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some((access, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
         let now = self.revision.created_at;
-        move_head(tx, access.space(), self.revision.clone(), now)?;
+        move_head(tx, &proof, self.revision.clone())?;
         let new = ChangeRequestRecord {
             status: ChangeRequestStatus::Merged,
             merged: Some(self.revision.id.clone()),
@@ -480,8 +480,8 @@ impl Operation for Pull {
     const NAME: &'static str = "change_request_pull";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some((access, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
-        let space = access.space();
+        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let space = proof.space();
         let new = ChangeRequestRecord {
             head: self.revision.id.clone(),
             root: self.revision.root,

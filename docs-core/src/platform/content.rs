@@ -117,7 +117,7 @@ impl Platform {
             parents: record.parents.clone(),
             kind,
             pages: self.tree_view(at.space(), &tree, shown),
-            files: files.into_iter().map(|(id, file)| self.file_view(at.space(), id, file, shown)).collect(),
+            files: self.file_views(at.space(), files, shown)?,
             reusable_contents: reusable
                 .into_iter()
                 .map(|(id, content)| ReusableContent {
@@ -263,15 +263,19 @@ impl Platform {
         let limit = checked_limit(page)?;
         let fingerprint =
             cursor_fingerprint(&["files", of.space.as_str(), of.request.as_deref().unwrap_or("")], false);
-        let (view, after) = match &page.page {
-            None => (at.view.clone(), None),
+        let (revision, view, after) = match &page.page {
+            None => (at.revision.clone(), at.view.clone(), None),
             Some(token) => {
                 let position = open_cursor(token, fingerprint)?;
                 let wrong = || Error::invalid("page", "not a cursor of this list");
-                let (root, after) = position.split_once('!').ok_or_else(wrong)?;
-                let root: Hash = root.parse().map_err(|_| wrong())?;
+                let (revision, after) = position.split_once('!').ok_or_else(wrong)?;
+                let revision: RevisionId = revision.parse().map_err(|_| wrong())?;
                 let after: FileId = after.parse().map_err(|_| wrong())?;
-                (self.content().view(&at.space().domain, root), Some(after))
+                // Only revisions of this space can be named, whoever made the cursor.
+                let record: Option<Arc<RevisionRecord>> =
+                    tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
+                let root = record.ok_or_else(wrong)?.root;
+                (revision, self.content().view(&at.space().domain, root), Some(after))
             }
         };
         drop(tx);
@@ -286,9 +290,9 @@ impl Platform {
         let next = found
             .last()
             .filter(|_| more)
-            .map(|(last, _)| seal_cursor(&format!("{}!{last}", view.root()), fingerprint));
+            .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
         let count = view.counts().await?.files;
-        let items = found.into_iter().map(|(id, file)| self.file_view(at.space(), id, file, shown)).collect();
+        let items = self.file_views(at.space(), found, shown)?;
         Ok(Page { items, next, count: Some(count) })
     }
 
@@ -307,7 +311,7 @@ impl Platform {
         let at = self.locate(&tx, actor, of).await?;
         drop(tx);
         let entry = at.view.file(file).await?.ok_or_else(|| Error::not_found("file"))?;
-        Ok(self.file_view(at.space(), file.clone(), entry, shown))
+        self.file_view(at.space(), file.clone(), entry, shown)
     }
 
     fn tree_view(&self, space: &SpaceRecord, tree: &PageTree, shown: Shown) -> Vec<RevisionPage> {
@@ -386,22 +390,31 @@ impl Platform {
         }
     }
 
+    fn file_views(
+        &self,
+        space: &SpaceRecord,
+        files: Vec<(FileId, FileEntry)>,
+        shown: Shown,
+    ) -> Result<Vec<RevisionFile>> {
+        files.into_iter().map(|(id, file)| self.file_view(space, id, file, shown)).collect()
+    }
+
     pub(super) fn file_view(
         &self,
         space: &SpaceRecord,
         id: FileId,
         file: FileEntry,
         shown: Shown,
-    ) -> RevisionFile {
-        RevisionFile {
-            download_url: self.urls().file(&space.id, &file.blob, &file.name),
+    ) -> Result<RevisionFile> {
+        Ok(RevisionFile {
+            download_url: self.file_url(&space.id, &file.blob, &file.name)?,
             id,
             name: file.name,
             content_type: file.content_type,
             size: file.size,
             dimensions: file.dimensions,
             git: file.git.filter(|_| shown.git),
-        }
+        })
     }
 }
 

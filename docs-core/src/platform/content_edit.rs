@@ -30,6 +30,10 @@ use crate::{
 
 /// Most changes in one request.
 const MAX_CHANGES: usize = 50;
+/// Most people that a request names as its contributors.
+const MAX_CONTRIBUTORS: usize = 500;
+/// Most files that one request has fetched.
+const MAX_FETCHES: usize = 20;
 /// Most files in one change.
 const MAX_FILES: usize = 20;
 /// How often an edit starts again because the request's content moved meanwhile.
@@ -121,7 +125,7 @@ impl Platform {
         let files: Vec<_> = plan
             .files()
             .map(|(id, file)| self.file_view(space, id.clone(), file.clone(), Shown::default()))
-            .collect();
+            .collect::<Result<_>>()?;
         let inserted_files = (!files.is_empty()).then_some(files);
         Ok(ContentUpdate { change_request, changes, inserted_files })
     }
@@ -132,8 +136,17 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
         let has = update.changes.len();
         return Err(Error::invalid("changes", format_args!("must be 1 to {MAX_CHANGES} changes, has {has}")));
     }
+    let mut fetches = 0;
     for (at, change) in update.changes.iter().enumerate() {
         let ContentChange::InsertFiles(insert) = change else { continue };
+        fetches += insert.files.iter().filter(|file| file.url.is_some()).count();
+        if fetches > MAX_FETCHES {
+            let field = format!("changes[{at}].files");
+            return Err(Error::invalid(
+                &field,
+                format_args!("at most {MAX_FETCHES} files are fetched for a request"),
+            ));
+        }
         if insert.files.is_empty() || insert.files.len() > MAX_FILES {
             let (field, has) = (format!("changes[{at}].files"), insert.files.len());
             return Err(Error::invalid(&field, format_args!("must be 1 to {MAX_FILES} files, has {has}")));
@@ -170,7 +183,7 @@ impl Operation for Apply {
             updated_at: later(self.now, old.updated_at),
             ..ChangeRequestRecord::clone(&old)
         };
-        if !new.contributors.contains(&self.by) {
+        if !new.contributors.contains(&self.by) && new.contributors.len() < MAX_CONTRIBUTORS {
             new.contributors.push(self.by.clone());
         }
         tx.create(self.revision.clone());

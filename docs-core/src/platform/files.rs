@@ -14,19 +14,35 @@ use crate::{
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
 impl Platform {
-    /// The bytes of a file, by their hash: what `downloadURL` leads to.
+    /// The bytes of a file: what `downloadURL` leads to, given the sealed part of it.
     ///
-    /// The hash is a capability: it is told only to those who may read the content it is in, and cannot be guessed.
+    /// Only the platform makes such addresses, and it shows them to those who may read the content; nothing else of
+    /// the content's storage can be reached by them. Whoever has one can use it until the space is deleted, or the key
+    /// that sealed it is another.
     ///
     /// # Errors
     /// `NotFound`, also when the space is deleted.
-    pub async fn file_bytes(&self, space: &SpaceId, blob: &Hash) -> Result<Bytes> {
+    pub async fn file_bytes(&self, space: &SpaceId, sealed: &str) -> Result<Bytes> {
         let missing = || Error::not_found("file");
+        let blob = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
+        let blob: Hash = blob.parse().map_err(|_| missing())?;
         let space: Option<std::sync::Arc<SpaceRecord>> =
             self.read().await?.get(&SpaceRecord::at(space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-        let mut found = self.objects().get(&space.domain, &[*blob]).await?;
+        let mut found = self.objects().get(&space.domain, &[blob]).await?;
         found.pop().flatten().ok_or_else(missing)
+    }
+
+    /// The address of a file's bytes: the same for the same bytes in the same space, so that it can be kept.
+    pub(super) fn file_url(&self, space: &SpaceId, blob: &Hash, name: &str) -> Result<String> {
+        let of = Hash::of(format!("{space}!{blob}").as_bytes());
+        let mut nonce = [0; 16];
+        nonce.copy_from_slice(&of.as_bytes()[..16]);
+        let sealed = self
+            .secrets()
+            .seal(&purpose(space), &blob.to_string(), uuid::Uuid::from_bytes(nonce))
+            .map_err(Error::internal)?;
+        Ok(self.urls().file(space, &sealed, name))
     }
 
     /// Stores the bytes of a file; what refers to them comes later.
@@ -43,6 +59,11 @@ impl Platform {
             clash: Default::default(),
         })
     }
+}
+
+/// What a file's address is sealed for: it opens in its own space only.
+fn purpose(space: &SpaceId) -> String {
+    format!("file of {space}")
 }
 
 /// A file to store.

@@ -49,6 +49,9 @@ impl Platform {
         if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
             return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
         }
+        check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
+        check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
+        check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
         let by = actor.require_user()?.clone();
         let id: JobId = self.id();
         let sealed_url = match clean == *request.url {
@@ -87,12 +90,38 @@ fn check_url(url: &str) -> Result<String> {
     if rest.is_empty() || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(wrong());
     }
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    if host.is_empty() && !scheme.eq_ignore_ascii_case("file") {
-        return Err(wrong());
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let local = scheme.eq_ignore_ascii_case("file");
+    // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
+    if !is_host(host) && !(local && host.is_empty()) {
+        return Err(Error::invalid(
+            "url",
+            "must have a host; percent-encode special characters of a password",
+        ));
     }
     Ok(format!("{scheme}://{host}{path}"))
+}
+
+/// Tells whether text is a host with or without a port.
+fn is_host(text: &str) -> bool {
+    let (name, port) = match text.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((address, port)) => (address, port.strip_prefix(':').unwrap_or(port)),
+            None => return false,
+        },
+        None => text.split_once(':').unwrap_or((text, "")),
+    };
+    !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || "-._~%:".contains(c))
+        && port.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Refuses credentials in an address that is shown to readers.
+fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
+    let rest = url.and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
 }
 
 struct Enqueue {
@@ -137,6 +166,7 @@ mod tests {
         let clean = |url| check_url(url).expect("a URL");
         assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
         assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com");
+        assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
         assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");
         assert_eq!(clean("file:///srv/docs"), "file:///srv/docs");
     }
@@ -151,6 +181,7 @@ mod tests {
             "https://",
             "https:///a",
             "https://a b/",
+            "https://me:pa/ss@host/x",
         ] {
             let error = check_url(wrong).expect_err(wrong);
             assert!(error.message().starts_with("url: "), "{wrong}: {error}");

@@ -1,6 +1,13 @@
 //! Background work: who does it, and when.
 
-use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -11,7 +18,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{JobId, SpaceId},
     store::{
-        FeedPos, Key, KeyBuf, Operation, Tx, jobs,
+        FeedPos, Key, KeyBuf, Operation, Tx, jobs, key,
         records::{JobLine, JobRecord},
         topic,
     },
@@ -19,6 +26,10 @@ use crate::{
 
 /// Longest wait of an idle worker: what the feed's news may have missed is found then.
 const IDLE: Duration = Duration::from_secs(30);
+/// The pause of a worker whose store failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// How long jobs are kept after their end.
+const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
 /// How long receipts of operations are kept.
 const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
 /// How often a worker tidies up.
@@ -71,7 +82,7 @@ impl Platform {
                 tracing::warn!(error = ?error, "the news of jobs cannot be read");
             }
             let next = match self.work_once().await {
-                Ok(jobs::Claimed::Job(_)) => {
+                Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {
                     if is_ready(stop.as_mut()).await {
                         return;
                     }
@@ -80,13 +91,20 @@ impl Platform {
                 Ok(jobs::Claimed::Nothing(next)) => next,
                 Err(error) => {
                     tracing::warn!(error = ?error, "jobs cannot be claimed");
-                    None
+                    tokio::select! {
+                        () = &mut stop => return,
+                        () = tokio::time::sleep(AFTER_FAILURE) => continue,
+                    }
                 }
             };
             let wake = next.map_or_else(|| self.clock().now() + IDLE, |next| next.time());
             tokio::select! {
                 () = &mut stop => return,
-                _ = self.store().changed(topic::JOBS, seen.clone(), IDLE) => {}
+                news = self.store().changed(topic::JOBS, seen.clone(), IDLE) => {
+                    if news.is_err() {
+                        tokio::time::sleep(AFTER_FAILURE).await;
+                    }
+                }
                 () = self.clock().wait_until(wake) => {}
             }
         }
@@ -99,10 +117,13 @@ impl Platform {
     /// The store's.
     pub async fn settle(&self) -> Result<usize> {
         let mut ran = 0;
-        while let jobs::Claimed::Job(_) = self.work_once().await? {
-            ran += 1;
+        loop {
+            match self.work_once().await? {
+                jobs::Claimed::Job(_) => ran += 1,
+                jobs::Claimed::GivenUp => {}
+                jobs::Claimed::Nothing(_) => return Ok(ran),
+            }
         }
-        Ok(ran)
     }
 
     /// The latest jobs about a space, newest first. Credentials are not part of them.
@@ -141,16 +162,23 @@ impl Platform {
         tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
         let mut run = Run { job: job.clone(), log: Vec::new() };
         let result = {
-            let doing = self.do_job(&mut run);
+            let doing = unpanicked(self.do_job(&mut run));
             tokio::pin!(doing);
             loop {
                 let renewal = self.clock().now() + jobs::LEASE / 3;
                 tokio::select! {
                     result = &mut doing => break result,
                     () = self.clock().wait_until(renewal) => {
-                        if !self.write(&jobs::Renew { job: job.clone(), now: self.now() }).await? {
-                            tracing::warn!(job.id = %job.id, "another worker has taken the job over");
-                            return Ok(());
+                        match self.write(&jobs::Renew { job: job.clone(), now: self.now() }).await {
+                            Ok(true) => {}
+                            Ok(false) => {
+                                tracing::warn!(job.id = %job.id, "another worker has taken the job over");
+                                return Ok(());
+                            }
+                            // The lease still runs; the next renewal comes before it ends.
+                            Err(error) => {
+                                tracing::warn!(job.id = %job.id, error = ?error, "the lease was not renewed");
+                            }
                         }
                     }
                 }
@@ -212,6 +240,8 @@ impl Platform {
     pub async fn tidy(&self) -> Result<()> {
         let before = self.clock().now() - RECEIPTS_KEPT;
         while self.write(&DropReceipts { before }).await? {}
+        let before = self.clock().now() - JOBS_KEPT;
+        while self.write(&DropJobs { before }).await? {}
         // News only wake idle workers, who look for themselves every now and then.
         self.trim(topic::JOBS, 0).await?;
         // Whoever follows the heads and falls further behind than this starts anew from the store.
@@ -238,6 +268,30 @@ impl Platform {
     }
 }
 
+/// Removes jobs that ended long ago; `Out` tells whether there may be more.
+struct DropJobs {
+    before: chrono::DateTime<chrono::Utc>,
+}
+
+#[async_trait]
+impl Operation for DropJobs {
+    type Out = bool;
+    const NAME: &'static str = "jobs_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = JobRecord::ended().below();
+        let to = JobRecord::ended().time(self.before).key();
+        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
+        for (row, _) in &rows {
+            let id = key::last_segment(row).parse().map_err(Error::internal)?;
+            if let Some(job) = tx.get::<JobRecord>(&JobRecord::at(&id)).await? {
+                tx.delete(&*job);
+            }
+        }
+        Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
+    }
+}
+
 /// Removes old receipts; `Out` tells whether there may be more.
 struct DropReceipts {
     before: chrono::DateTime<chrono::Utc>,
@@ -257,6 +311,18 @@ impl Operation for DropReceipts {
         }
         Ok(rows.len() == TIDY_CHUNK as usize)
     }
+}
+
+/// Turns a panic into a failure: a job that panics must not take the worker with it.
+async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut doing = std::pin::pin!(doing);
+    let caught =
+        std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(result)) => Poll::Ready(Some(result)),
+            Err(_) => Poll::Ready(None),
+        });
+    caught.await.unwrap_or_else(|| Err(Error::internal("the job panicked")))
 }
 
 /// Tells whether a future is ready, without waiting for it.

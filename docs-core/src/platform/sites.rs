@@ -10,6 +10,7 @@ pub(super) use self::{change::remove_place, view::Placement};
 use super::{Actor, Platform, access};
 use crate::{
     Error, ErrorKind, Result,
+    content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
         AddSiteSpace, CreateSite, Customization, Customizations, DefaultLevel, NewSpace, OrgId,
         PublishedSite, PublishedSiteObject, Site, SiteId, SiteSpace, SiteSpaceId, SiteSpacesInput,
@@ -17,7 +18,7 @@ use crate::{
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Key, KeyBuf, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
+        Hash, Key, KeyBuf, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -49,6 +50,11 @@ impl SiteFilter {
 
 /// Most spaces that a site is created with.
 const MAX_FIRST_SPACES: usize = 100;
+/// Most spaces of a site: what one transaction can take off it.
+const MAX_SPACES: u64 = 300;
+/// What the page of a sample space says.
+const SAMPLE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
+                      every site that shows this space then shows what you wrote.\n";
 
 impl Platform {
     /// Lists the sites of an organization (SPEC 4.11), oldest first.
@@ -130,6 +136,7 @@ impl Platform {
                     created_at: now,
                     updated_at: now,
                     deleted_at: None,
+                    purging: false,
                     head: self.id(),
                     root,
                     git: None,
@@ -227,12 +234,12 @@ impl Platform {
         let operation =
             Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
         self.write(&operation).await?;
-        let page = PageRequest { page: None, limit: Some(1_000) };
-        let all = self.list_site_spaces(actor, (org, site), None, &page).await?;
-        all.items
-            .into_iter()
-            .find(|place| place.id == operation.id)
-            .ok_or_else(|| Error::not_found("site space"))
+        let tx = self.read().await?;
+        let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
+        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&operation.id)).await?;
+        let place = place.ok_or_else(|| Error::not_found("site space"))?;
+        let mut shown = self.place_views(&tx, (&access, &site, actor), &[place]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("site space"))
     }
 
     /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one, or
@@ -373,8 +380,12 @@ impl Platform {
         }
     }
 
-    /// The content of a sample space.
-    async fn sample_content(&self, domain: &str) -> Result<crate::store::Hash> {
-        Ok(self.content().empty_root(domain).await?)
+    /// The content of a sample space: a page that says what to do next.
+    async fn sample_content(&self, domain: &str) -> Result<Hash> {
+        let root = self.content().empty_root(domain).await?;
+        let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::titled("Welcome"));
+        page.body = NewBody::Text(SAMPLE.to_owned());
+        let insert = Edit::InsertPage(Box::new(page));
+        Ok(self.content().edit(domain, root, self.now().time(), &[insert]).await?.root)
     }
 }

@@ -18,7 +18,7 @@ use crate::{
         ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, OrgId, Patch, RevisionId, Space,
         SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, UpdateSpace, UserId, Visibility,
     },
-    policy::{OrgAccess, OrgAction, SpaceAccess, SpaceAction},
+    policy::{OrgAccess, OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Hash, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, jobs, key,
         records::{
@@ -125,6 +125,7 @@ impl Platform {
             created_at: now,
             updated_at: now,
             deleted_at: None,
+            purging: false,
             head: self.id(),
             root,
             git: None,
@@ -233,7 +234,13 @@ impl Platform {
         let counts: Vec<u64> =
             tx.numbers(&counters).await?.into_iter().map(|n| u64::try_from(n).unwrap_or(0)).collect();
         let ids: Vec<&SpaceId> = spaces.iter().map(|access| &access.space().id).collect();
-        let places = self.placements(tx, &ids).await?;
+        let mut places = self.placements(tx, &ids).await?;
+        for (place, access) in places.iter_mut().zip(spaces) {
+            // A deleted space is on no published site.
+            if access.space().deleted_at.is_some() {
+                *place = None;
+            }
+        }
         Ok(spaces
             .iter()
             .zip(counts.chunks(4))
@@ -292,7 +299,9 @@ impl Platform {
         }
     }
 
-    /// Removes everything of a space for good, whether or not its window is over. Only the platform itself may.
+    /// Removes a deleted space for good, whether or not its window is over: its record, revisions, change requests and
+    /// places on sites. The bytes of its content stay in the object store, where other spaces may share them. Only the
+    /// platform itself may.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` unless the space is deleted.
@@ -332,31 +341,27 @@ pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<Sp
 }
 
 /// Makes a new revision the active one of a space.
-pub(super) fn move_head(
-    tx: &mut Tx,
-    space: &SpaceRecord,
-    revision: RevisionRecord,
-    now: Timestamp,
-) -> Result<()> {
+pub(super) fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecord) -> Result<()> {
+    let space = proof.space();
     let new = SpaceRecord {
         head: revision.id.clone(),
         root: revision.root,
-        updated_at: later(now, space.updated_at),
-        ..space.clone()
+        updated_at: later(revision.created_at, space.updated_at),
+        ..SpaceRecord::clone(space)
     };
-    move_head_to(tx, space, new, revision)
+    move_head_to(tx, proof, new, revision)
 }
 
 /// Makes a new revision the active one of a space, with other changes of the space beside it.
 pub(super) fn move_head_to(
     tx: &mut Tx,
-    old: &SpaceRecord,
+    proof: &SpaceProof,
     new: SpaceRecord,
     revision: RevisionRecord,
 ) -> Result<()> {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(new.id.as_str()).key());
     tx.create(revision);
-    tx.put(old, new)?;
+    tx.put(&**proof.space(), new)?;
     Ok(())
 }
 
@@ -489,7 +494,7 @@ impl Operation for Restore {
         let Some(deleted_at) = old.deleted_at else {
             return Err(Error::conflict("the space is not deleted"));
         };
-        if self.now.time() - deleted_at.time() > RESTORE_WINDOW {
+        if old.purging || self.now.time() - deleted_at.time() > RESTORE_WINDOW {
             return Err(Error::not_found("space"));
         }
         let new = SpaceRecord {
@@ -519,6 +524,11 @@ impl Operation for PurgeStep {
         let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
             return Ok(true);
         };
+        if !space.purging {
+            // From here on it cannot be restored, so no restored space misses what is removed next.
+            tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
+            return Ok(false);
+        }
         if self.drop_places(tx, &space).await? || self.drop_requests(tx, &space).await? {
             return Ok(false);
         }
@@ -559,6 +569,10 @@ impl PurgeStep {
             let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
             if let Some(request) = request {
                 tx.delete(&*request);
+            }
+            // A request may have many contributors, each a row.
+            if tx.changes() > PURGE_CHUNK as usize {
+                break;
             }
         }
         Ok(!rows.is_empty())

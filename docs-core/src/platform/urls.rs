@@ -69,10 +69,9 @@ impl Urls {
         (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
     }
 
-    /// Where the bytes of a file are: their hash is part of it, so what is there never changes.
-    pub(crate) fn file(&self, space: &SpaceId, blob: &crate::store::Hash, name: &str) -> String {
-        let name: String = percent_encoded(name);
-        format!("{}/files/{space}/{blob}/{name}", self.base)
+    /// Where the bytes of a file are, given the sealed name of the bytes.
+    pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
+        format!("{}/files/{space}/{sealed}/{}", self.base, percent_encoded(name))
     }
 
     /// Where a site is published under a base name.

@@ -1,7 +1,6 @@
 //! Who may do what: pure functions over records, and the proofs they give.
 //!
-//! An operation that needs a right takes a proof of it; only this module makes proofs, so forgetting the check does
-//! not compile.
+//! Only this module makes proofs. What changes a space's content takes one, so forgetting the check does not compile.
 
 use std::sync::Arc;
 
@@ -217,7 +216,7 @@ impl SpaceAccess {
     /// `Forbidden`.
     pub fn require(&self, action: SpaceAction) -> Result<SpaceProof> {
         if self.role >= action.needs() {
-            return Ok(SpaceProof { space: Arc::clone(&self.space), action });
+            return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
         Err(Error::forbidden(match action {
             SpaceAction::View => "this needs the role `read` on the space",
@@ -249,7 +248,6 @@ impl SpaceAccess {
 #[derive(Clone, Debug)]
 pub struct SpaceProof {
     space: Arc<SpaceRecord>,
-    action: SpaceAction,
 }
 
 impl SpaceProof {
@@ -257,11 +255,5 @@ impl SpaceProof {
     #[must_use]
     pub fn space(&self) -> &Arc<SpaceRecord> {
         &self.space
-    }
-
-    /// The right that was proved.
-    #[must_use]
-    pub fn action(&self) -> SpaceAction {
-        self.action
     }
 }

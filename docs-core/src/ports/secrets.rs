@@ -10,7 +10,7 @@ use crate::model::BASE32;
 
 /// Seals what must not lie in the store in the open, such as credentials of a Git URL that a job needs later.
 pub trait Secrets: Send + Sync + 'static {
-    /// Seals a secret for one purpose. `nonce` is never used twice.
+    /// Seals a secret for one purpose. A `nonce` is used for one secret only.
     ///
     /// # Errors
     /// [`NotSealed`] when the secret cannot be sealed.

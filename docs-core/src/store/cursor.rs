@@ -17,6 +17,8 @@ pub const MAX_LIMIT: u32 = 1_000;
 /// Most rows a page looks at when a filter drops some; the page is then short and has a `next`.
 pub const MAX_SCANNED: usize = 5_000;
 const VERSION: u8 = 1;
+/// Most bytes of a position: with its prefix it has to be a key.
+const MAX_POSITION: usize = 700;
 
 /// Which page of a list is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -228,7 +230,8 @@ pub fn open(token: &str, expected: [u8; 8]) -> Result<String> {
         return Err(wrong());
     }
     let position = String::from_utf8(body[9..].to_vec()).map_err(|_| wrong())?;
-    if position.contains('\0') { Err(wrong()) } else { Ok(position) }
+    // Longer than any key, it was made by somebody else.
+    if position.contains('\0') || position.len() > MAX_POSITION { Err(wrong()) } else { Ok(position) }
 }
 
 fn first8(bytes: &[u8; 32]) -> [u8; 8] {

@@ -108,6 +108,8 @@ pub struct Claim {
 pub enum Claimed {
     /// This job: it is the caller's until its lease ends.
     Job(JobId),
+    /// The first job was started too often; it has failed now, and the next one may be due.
+    GivenUp,
     /// Nothing is due; the next job is due then, if there is one.
     Nothing(Option<Timestamp>),
 }
@@ -127,6 +129,13 @@ impl Operation for Claim {
         }
         let mut started = JobRecord::clone(&job);
         started.state = JobState::Running;
+        if job.attempt >= MAX_STARTS {
+            // Whoever had it died each time, so it never came to an end of its own.
+            let end = JobEnd::Failed("given up: it was started too often and never finished".to_owned());
+            let job = JobRecord::clone(&*tx.put(&*job, started)?);
+            finish(tx, &Finish { job, now: self.now, end, log: Vec::new() }).await?;
+            return Ok(Claimed::GivenUp);
+        }
         started.attempt += 1;
         started.due = Timestamp::new(self.now.time() + LEASE);
         tx.put(&*job, started)?;

@@ -86,34 +86,31 @@ impl Receipt {
 pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
     let started = Instant::now();
     let mut exists_seen = false;
-    let mut uncertain = false;
+    let mut certainty = Certainty::Certain;
     for attempt in 1.. {
         let hot = if attempt >= HOT_FROM { operation.hot() } else { Vec::new() };
-        let error = match attempt_once(store, receipt, operation, &hot).await {
+        let error = match attempt_once(store, receipt, operation, (&hot, certainty)).await {
             Ok(out) => return Ok(out),
             Err(error) => error,
         };
         match error.store() {
-            Some(StoreError::Exists(key)) if *key == receipt.key() => {
-                // An earlier attempt whose outcome was unknown had been applied after all.
-                return recover(store, receipt).await?.ok_or(error);
-            }
+            // An earlier attempt had been applied after all; the next one finds its receipt.
+            Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = Certainty::Unknown,
             // Once more, so that it reads the winner and refuses in its own words.
             Some(StoreError::Exists(_)) if !exists_seen => exists_seen = true,
             Some(StoreError::Exists(key)) => return Err(operation.taken(key).caused_by(error)),
-            Some(StoreError::Unknown(_)) => {
-                uncertain = true;
-                if let Ok(Some(out)) = recover(store, receipt).await {
-                    return Ok(out);
-                }
-            }
-            Some(StoreError::Unavailable(_)) if uncertain => {}
+            Some(StoreError::Unknown(_)) => certainty = Certainty::Unknown,
+            // The store is asked until it tells what became of the earlier attempt.
+            Some(StoreError::Unavailable(_)) if certainty == Certainty::Unknown => {}
             Some(StoreError::Conflict) => {}
             _ => return Err(error),
         }
         if attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE {
             tracing::warn!(operation = O::NAME, attempt, error = ?error, "gave up");
-            return Err(error);
+            return Err(match certainty {
+                Certainty::Certain => error,
+                Certainty::Unknown => StoreError::Unknown(error.to_string()).into(),
+            });
         }
         tracing::debug!(operation = O::NAME, attempt, error = ?error, "trying again");
         tokio::time::sleep(receipt.pause(attempt)).await;
@@ -121,13 +118,26 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
     unreachable!("the loop ends by its bound")
 }
 
+/// Whether an earlier attempt may have been applied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Certain,
+    Unknown,
+}
+
 async fn attempt_once<O: Operation>(
     store: &Arc<dyn Store>,
     receipt: &Receipt,
     operation: &O,
-    hot: &[Key],
+    (hot, certainty): (&[Key], Certainty),
 ) -> Result<O::Out> {
     let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
+    // On one snapshot with what follows: the operation never meets its own effect.
+    if certainty == Certainty::Unknown
+        && let Some(out) = recover(&tx, receipt).await?
+    {
+        return Ok(out);
+    }
     let out = operation.apply(&mut tx).await?;
     if !tx.is_empty() {
         let json = serde_json::to_vec(&out).map_err(Error::internal)?;
@@ -137,8 +147,7 @@ async fn attempt_once<O: Operation>(
     Ok(out)
 }
 
-async fn recover<T: DeserializeOwned>(store: &Arc<dyn Store>, receipt: &Receipt) -> Result<Option<T>> {
-    let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
+async fn recover<T: DeserializeOwned>(tx: &Tx, receipt: &Receipt) -> Result<Option<T>> {
     match tx.get_value(&receipt.key()).await? {
         Some(Value::Json(json)) => serde_json::from_slice(&json).map(Some).map_err(Error::internal),
         Some(_) => Err(StoreError::Corrupt("a receipt without its answer".into()).into()),

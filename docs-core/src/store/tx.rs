@@ -283,6 +283,12 @@ impl Tx {
         }
     }
 
+    /// How many keys the transaction changes so far.
+    #[must_use]
+    pub fn changes(&self) -> usize {
+        self.writes.len()
+    }
+
     /// Tells whether the transaction would change nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -153,8 +153,11 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
         )
     );
     assert_eq!(text(&w, &of, ids[1]).await, format!("Back to [start](/pages/{}).", ids[0]));
-    let hash = file.download_url.split('/').nth_back(1).expect("a hash").parse().expect("a hash");
-    assert_eq!(&w.platform.file_bytes(&draft.space, &hash).await.expect("read")[..], b"<svg/>");
+    let sealed = file.download_url.split('/').nth_back(1).expect("a sealed name");
+    assert_eq!(&w.platform.file_bytes(&draft.space, sealed).await.expect("read")[..], b"<svg/>");
+    let other = space(&w).await;
+    w.platform.file_bytes(&other, sealed).await.refused(ErrorKind::NotFound);
+    w.platform.file_bytes(&draft.space, "aaaa").await.refused(ErrorKind::NotFound);
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ async fn claim(w: &World) -> Option<JobRecord> {
     let claim = Claim { now: w.clock.now().into() };
     match run(w.platform.store(), &receipt(w), &claim).await.expect("claimed") {
         Claimed::Job(id) => Some(job(&w.platform, &id).await),
-        Claimed::Nothing(_) => None,
+        Claimed::GivenUp | Claimed::Nothing(_) => None,
     }
 }
 
@@ -128,6 +128,25 @@ async fn what_keeps_failing_is_given_up_and_a_long_log_still_fits() {
     assert_eq!((given_up.state, given_up.error.as_deref()), (JobState::Failed, Some("no answer")));
     assert!(serde_json::to_string(&given_up).expect("JSON").len() < 200_000);
     assert!(claim(&w).await.is_none());
+}
+
+#[tokio::test]
+async fn a_job_that_takes_every_worker_with_it_is_given_up() {
+    let w = World::new().await;
+    add(&w, "job", None).await;
+    for attempt in 1..=jobs::MAX_STARTS {
+        assert_eq!(claim(&w).await.expect("its lease is over").attempt, attempt);
+        w.clock.advance(Duration::from_secs(31));
+    }
+    assert!(claim(&w).await.is_none());
+    let given_up = job(&w.platform, &"job".parse().expect("an id")).await;
+    assert_eq!(given_up.state, JobState::Failed);
+    assert!(claim(&w).await.is_none());
+    w.clock.advance(Duration::from_secs(31 * 24 * 3600));
+    w.platform.tidy().await.expect("tidied");
+    let gone = w.platform.get_job(&docs_core::Actor::Platform, &given_up.id).await;
+    assert!(gone.is_err(), "ended jobs are kept for a time only");
+    w.check().await;
 }
 
 #[tokio::test]

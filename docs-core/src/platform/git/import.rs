@@ -5,7 +5,10 @@ mod read;
 
 use std::sync::Arc;
 
-use self::{apply::Imported, read::Importer};
+use self::{
+    apply::{Applied, Imported},
+    read::Importer,
+};
 use super::ImportPayload;
 use crate::{
     Error, ErrorKind, Result,
@@ -22,6 +25,8 @@ use crate::{
     },
 };
 
+/// Most characters of a commit's message that a revision keeps.
+const MAX_MESSAGE: usize = 4_000;
 /// The kind of the job.
 pub(in crate::platform) const IMPORT: &str = "git_import";
 
@@ -39,11 +44,8 @@ impl Platform {
         let checkout = self.fetch(run, &payload).await?;
         let commit = checkout.commit().clone();
         self.say(run, format!("fetched {} at {}", payload.request.reference, commit.oid));
-        let known = space.git.as_ref().and_then(|git| git.oid.as_deref());
-        if known == Some(commit.oid.as_str())
-            && !is_set(payload.request.force)
-            && !is_set(payload.request.standalone)
-        {
+        let known = space.git.as_ref().is_some_and(|git| git.is_of(&commit.oid, &source_of(&payload)));
+        if known && !is_set(payload.request.force) && !is_set(payload.request.standalone) {
             self.say(run, "this commit was imported before; nothing to do".to_owned());
             return Ok(Effect::Done);
         }
@@ -60,12 +62,8 @@ impl Platform {
             self.say(run, format!("made the revision {revision}; the space's content is unchanged"));
         }
         let now = self.now();
-        let finished = jobs::Finish {
-            job: run.job.clone(),
-            now,
-            end: jobs::JobEnd::Done,
-            log: std::mem::take(&mut run.log),
-        };
+        let finished =
+            jobs::Finish { job: run.job.clone(), now, end: jobs::JobEnd::Done, log: run.log.clone() };
         let operation = Imported {
             git: git_state(&payload, &commit, run.job.lane_at, now),
             commit: git_commit(&payload, &commit),
@@ -74,8 +72,15 @@ impl Platform {
             finished,
             payload,
         };
-        if !self.write(&operation).await? {
-            tracing::warn!(job.id = %run.job.id, "another worker has taken the import over");
+        match self.write(&operation).await? {
+            Applied::Done => {}
+            Applied::Stale(why) => {
+                self.say(run, why);
+                return Ok(Effect::Done);
+            }
+            Applied::TakenOver => {
+                tracing::warn!(job.id = %run.job.id, "another worker has taken the import over");
+            }
         }
         Ok(Effect::Finished)
     }
@@ -108,7 +113,7 @@ impl Platform {
 }
 
 /// Why an import comes too late: something that happened after it was applied already.
-fn is_stale(space: &SpaceRecord, payload: &ImportPayload, event_at: Timestamp) -> Option<String> {
+pub(super) fn is_stale(space: &SpaceRecord, payload: &ImportPayload, event_at: Timestamp) -> Option<String> {
     if is_set(payload.request.force) || is_set(payload.request.standalone) {
         return None;
     }
@@ -121,8 +126,12 @@ fn is_stale(space: &SpaceRecord, payload: &ImportPayload, event_at: Timestamp) -
 fn git_state(payload: &ImportPayload, commit: &Commit, event_at: Timestamp, now: Timestamp) -> GitState {
     let request = &payload.request;
     let info = request.git_info.as_ref();
-    let shown =
-        info.and_then(|info| info.url.as_ref()).map_or_else(|| request.url.to_string(), ToString::to_string);
+    // Where readers find the files: what the request says of it, else the repository, unless it is on the server's disk.
+    let told = info.and_then(|info| info.url.as_deref()).or(request.repo_tree_url.as_deref());
+    let local = request.url.starts_with("file:");
+    let link =
+        told.filter(|url| !url.is_empty()).or_else(|| (!local).then_some(&*request.url)).map(str::to_owned);
+    let shown = link.clone().unwrap_or_else(|| request.url.to_string());
     let name = shown.trim_end_matches('/').trim_end_matches(".git").rsplit('/').next().unwrap_or_default();
     GitState {
         info: GitSync {
@@ -132,10 +141,11 @@ fn git_state(payload: &ImportPayload, commit: &Commit, event_at: Timestamp, now:
                 crate::model::GitInfoProvider::Gitlab => GitProvider::Gitlab,
             }),
             integration: None,
-            url: Some(shown),
+            url: link,
             updated_at: Some(now),
         },
         oid: Some(commit.oid.clone()),
+        source: Some(source_of(payload)),
         event_at: Some(event_at),
     }
 }
@@ -145,11 +155,17 @@ fn git_commit(payload: &ImportPayload, commit: &Commit) -> GitCommit {
     let below = payload.request.repo_commit_url.as_deref().filter(|url| !url.is_empty());
     GitCommit {
         oid: commit.oid.clone(),
-        message: commit.message.clone(),
+        message: commit.message.chars().take(MAX_MESSAGE).collect(),
         created_by_platform: false,
         url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
         reference: Some(payload.request.reference.to_string()),
     }
+}
+
+/// What is imported, apart from the commit: the same commit from elsewhere is another import.
+fn source_of(payload: &ImportPayload) -> String {
+    let directory = payload.request.repo_project_directory.as_deref().unwrap_or_default();
+    format!("{} {} {directory}", payload.request.url, payload.request.reference)
 }
 
 fn is_set(flag: Option<bool>) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{default_title, parse_place, place_of};
+use super::{MAX_SPACES, default_title, parse_place, place_of};
 use crate::{
     Error, ErrorKind, Result,
     content::slugify,
@@ -15,7 +15,7 @@ use crate::{
     platform::{Actor, access, spaces::create_in},
     policy::{OrgAction, SiteAction, SpaceAction},
     store::{
-        Key, Operation, Scan, Tx,
+        Key, MAX_SCAN, Operation, Scan, Tx,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -108,6 +108,9 @@ impl Operation for Add {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (_, site) = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
         let space = manageable(tx, &self.actor, (&self.org, &self.space), "spaceId").await?;
+        if u64::try_from(tx.number(&SiteSpaceRecord::count_in(&site.id)).await?).unwrap_or(0) >= MAX_SPACES {
+            return Err(Error::conflict(format!("a site has at most {MAX_SPACES} spaces")));
+        }
         let (from, to) = SiteSpaceRecord::of_site(&site.id).below();
         let last = tx.scan(&Scan { from, to, rev: true, limit: 1 }).await?;
         let last = match last.first() {
@@ -225,11 +228,8 @@ impl Operation for Delete {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (org, site) = access::site(tx, &self.actor, (&self.org, &self.id), SiteAction::Manage).await?;
         let (from, to) = SiteSpaceRecord::of_site(&site.id).below();
-        // A site has few spaces; what is more than one transaction takes is refused, not half done.
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: 301 }).await?;
-        if rows.len() > 300 {
-            return Err(Error::conflict("the site has more than 300 spaces; remove some first"));
-        }
+        // A site has at most as many spaces as one transaction takes.
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: MAX_SCAN }).await?;
         for (row, _) in rows {
             if let Some(place) = tx.get::<SiteSpaceRecord>(&place_of(&row)).await? {
                 tx.delete(&*place);

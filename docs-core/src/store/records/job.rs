@@ -103,6 +103,12 @@ impl JobRecord {
         KeyBuf::new("job.s").part(subject)
     }
 
+    /// Jobs that have ended, by the time of their end.
+    #[must_use]
+    pub fn ended() -> KeyBuf {
+        KeyBuf::new("job.e")
+    }
+
     /// Tells whether the job has ended.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
@@ -111,7 +117,7 @@ impl JobRecord {
 }
 
 impl Indexed for JobRecord {
-    const INDEXES: &'static [&'static str] = &["job.d", "job.l", "job.s"];
+    const INDEXES: &'static [&'static str] = &["job.d", "job.e", "job.l", "job.s"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -122,6 +128,9 @@ impl Indexed for JobRecord {
         // Whoever waits in a lane is not due: however many there are, they keep nobody else waiting.
         if matches!(self.state, JobState::Queued | JobState::Running) {
             rows.push(Row::Index(Self::due().time(self.due.time()).part(id).key(), Value::Unit));
+        }
+        if let Some(at) = self.ended_at {
+            rows.push(Row::Index(Self::ended().time(at.time()).part(id).key(), Value::Unit));
         }
         if let Some(lane) = self.lane.as_ref().filter(|_| !self.has_ended()) {
             let place = Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time()).part(id);

@@ -43,6 +43,9 @@ pub struct SpaceRecord {
     /// When it was deleted.
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
+    /// Its removal for good has begun: it cannot be restored any more.
+    #[serde(default)]
+    pub purging: bool,
     /// The active revision.
     pub head: RevisionId,
     /// The root of the active revision's content.
@@ -60,9 +63,20 @@ pub struct GitState {
     /// The last commit that was imported or exported.
     #[serde(default)]
     pub oid: Option<String>,
+    /// Where that commit came from: URL, ref and folder.
+    #[serde(default)]
+    pub source: Option<String>,
     /// The time of the event behind the last operation in either direction.
     #[serde(default)]
     pub event_at: Option<Timestamp>,
+}
+
+impl GitState {
+    /// Tells whether this commit of this source is what the space has.
+    #[must_use]
+    pub fn is_of(&self, oid: &str, source: &str) -> bool {
+        self.oid.as_deref() == Some(oid) && self.source.as_deref() == Some(source)
+    }
 }
 
 impl Entity for SpaceRecord {

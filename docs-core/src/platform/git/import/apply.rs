@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::super::ImportPayload;
+use serde::{Deserialize, Serialize};
+
+use super::{super::ImportPayload, is_stale};
 use crate::{
     Result,
     model::{GitCommit, RevisionId},
@@ -16,7 +18,18 @@ use crate::{
     },
 };
 
-/// Stores an import; `Out` tells whether the job was still this worker's.
+/// What became of an import.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Applied {
+    /// It is stored, and the job is done.
+    Done,
+    /// Something that happened later was applied meanwhile.
+    Stale(String),
+    /// Another worker has the job.
+    TakenOver,
+}
+
+/// Stores an import.
 pub(super) struct Imported {
     pub(super) payload: ImportPayload,
     pub(super) revision: RevisionId,
@@ -28,17 +41,20 @@ pub(super) struct Imported {
 
 #[async_trait]
 impl Operation for Imported {
-    type Out = bool;
+    type Out = Applied;
     const NAME: &'static str = "git_imported";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+    async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
         // Whoever asked may have lost the right, or the space may be gone, while the import ran.
         let actor = Actor::User(self.payload.by.clone());
         let proof = access::space(tx, &actor, &self.payload.space).await?.require(SpaceAction::Manage)?;
-        if !jobs::finish(tx, &self.finished).await? {
-            return Ok(false);
-        }
         let old: &Arc<SpaceRecord> = proof.space();
+        if let Some(why) = is_stale(old, &self.payload, self.finished.job.lane_at) {
+            return Ok(Applied::Stale(why));
+        }
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(Applied::TakenOver);
+        }
         let now = self.finished.now;
         let revision = RevisionRecord {
             id: self.revision.clone(),
@@ -53,7 +69,7 @@ impl Operation for Imported {
         };
         if self.payload.request.standalone == Some(true) {
             tx.create(revision);
-            return Ok(true);
+            return Ok(Applied::Done);
         }
         let new = SpaceRecord {
             head: revision.id.clone(),
@@ -62,7 +78,7 @@ impl Operation for Imported {
             updated_at: later(now, old.updated_at),
             ..SpaceRecord::clone(old)
         };
-        move_head_to(tx, old, new, revision)?;
-        Ok(true)
+        move_head_to(tx, &proof, new, revision)?;
+        Ok(Applied::Done)
     }
 }

@@ -6,7 +6,8 @@ use super::{format_error, git_error};
 use crate::{
     Error, Result,
     content::{
-        BuildItem, BuildPage, FileEntry, NewBody, PageEntry, PageKind, PagePatch, ReusablePatch,
+        BuildItem, BuildPage, ContentError, FileEntry, NewBody, PageEntry, PageKind, PagePatch,
+        ReusablePatch,
         gitsync::{
             Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath,
             RepoTree, Warning, references, variables,
@@ -22,6 +23,11 @@ use crate::{
     ports::{Checkout, RepoEntryKind},
     store::{Hash, records::SpaceRecord},
 };
+
+/// Most bytes of all pages and reusable contents together: they are in memory at the same time.
+const MAX_TEXT_BYTES: u64 = 200_000_000;
+/// Most bytes of all files together.
+const MAX_FILES_BYTES: u64 = 2_000_000_000;
 
 /// What was read.
 pub(super) struct Read {
@@ -84,6 +90,8 @@ impl<'a> Importer<'a> {
         let summary = self.text_at(&tree, &config.summary).await?;
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
         self.read_texts(&tree, &mut plan).await?;
+        let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
+        check_size("files", bytes, MAX_FILES_BYTES)?;
         let mut items = Vec::new();
         self.add_files(&plan, &mut items).await?;
         self.name_pages(&plan.pages);
@@ -93,7 +101,15 @@ impl<'a> Importer<'a> {
         self.add_variables(&plan, &mut items).await?;
         self.warnings.extend(plan.warnings.iter().map(Warning::to_string));
         let now = self.platform.now().time();
-        let built = self.platform.content().build(&self.space.domain, now, items).await?;
+        let named: Vec<String> = items.iter().map(name_of).collect();
+        let built = self.platform.content().build(&self.space.domain, now, items).await;
+        let built = built.map_err(|error| match error {
+            ContentError::Invalid { index, field, message } => {
+                let item = named.get(index).map_or("the repository", String::as_str);
+                Error::new(crate::ErrorKind::Invalid, format!("{item}: {field} {message}"))
+            }
+            other => other.into(),
+        })?;
         let warnings = std::mem::take(&mut self.warnings);
         Ok(Read { root: built.root, pages: page_count, files: plan.assets.len(), warnings })
     }
@@ -139,6 +155,7 @@ impl<'a> Importer<'a> {
             })
             .collect();
         wanted.extend(plan.includes.iter().map(|include| include.file.clone()));
+        check_size("pages", wanted.iter().map(|file| file.size).sum(), MAX_TEXT_BYTES)?;
         for file in wanted {
             let text = self.text_of(&file).await?;
             for reference in references(&text, &file.path, &plan.root) {
@@ -334,6 +351,30 @@ impl<'a> Importer<'a> {
         items.extend(found.into_iter().map(|(name, value)| BuildItem::Variable(name, value)));
         Ok(())
     }
+}
+
+/// What a person calls an item of an import.
+fn name_of(item: &BuildItem) -> String {
+    match item {
+        BuildItem::Page(page) => match &page.fields.git {
+            Some(Some(git)) => git.path.clone(),
+            _ => page.fields.title.clone().unwrap_or_default(),
+        },
+        BuildItem::File(_, file) => file.name.clone(),
+        BuildItem::Reusable(_, reusable) => reusable.title.clone().unwrap_or_default(),
+        BuildItem::Variable(name, _) => name.clone(),
+    }
+}
+
+/// Refuses what no server should read, however small it was packed.
+fn check_size(what: &str, bytes: u64, limit: u64) -> Result<()> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    let (bytes, limit) = (bytes.div_ceil(1_000_000), limit / 1_000_000);
+    let message =
+        format!("the {what} of the repository have {bytes} MB together, at most {limit} MB are read");
+    Err(Error::new(crate::ErrorKind::Invalid, message))
 }
 
 impl Before {
