@@ -111,6 +111,25 @@ pub async fn publish(setup: &Setup, title: &str, url: &str) -> Result<(SpaceId, 
     Ok((space, site))
 }
 
+/// Waits for SIGINT or SIGTERM.
+pub async fn signalled() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a way to hear of the signal the server runs until it is killed.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// The example of the README, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -6,10 +6,11 @@ use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use clap::{Parser, ValueEnum};
 use docs_core::{Platform, ports::GitRemote};
-use docs_examples::{HANDBOOK_URL, MAIN, Setup, first_start, handbook, publish};
+use docs_examples::{HANDBOOK_URL, MAIN, Setup, first_start, handbook, publish, signalled};
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::HttpConfig;
 use docs_memstore::{MemObjects, MemStore};
+use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
 
@@ -28,7 +29,7 @@ struct Flags {
     /// Token of the first administrator, at least 16 characters; made and printed once when absent.
     #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// What imports may reach.
+    /// What imports and files by URL may reach.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
     outbound: Reach,
     /// Folder or Git URL to import as the first space; the handbook when absent.
@@ -69,10 +70,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let bound = listener.local_addr()?;
     let base = flags.base_url.clone().unwrap_or_else(|| format!("http://{bound}"));
 
-    let (git, first) = remote(&flags).await?;
+    let outbound = match flags.outbound {
+        Reach::Public => Outbound::Public,
+        Reach::Private => Outbound::Private,
+        Reach::Files => Outbound::Files,
+    };
+    let (git, first) = remote(outbound, flags.import.as_deref()).await?;
+    let web = Arc::new(WebClient::new(outbound)?);
     let StoreKind::Memory = flags.store;
     let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
-    let platform = builder.base_url(&base).git(git).build();
+    let platform = builder.base_url(&base).git(git).web(web).build();
     let app = docs_http::routes(&platform, HttpConfig::default())?;
     if let Some(setup) = first_start(&platform, flags.token.as_deref()).await? {
         let (space, site) = publish(&setup, &first.title, &first.url).await?;
@@ -88,7 +95,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         async move { platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await }
     });
     let ended = async move {
-        signal().await;
+        signalled().await;
         tracing::info!("stopping: requests and jobs in flight are finished first");
         // Both receivers live as long as this future, so somebody hears it.
         let _ = stop.send(true);
@@ -102,21 +109,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The repositories that can be imported, and the one to begin with.
-async fn remote(flags: &Flags) -> Result<(Arc<dyn GitRemote>, First), Box<dyn Error>> {
-    let client = GitClient::new(match flags.outbound {
-        Reach::Public => Outbound::Public,
-        Reach::Private => Outbound::Private,
-        Reach::Files => Outbound::Files,
-    })?;
-    let remote = LocalRemote::new().or(client);
-    let Some(import) = &flags.import else {
+async fn remote(
+    outbound: Outbound,
+    import: Option<&str>,
+) -> Result<(Arc<dyn GitRemote>, First), Box<dyn Error>> {
+    let remote = LocalRemote::new().or(GitClient::new(outbound)?);
+    let Some(import) = import else {
         let first = First { title: "Handbook".to_owned(), url: HANDBOOK_URL.to_owned(), local: true };
         return Ok((Arc::new(remote.with(HANDBOOK_URL, MAIN, handbook()?)), first));
     };
     let name = import.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
     let title = if name.is_empty() { "Documentation".to_owned() } else { name.to_owned() };
     if import.contains("://") {
-        return Ok((Arc::new(remote), First { title, url: import.clone(), local: false }));
+        return Ok((Arc::new(remote), First { title, url: import.to_owned(), local: false }));
     }
     let folder = std::fs::canonicalize(Path::new(import)).map_err(|e| format!("--import {import}: {e}"))?;
     let url = format!("file://{}", folder.display());
@@ -136,24 +141,5 @@ fn greet(base: &str, setup: &Setup, token_is_new: bool, (space, site): (&str, &s
     if token_is_new {
         println!("  administrator's token (shown only now)");
         println!("export DOCS_TOKEN={}", setup.token);
-    }
-}
-
-/// Waits for SIGINT or SIGTERM.
-async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    // Without a way to hear of the signal the server runs until it is killed.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

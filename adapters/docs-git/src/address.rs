@@ -1,12 +1,11 @@
 //! The URLs of repositories.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 use docs_core::ports::GitError;
+use docs_web::{Credentials, HostError, Outbound};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
-
-use crate::Outbound;
 
 /// A URL of a repository, taken apart.
 #[derive(Debug)]
@@ -45,19 +44,6 @@ pub(crate) struct Disk {
     pub(crate) path: PathBuf,
 }
 
-/// A user name and a password. They show up in no text.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Credentials {
-    pub(crate) user: String,
-    pub(crate) password: String,
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Credentials")
-    }
-}
-
 /// The port of Git's own daemon.
 pub(crate) const DAEMON_PORT: u16 = 9418;
 
@@ -91,10 +77,7 @@ impl Address {
     }
 
     fn web(mut url: Url) -> Result<Self, GitError> {
-        let credentials = credentials(&url)?;
-        let unusable = |()| GitError::Url("the URL needs a host".to_owned());
-        url.set_username("").map_err(unusable)?;
-        url.set_password(None).map_err(unusable)?;
+        let credentials = Credentials::take(&mut url).map_err(|error| GitError::Url(error.to_string()))?;
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
         Ok(Self::Web(Web { url, credentials }))
@@ -131,19 +114,14 @@ impl Address {
 /// Longest path of a repository: the protocol has room for no more.
 const MAX_PATH: usize = 4096;
 
-fn credentials(url: &Url) -> Result<Option<Credentials>, GitError> {
-    let decode = |text: &str| {
-        percent_decode_str(text)
-            .decode_utf8()
-            .map(std::borrow::Cow::into_owned)
-            .map_err(|_| GitError::Url("the user name and the password must be UTF-8".to_owned()))
-    };
-    if url.username().is_empty() && url.password().is_none() {
-        return Ok(None);
+/// What a host that is not connected to means for a repository.
+pub(crate) fn host_error(error: HostError) -> GitError {
+    match error {
+        HostError::None => GitError::Url(error.to_string()),
+        HostError::Refused(_) => GitError::Refused(error.to_string()),
+        HostError::NotFound(_) => GitError::Unreachable(error.to_string()),
+        _ => GitError::Broken(error.to_string()),
     }
-    let user = decode(url.username())?;
-    let password = decode(url.password().unwrap_or_default())?;
-    Ok(Some(Credentials { user, password }))
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use std::{
 
 use async_trait::async_trait;
 use docs_core::ports::{Checkout, FetchRequest, GitError, GitRemote};
+use docs_web::{Dialer, Guard};
 use parking_lot::Mutex;
-use rustls::ClientConfig;
 
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
@@ -21,7 +21,6 @@ use crate::{
     checkout::GitCheckout,
     clone::{Job, Place, Source, check_reference},
     daemon,
-    guard::Guard,
     line::line,
     listing, transport, web,
 };
@@ -55,7 +54,7 @@ pub struct GitClient {
     resolver: Arc<dyn Resolve>,
     limits: Limits,
     cache: Option<Arc<Cache>>,
-    tls: Arc<ClientConfig>,
+    dialer: Dialer,
 }
 
 impl GitClient {
@@ -73,7 +72,7 @@ impl GitClient {
             resolver: Arc::new(SystemResolver),
             limits: Limits::default(),
             cache: None,
-            tls: web::tls()?,
+            dialer: Dialer::new(web::USER_AGENT).map_err(|error| GitError::Broken(error.to_string()))?,
         })
     }
 
@@ -113,7 +112,7 @@ impl GitClient {
         match address {
             Address::Disk(disk) => listing::blocking(move || job.with(Source::Disk(disk)).run()).await,
             Address::Web(web) => {
-                let session = web::Session::new(web, guard, self.tls.clone(), self.limits);
+                let session = web::Session::new(web, guard, self.dialer.clone(), self.limits);
                 let job = job.with(Source::Network(line, transport::WEB_URL));
                 both(web::serve(session, asks), job).await
             }

@@ -4,14 +4,13 @@ use std::io;
 
 use crate::{
     Limits,
-    address::{self, DAEMON_PORT},
-    guard::Guard,
+    address::{self, DAEMON_PORT, host_error},
     line::{Answer, Ask, Asks},
     meter::Meter,
-    web::CONNECT_TIMEOUT,
 };
 use bytes::BytesMut;
 use docs_core::ports::GitError;
+use docs_web::{CONNECT_TIMEOUT, Guard};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{
@@ -51,7 +50,7 @@ pub(crate) async fn serve(
 const PIECE: usize = 64 * 1024;
 
 async fn connect(daemon: &address::Daemon, guard: &Guard) -> Result<TcpStream, GitError> {
-    let addresses = guard.addresses(&daemon.host, daemon.port).await?;
+    let addresses = guard.addresses(&daemon.host, daemon.port).await.map_err(host_error)?;
     let mut reason = "the host has no address".to_owned();
     for address in addresses {
         match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {

@@ -14,7 +14,6 @@ mod client;
 mod clone;
 mod daemon;
 mod folder;
-mod guard;
 mod limits;
 mod line;
 mod listing;
@@ -24,7 +23,7 @@ mod transport;
 mod web;
 
 pub use client::GitClient;
+pub use docs_web::{Outbound, Resolve, SystemResolver};
 pub use folder::{EmbeddedCheckout, FolderCheckout};
-pub use guard::{Outbound, Resolve, SystemResolver};
 pub use limits::Limits;
 pub use local::LocalRemote;

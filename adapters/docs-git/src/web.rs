@@ -1,35 +1,21 @@
 //! Git's protocol over HTTP.
 
-use std::{error::Error as StdError, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use docs_core::ports::GitError;
+use docs_web::{Credentials, Dialer, Guard, reason};
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
     header::{ACCEPT, CONTENT_TYPE, LOCATION},
-    redirect,
 };
-use rustls::{ClientConfig, RootCertStore};
-use url::{Host, Url};
+use url::Url;
 
 use crate::{
     Limits,
-    address::{self, Credentials},
-    guard::Guard,
+    address::{self, host_error},
     line::{Answer, Ask, Asks},
     meter::Meter,
 };
-
-/// The TLS of all fetches: TLS 1.2 and 1.3 by ring, the root certificates of Mozilla. Nothing is set for the process.
-pub(crate) fn tls() -> Result<Arc<ClientConfig>, GitError> {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| GitError::Broken(format!("TLS cannot be set up: {error}")))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
-}
 
 /// Answers what libgit2 asks of a repository over HTTP, until it asks no more.
 pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), GitError> {
@@ -46,7 +32,7 @@ pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), Gi
 /// A repository while it is fetched.
 pub(crate) struct Session {
     guard: Guard,
-    tls: Arc<ClientConfig>,
+    dialer: Dialer,
     idle: Duration,
     meter: Meter,
     /// Where the repository is; a redirect of the first request moves it.
@@ -64,13 +50,13 @@ const REFS: &str = "/info/refs";
 const SERVICE: &str = "service=git-upload-pack";
 
 /// Some hosts answer programs whose name begins like this only.
-const USER_AGENT: &str = concat!("git/2.0 (docs-git ", env!("CARGO_PKG_VERSION"), ")");
+pub(crate) const USER_AGENT: &str = concat!("git/2.0 (docs-git ", env!("CARGO_PKG_VERSION"), ")");
 
 impl Session {
-    pub(crate) fn new(address: address::Web, guard: Guard, tls: Arc<ClientConfig>, limits: Limits) -> Self {
+    pub(crate) fn new(address: address::Web, guard: Guard, dialer: Dialer, limits: Limits) -> Self {
         Self {
             guard,
-            tls,
+            dialer,
             idle: limits.idle,
             meter: Meter::new(limits.total_bytes),
             base: address.url,
@@ -120,7 +106,7 @@ impl Session {
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, GitError> {
         let request = match &self.credentials {
-            Some(Credentials { user, password }) => request.basic_auth(user, Some(password)),
+            Some(credentials) => credentials.sign(request),
             None => request,
         };
         request.send().await.map_err(|error| unreachable(&error))
@@ -150,10 +136,10 @@ impl Session {
         let mut base = to.clone();
         base.set_path(path);
         base.set_query(None);
-        if !keeps_credentials(&self.base, &base) {
+        if !Credentials::stay(&self.base, &base) {
             self.credentials = None;
         }
-        if origin(&self.base) != origin(&base) {
+        if self.base.origin() != base.origin() {
             self.client = None;
         }
         self.base = base;
@@ -165,24 +151,7 @@ impl Session {
         if let Some(client) = &self.client {
             return Ok(client.clone());
         }
-        let no_host = || GitError::Url("the URL needs a host".to_owned());
-        let host = self.base.host().ok_or_else(no_host)?.to_owned();
-        let port = self.base.port_or_known_default().ok_or_else(no_host)?;
-        let addresses = self.guard.addresses(&host, port).await?;
-        let mut builder = Client::builder()
-            .user_agent(USER_AGENT)
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .referer(false)
-            .retry(reqwest::retry::never())
-            .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(self.idle)
-            .tls_backend_preconfigured((*self.tls).clone());
-        if let Host::Domain(name) = &host {
-            builder = builder.resolve_to_addrs(name, &addresses);
-        }
-        let client =
-            builder.build().map_err(|error| GitError::Broken(format!("no client can be made: {error}")))?;
+        let client = self.dialer.client(&self.guard, &self.base, self.idle).await.map_err(host_error)?;
         Ok(self.client.insert(client).clone())
     }
 
@@ -200,26 +169,10 @@ impl Session {
     }
 }
 
-/// How long a connection may take to be made.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
 fn with_path(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
     url
-}
-
-fn origin(url: &Url) -> (&str, Option<&str>, Option<u16>) {
-    (url.scheme(), url.host_str(), url.port_or_known_default())
-}
-
-/// Credentials go where they were meant for: to the same origin, or to the same host by TLS.
-fn keeps_credentials(from: &Url, to: &Url) -> bool {
-    let is_upgrade = from.scheme() == "http"
-        && to.scheme() == "https"
-        && from.port_or_known_default() == Some(80)
-        && to.port_or_known_default() == Some(443);
-    origin(from) == origin(to) || (is_upgrade && from.host_str() == to.host_str())
 }
 
 fn has_type(response: &Response, expected: &str) -> bool {
@@ -243,18 +196,8 @@ fn check_status(status: StatusCode) -> Result<(), GitError> {
     }
 }
 
-/// The innermost reason. The outer ones repeat the URL.
 fn unreachable(error: &reqwest::Error) -> GitError {
-    if error.is_timeout() {
-        return GitError::Unreachable("the server does not answer".to_owned());
-    }
-    let mut reason: &dyn StdError = error;
-    while let Some(inner) = reason.source() {
-        reason = inner;
-    }
-    let reason =
-        if error.source().is_some() { reason.to_string() } else { "the connection failed".to_owned() };
-    GitError::Unreachable(reason)
+    GitError::Unreachable(reason(error))
 }
 
 #[cfg(test)]
@@ -263,22 +206,6 @@ mod tests {
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
-    }
-
-    #[test]
-    fn credentials_stay_with_their_host() {
-        for (from, to, keeps) in [
-            ("https://a.test/x", "https://a.test/y", true),
-            ("https://a.test/x", "https://a.test:443/y", true),
-            ("https://a.test/x", "https://a.test:8443/x", false),
-            ("https://a.test/x", "https://b.test/x", false),
-            ("https://a.test/x", "https://www.a.test/x", false),
-            ("http://a.test/x", "https://a.test/x", true),
-            ("http://a.test:8080/x", "https://a.test/x", false),
-            ("http://a.test/x", "https://b.test/x", false),
-        ] {
-            assert_eq!(keeps_credentials(&url(from), &url(to)), keeps, "{from} {to}");
-        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Content is edited through change requests and merged.
 
+use std::sync::Arc;
+
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
@@ -7,6 +9,7 @@ use docs_core::{
         SpaceId, UpdateContent, UpdateOutcome,
     },
     platform::{ContentOf, Shown},
+    ports::{Fetched, Web, WebError},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -260,4 +263,71 @@ async fn files_are_listed_in_pages_of_one_revision() {
     let second = list(first.next.clone()).await;
     let third = list(second.next.clone()).await;
     assert_eq!((first.items.len(), second.items.len(), third.items.len(), third.next), (2, 2, 1, None));
+}
+
+/// A web with one picture; its hosts have their moods.
+struct Pictures;
+
+#[async_trait::async_trait]
+impl Web for Pictures {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        match url {
+            "https://example.com/p.svg" => {
+                let content_type = Some("image/svg+xml".to_owned());
+                Ok(Fetched { bytes: b"<svg/>"[..].into(), content_type })
+            }
+            "http://127.0.0.1/" => Err(WebError::Refused("`127.0.0.1` is not for you".to_owned())),
+            "https://example.com/large" => Err(WebError::TooLarge(9)),
+            "https://example.com/gone" => Err(WebError::Status(404)),
+            _ => Err(WebError::Unreachable("no such host".to_owned())),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_by_url_comes_through_the_port() {
+    let w = World::with_web(Arc::new(Pictures)).await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let files = json!([
+        { "name": "p.svg", "url": "https://example.com/p.svg" },
+        { "name": "q.txt", "url": "https://example.com/p.svg", "contentType": "text/plain" },
+    ]);
+    let done = draft.edit(json!([{ "operation": "insert_files", "files": files }])).await.expect("inserted");
+    let files = done.inserted_files.expect("files");
+    let shown: Vec<_> = files.iter().map(|file| (file.name.as_str(), file.content_type.as_str())).collect();
+    assert_eq!(shown, [("p.svg", "image/svg+xml"), ("q.txt", "text/plain")], "what the user says goes first");
+    for file in &files {
+        let hash = file.download_url.split('/').nth_back(1).expect("a hash").parse().expect("a hash");
+        assert_eq!(&w.platform.file_bytes(&draft.space, &hash).await.expect("read")[..], b"<svg/>");
+    }
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
+    let (w, without) = (World::with_web(Arc::new(Pictures)).await, World::new().await);
+    for (w, url, what) in [
+        (&w, "http://127.0.0.1/", "`127.0.0.1` is not for you"),
+        (&w, "https://example.com/large", "must be at most 9 bytes"),
+        (&w, "https://example.com/gone", "cannot be fetched: the host answered 404"),
+        (&w, "https://other.example.com/", "cannot be fetched: no such host"),
+        (&without, "https://example.com/p.svg", "this server fetches no files; send `base64`"),
+    ] {
+        let draft = Draft::new(w, &space(w).await).await;
+        let request = || w.platform.get_change_request(&w.admin, &draft.space, &draft.number);
+        let before = request().await.expect("read").revision;
+        let refused = json!({ "operation": "insert_files", "files": [{ "name": "x", "url": url }] });
+        let error = draft.edit(json!([refused])).await.refused(ErrorKind::Invalid);
+        assert_eq!(error.message(), format!("changes[0].files[0].url: {what}"));
+        let fine = json!({ "name": "y", "base64": "eA==", "contentType": "text/plain" });
+        let fine = json!({ "operation": "insert_files", "files": [fine] });
+        let error = draft.edit(json!([insert("A", ""), fine, refused])).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with("changes[2].files[0].url: "), "{error}");
+        assert_eq!(paths(w, &draft.of()).await, [""; 0]);
+        let list = PageRequest { page: None, limit: None };
+        let files = w.platform.list_files(&w.admin, &draft.of(), Shown::default(), &list).await;
+        assert!(files.expect("read").items.is_empty());
+        assert_eq!(request().await.expect("read").revision, before, "no revision was made");
+        w.check().await;
+    }
 }

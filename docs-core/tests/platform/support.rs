@@ -6,7 +6,7 @@ use docs_core::{
     Actor, Error, ErrorKind, Platform,
     model::{OrgId, PageId, RevisionPage, Role},
     platform::{Builder, ContentOf, NewUser, Shown},
-    ports::GitRemote,
+    ports::{GitRemote, Web},
     store::{Objects, Store, verify},
 };
 use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
@@ -29,6 +29,10 @@ impl World {
 
     pub(crate) async fn with_git(git: Arc<dyn GitRemote>) -> Self {
         Self::build(Arc::new(MemStore::new()), |builder| builder.git(git)).await
+    }
+
+    pub(crate) async fn with_web(web: Arc<dyn Web>) -> Self {
+        Self::build(Arc::new(MemStore::new()), |builder| builder.web(web)).await
     }
 
     async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {

@@ -7,8 +7,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("docs-core", &[]),
     ("docs-memstore", &["docs-core"]),
     ("docs-http", &["docs-core"]),
-    ("adapters/docs-git", &["docs-core"]),
-    ("examples", &["docs-core", "docs-git", "docs-http", "docs-memstore"]),
+    ("adapters/docs-git", &["docs-core", "docs-web"]),
+    ("adapters/docs-web", &["docs-core"]),
+    ("examples", &["docs-core", "docs-git", "docs-http", "docs-memstore", "docs-web"]),
     ("benches", &["docs-core", "docs-memstore"]),
 ];
 

@@ -1,13 +1,13 @@
 //! Which addresses a fetch may connect to.
 
 use std::{
-    io,
+    fmt, io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
 };
 
 use async_trait::async_trait;
-use docs_core::ports::GitError;
+use docs_core::ports::WebError;
 use url::Host;
 
 /// Where a client may connect to. The values are ordered: each allows what the one before allows.
@@ -18,7 +18,8 @@ pub enum Outbound {
     Public,
     /// Addresses of private networks and of this machine too.
     Private,
-    /// Repositories on the disks of this machine too, by `file` URLs.
+    /// What is on the disks of this machine too, by `file` URLs, for adapters that read them. On the web it is the same
+    /// as [`Private`](Self::Private).
     Files,
 }
 
@@ -43,37 +44,80 @@ impl Resolve for SystemResolver {
     }
 }
 
+/// Why a host is not connected to. The texts are for the user.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The URL has no host.
+    #[error("the URL needs a host")]
+    None,
+    /// The host leads where this server must not connect.
+    #[error("{0}")]
+    Refused(String),
+    /// The host has no address: may pass.
+    #[error("{0}")]
+    NotFound(String),
+    /// No client can be made for the host.
+    #[error("no client can be made: {0}")]
+    Client(String),
+}
+
+impl From<HostError> for WebError {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::None | HostError::Refused(_) => Self::Refused(error.to_string()),
+            HostError::NotFound(_) | HostError::Client(_) => Self::Unreachable(error.to_string()),
+        }
+    }
+}
+
 /// Turns hosts into addresses that may be connected to.
 ///
 /// Resolving and checking are one step, and a connection must go to an address it yields: a name that leads somewhere
 /// else a moment later changes nothing.
 #[derive(Clone)]
-pub(crate) struct Guard {
+pub struct Guard {
     outbound: Outbound,
     resolver: Arc<dyn Resolve>,
+    /// An address of a test's own server that counts as public.
+    #[cfg(test)]
+    pub(crate) exempt: Option<SocketAddr>,
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard").field("outbound", &self.outbound).finish_non_exhaustive()
+    }
 }
 
 impl Guard {
-    pub(crate) fn new(outbound: Outbound, resolver: Arc<dyn Resolve>) -> Self {
-        Self { outbound, resolver }
+    /// A guard for addresses that a resolver finds.
+    #[must_use]
+    pub fn new(outbound: Outbound, resolver: Arc<dyn Resolve>) -> Self {
+        Self {
+            outbound,
+            resolver,
+            #[cfg(test)]
+            exempt: None,
+        }
     }
 
     /// The addresses of a host, all of them allowed. One that is not allowed refuses the host.
-    pub(crate) async fn addresses(
-        &self,
-        host: &Host<String>,
-        port: u16,
-    ) -> Result<Vec<SocketAddr>, GitError> {
+    ///
+    /// # Errors
+    /// When the host is refused, or has no address.
+    pub async fn addresses(&self, host: &Host<String>, port: u16) -> Result<Vec<SocketAddr>, HostError> {
         let addresses = match host {
             Host::Ipv4(address) => vec![IpAddr::V4(*address)],
             Host::Ipv6(address) => vec![IpAddr::V6(*address)],
             Host::Domain(name) => self.resolve(name).await?,
         };
         if addresses.is_empty() {
-            return Err(GitError::Unreachable(format!("the host `{host}` has no address")));
+            return Err(HostError::NotFound(format!("the host `{host}` has no address")));
         }
+        let addresses: Vec<_> = addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
         if !addresses.iter().all(|address| self.allows(*address)) {
-            return Err(GitError::Refused(match self.outbound {
+            return Err(HostError::Refused(match self.outbound {
                 Outbound::Public => {
                     format!("`{host}` is not a public address, and this server connects to no other")
                 }
@@ -82,22 +126,26 @@ impl Guard {
                 }
             }));
         }
-        Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+        Ok(addresses)
     }
 
-    fn allows(&self, address: IpAddr) -> bool {
-        match Reach::of(address) {
+    fn allows(&self, address: SocketAddr) -> bool {
+        #[cfg(test)]
+        if self.exempt == Some(address) {
+            return true;
+        }
+        match Reach::of(address.ip()) {
             Reach::Public => true,
             Reach::Private => self.outbound >= Outbound::Private,
             Reach::Never => false,
         }
     }
 
-    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, GitError> {
+    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, HostError> {
         // The reason is the same for every name that does not exist, and of no use where it is not.
         self.resolver.resolve(name).await.map_err(|error| {
             tracing::debug!(%error, "a name cannot be resolved");
-            GitError::Unreachable(format!("the host `{name}` cannot be found"))
+            HostError::NotFound(format!("the host `{name}` cannot be found"))
         })
     }
 }
@@ -109,7 +157,7 @@ enum Reach {
     Public,
     /// In a private network, or this machine.
     Private,
-    /// Never a repository: metadata of a cloud, many receivers, none, examples, what is reserved.
+    /// Never to be fetched from: metadata of a cloud, many receivers, none, examples, what is reserved.
     Never,
 }
 
@@ -120,7 +168,7 @@ const METADATA: [IpAddr; 3] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
 ];
 
-/// Networks that no repository is in. Link-local ones hold the metadata services of most clouds.
+/// Networks that nothing is fetched from. Link-local ones hold the metadata services of most clouds.
 const NEVER: [(Ipv4Addr, u32); 11] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(169, 254, 0, 0), 16),
@@ -226,7 +274,7 @@ mod tests {
         }
     }
 
-    async fn ask(outbound: Outbound, host: &str) -> Result<Vec<SocketAddr>, GitError> {
+    async fn ask(outbound: Outbound, host: &str) -> Result<Vec<SocketAddr>, HostError> {
         Guard::new(outbound, Arc::new(Fake)).addresses(&Host::parse(host).unwrap(), 443).await
     }
 
@@ -290,7 +338,7 @@ mod tests {
             "both.test",
         ] {
             let error = ask(Outbound::Public, host).await.unwrap_err();
-            assert!(matches!(error, GitError::Refused(_)), "{host}: {error:?}");
+            assert!(matches!(error, HostError::Refused(_)), "{host}: {error:?}");
         }
     }
 
@@ -303,7 +351,7 @@ mod tests {
             for host in
                 ["169.254.169.254", "0.0.0.0", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "224.0.0.1"]
             {
-                assert!(matches!(ask(outbound, host).await, Err(GitError::Refused(_))), "{host}");
+                assert!(matches!(ask(outbound, host).await, Err(HostError::Refused(_))), "{host}");
             }
         }
     }
@@ -311,7 +359,8 @@ mod tests {
     #[tokio::test]
     async fn a_host_without_an_address_may_come_back() {
         for host in ["empty.test", "unknown.test"] {
-            assert!(ask(Outbound::Public, host).await.unwrap_err().may_pass(), "{host}");
+            let error = ask(Outbound::Public, host).await.unwrap_err();
+            assert!(matches!(error, HostError::NotFound(_)), "{host}: {error:?}");
         }
     }
 }

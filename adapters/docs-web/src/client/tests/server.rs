@@ -1,0 +1,100 @@
+//! A small server on loopback. It ends with the runtime of its test.
+
+use std::{future, net::SocketAddr, sync::Arc};
+
+use parking_lot::Mutex;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+/// What the server says to a request.
+pub(super) enum Answer {
+    /// These bytes, then it hangs up.
+    Say(String),
+    /// These bytes, then nothing for ever.
+    Hang(String),
+    /// These bytes, then more of them for ever.
+    Repeat(String, &'static str),
+}
+
+pub(super) struct Server {
+    pub(super) address: SocketAddr,
+    /// The heads of the requests.
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// A server that answers each path.
+    pub(super) async fn new(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (answer, log) = (Arc::new(answer), Arc::<Mutex<Vec<String>>>::default());
+        let kept = log.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(talk(stream, answer.clone(), kept.clone()));
+            }
+        });
+        Self { address, log }
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The requests so far.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.log.lock().clone()
+    }
+}
+
+async fn talk(
+    mut stream: TcpStream,
+    answer: Arc<impl Fn(&str) -> Answer + Send + Sync>,
+    log: Arc<Mutex<Vec<String>>>,
+) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => return,
+        }
+        // TLS is not spoken here.
+        if head[0] != b'G' {
+            return;
+        }
+    }
+    let head = String::from_utf8(head).unwrap();
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    log.lock().push(head);
+    // A client that knows enough hangs up.
+    match answer(&path) {
+        Answer::Say(text) => drop(stream.write_all(text.as_bytes()).await),
+        Answer::Hang(text) => {
+            drop(stream.write_all(text.as_bytes()).await);
+            future::pending::<()>().await;
+        }
+        Answer::Repeat(text, more) => {
+            let mut sent = stream.write_all(text.as_bytes()).await;
+            while sent.is_ok() {
+                sent = stream.write_all(more.as_bytes()).await;
+            }
+        }
+    }
+}
+
+/// A response with a body and its length.
+pub(super) fn ok(headers: &str, body: &str) -> Answer {
+    Answer::Say(format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()))
+}
+
+/// A response without a body.
+pub(super) fn status(line: &str) -> Answer {
+    Answer::Say(format!("HTTP/1.1 {line}\r\nContent-Length: 0\r\n\r\n"))
+}
+
+/// A redirect.
+pub(super) fn moved(code: u16, to: &str) -> Answer {
+    Answer::Say(format!("HTTP/1.1 {code} Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n"))
+}

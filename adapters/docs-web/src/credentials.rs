@@ -1,0 +1,99 @@
+//! Who asks: the user name and the password of a URL.
+
+use std::{borrow::Cow, fmt};
+
+use percent_encoding::percent_decode_str;
+use reqwest::RequestBuilder;
+use url::Url;
+
+/// A user name and a password. They show up in no text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The user name, decoded.
+    pub user: String,
+    /// The password, decoded; empty where the URL has none.
+    pub password: String,
+}
+
+/// The user name or the password of a URL is not UTF-8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the user name and the password must be UTF-8")]
+pub struct NotUtf8;
+
+impl Credentials {
+    /// Takes the credentials out of a URL. Without a host it has none.
+    ///
+    /// # Errors
+    /// When they are not UTF-8. The URL is then unchanged.
+    pub fn take(url: &mut Url) -> Result<Option<Self>, NotUtf8> {
+        let decode =
+            |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned).map_err(|_| NotUtf8);
+        if url.username().is_empty() && url.password().is_none() {
+            return Ok(None);
+        }
+        let user = decode(url.username())?;
+        let password = decode(url.password().unwrap_or_default())?;
+        // Both fail only for URLs that cannot have credentials.
+        let _ = (url.set_username(""), url.set_password(None));
+        Ok(Some(Self { user, password }))
+    }
+
+    /// Adds them to a request, as basic authentication.
+    pub fn sign(&self, request: RequestBuilder) -> RequestBuilder {
+        request.basic_auth(&self.user, Some(&self.password))
+    }
+
+    /// Tells whether a redirect keeps them. They go where they were meant for: to the same origin, or to the same host
+    /// by TLS.
+    #[must_use]
+    pub fn stay(from: &Url, to: &Url) -> bool {
+        let is_upgrade = from.scheme() == "http"
+            && to.scheme() == "https"
+            && from.port_or_known_default() == Some(80)
+            && to.port_or_known_default() == Some(443);
+        from.origin() == to.origin() || (is_upgrade && from.host_str() == to.host_str())
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn credentials_are_taken_out_decoded() {
+        let mut address = url("https://me%40x:p%3Aw%20@a.test/x");
+        let credentials = Credentials::take(&mut address).unwrap().unwrap();
+        assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("me@x", "p:w "));
+        assert_eq!(format!("{credentials:?}"), "Credentials");
+        assert_eq!(address.as_str(), "https://a.test/x");
+        assert_eq!(Credentials::take(&mut address), Ok(None));
+        assert_eq!(Credentials::take(&mut url("https://%ff@a.test")), Err(NotUtf8));
+    }
+
+    #[test]
+    fn credentials_stay_with_their_host() {
+        for (from, to, stay) in [
+            ("https://a.test/x", "https://a.test/y", true),
+            ("https://a.test/x", "https://a.test:443/y", true),
+            ("https://a.test/x", "https://a.test:8443/x", false),
+            ("https://a.test/x", "http://a.test/x", false),
+            ("https://a.test/x", "https://b.test/x", false),
+            ("https://a.test/x", "https://www.a.test/x", false),
+            ("http://a.test/x", "https://a.test/x", true),
+            ("http://a.test:8080/x", "https://a.test/x", false),
+            ("http://a.test/x", "https://b.test/x", false),
+        ] {
+            assert_eq!(Credentials::stay(&url(from), &url(to)), stay, "{from} {to}");
+        }
+    }
+}
