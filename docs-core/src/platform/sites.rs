@@ -227,12 +227,12 @@ impl Platform {
         let operation =
             Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
         self.write(&operation).await?;
-        let page = PageRequest { page: None, limit: Some(1_000) };
-        let all = self.list_site_spaces(actor, (org, site), None, &page).await?;
-        all.items
-            .into_iter()
-            .find(|place| place.id == operation.id)
-            .ok_or_else(|| Error::not_found("site space"))
+        let tx = self.read().await?;
+        let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
+        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&operation.id)).await?;
+        let places: Vec<_> = place.into_iter().collect();
+        let mut shown = self.place_views(&tx, (&access, &site, actor), &places).await?;
+        shown.pop().ok_or_else(|| Error::not_found("site space"))
     }
 
     /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one, or
