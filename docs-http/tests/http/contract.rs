@@ -30,7 +30,7 @@ impl Contract {
     pub(crate) fn of(document: &Value) -> &'static Self {
         static CONTRACT: OnceLock<Contract> = OnceLock::new();
         CONTRACT.get_or_init(|| Self {
-            components: json_schema(&document["components"]),
+            components: components(document),
             operations: operations(document),
             validators: Mutex::default(),
         })
@@ -80,11 +80,19 @@ impl Contract {
     fn validator(&self, id: &str, status: u16, schema: &Value) -> Arc<Validator> {
         let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.entry((id.to_owned(), status)).or_insert_with(|| {
-            let whole = json!({ "components": self.components, "allOf": [json_schema(schema)] });
-            Arc::new(jsonschema::draft202012::new(&whole).expect("a schema"))
+            let mut schema = whole(schema);
+            schema["components"] = self.components.clone();
+            Arc::new(jsonschema::draft202012::new(&schema).expect("a schema"))
         });
         Arc::clone(found)
     }
+}
+
+fn components(document: &Value) -> Value {
+    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    let schemas: Map<String, Value> =
+        schemas.iter().map(|(name, schema)| (name.clone(), json_schema(schema))).collect();
+    json!({ "schemas": schemas })
 }
 
 fn operations(document: &Value) -> Vec<Operation> {
@@ -100,25 +108,40 @@ fn operations(document: &Value) -> Vec<Operation> {
     operations.collect()
 }
 
-/// A schema of OpenAPI 3.0 as JSON Schema: `nullable` is its own word there.
-pub(crate) fn json_schema(schema: &Value) -> Value {
-    match schema {
-        Value::Array(items) => items.iter().map(json_schema).collect(),
-        Value::Object(fields) => {
-            let mut converted: Map<String, Value> =
-                fields.iter().map(|(key, value)| (key.clone(), json_schema(value))).collect();
-            match converted.remove("nullable") {
-                Some(Value::Bool(true)) => json!({ "anyOf": [converted, { "type": "null" }] }),
-                Some(Value::Bool(false)) | None => converted.into(),
-                // A field of that name.
-                Some(field) => {
-                    converted.insert("nullable".to_owned(), field);
-                    converted.into()
-                }
-            }
-        }
-        other => other.clone(),
+/// A schema of OpenAPI 3.0 as JSON Schema, where `nullable` is no word.
+///
+/// It is also made strict: an object has the fields that are declared, and no other.
+fn json_schema(schema: &Value) -> Value {
+    let Value::Object(fields) = schema else { return schema.clone() };
+    let mut converted: Map<String, Value> =
+        fields.iter().map(|(key, value)| (key.clone(), part(key, value))).collect();
+    match converted.remove("nullable") {
+        Some(Value::Bool(true)) => json!({ "anyOf": [converted, { "type": "null" }] }),
+        _ => converted.into(),
     }
+}
+
+/// What a schema says under a key.
+fn part(key: &str, value: &Value) -> Value {
+    match (key, value) {
+        ("properties", Value::Object(fields)) => {
+            fields.iter().map(|(name, schema)| (name.clone(), whole(schema))).collect()
+        }
+        ("items" | "additionalProperties", schema) => whole(schema),
+        ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => schemas.iter().map(json_schema).collect(),
+        _ => value.clone(),
+    }
+}
+
+/// The schema of a whole value, as opposed to one of several that describe it together.
+fn whole(schema: &Value) -> Value {
+    let mut converted = json_schema(schema);
+    if let Some(fields) = converted.as_object_mut()
+        && ["$ref", "allOf", "oneOf", "anyOf", "properties"].iter().any(|word| fields.contains_key(*word))
+    {
+        fields.insert("unevaluatedProperties".to_owned(), false.into());
+    }
+    converted
 }
 
 #[test]
@@ -153,5 +176,8 @@ async fn an_answer_that_is_not_as_the_document_says_is_noticed() {
     for (operation, status, body) in [(get, 200, &Value::Null), (get, 418, &space), (delete, 204, &space)] {
         assert!(!contract.faults(operation, status, body).is_empty(), "{} {status}", operation.id);
     }
+    let mut more = space;
+    more["urls"]["secret"] = json!("told to nobody");
+    assert_eq!(contract.faults(get, 200, &more).len(), 1, "a field that is not declared");
     assert!(!contract.faults(get, 404, &json!({ "error": { "code": 404 } })).is_empty());
 }

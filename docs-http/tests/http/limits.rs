@@ -13,7 +13,7 @@ struct Field {
     name: &'static str,
     method: &'static str,
     path: String,
-    body: Box<dyn Fn(&str) -> Value>,
+    body: Box<dyn Fn(&str) -> Value + Send + Sync>,
     least: usize,
     most: usize,
     text: Text,
@@ -59,7 +59,7 @@ fn field(
     (method, path): (&'static str, String),
     (least, most): (usize, usize),
     text: Text,
-    body: impl Fn(&str) -> Value + 'static,
+    body: impl Fn(&str) -> Value + Send + Sync + 'static,
 ) -> Field {
     Field { name, method, path, body: Box::new(body), least, most, text }
 }
@@ -70,7 +70,7 @@ fn content(
     request: &str,
     limits: (usize, usize),
     text: Text,
-    change: impl Fn(&str) -> Value + 'static,
+    change: impl Fn(&str) -> Value + Send + Sync + 'static,
 ) -> Field {
     let at = ("POST", format!("{request}/content"));
     field(name, at, limits, text, move |text| json!({ "changes": [change(text)] }))

@@ -295,6 +295,18 @@ async fn the_first_space_of_a_site_is_its_default_until_another_is_chosen() {
 }
 
 #[tokio::test]
+async fn a_site_takes_more_spaces_than_a_page_of_a_list_holds() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let site = s.site("Docs", &[space.as_str(); 100]).await;
+    let places = format!("{site}/site-spaces");
+    for _ in 100..1_001 {
+        s.post(&places, 201, json!({ "spaceId": space })).await;
+    }
+    assert_eq!(s.get(&site).await["siteSpaces"], 1_001);
+}
+
+#[tokio::test]
 async fn publishing_twice_is_publishing_once() {
     let s = Server::new().await;
     let site = s.site("Docs", &[]).await;

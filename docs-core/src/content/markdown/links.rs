@@ -243,8 +243,9 @@ impl Finder<'_> {
                 at = range.end;
                 continue;
             }
-            let Some(end) = text[start..].find("%}").map(|found| start + found) else { return };
-            for found in scan::tag_attributes(text, start + 2..end) {
+            let inside = start + 2;
+            let Some(end) = text[inside..].find("%}").map(|found| inside + found) else { return };
+            for found in scan::tag_attributes(text, inside..end) {
                 if matches!(found.name, "url" | "src" | "include") {
                     self.attribute(LinkKind::Tag, &found);
                 }

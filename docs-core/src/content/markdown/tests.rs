@@ -171,6 +171,7 @@ fn code_and_bare_addresses_have_no_destinations() {
         "```\n[a](b)\n{% file src=\"a\" %}\n<a href=\"b\">\n```\n",
         "    [a](b)\n",
         "`{% file src=\"a\" %}`",
+        "{%}",
         "<https://example.com> and https://example.com",
         "<!-- <a href=\"b\"> -->",
         "\\[a](b)",
