@@ -94,7 +94,8 @@ fn check_url(url: &str) -> Result<String> {
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let local = scheme.eq_ignore_ascii_case("file");
     // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
-    if !is_host(host) && !(local && host.is_empty()) {
+    let has_host = is_host(host) || (local && host.is_empty());
+    if !has_host {
         return Err(Error::invalid(
             "url",
             "must have a host; percent-encode special characters of a password",
