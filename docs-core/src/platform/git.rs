@@ -98,7 +98,7 @@ fn check_url(url: &str) -> Result<String> {
     if !has_host {
         return Err(Error::invalid(
             "url",
-            "must have a host; percent-encode special characters of a password",
+            "must be a URL with a host; percent-encode special characters of a password",
         ));
     }
     Ok(format!("{scheme}://{host}{path}"))
