@@ -134,7 +134,7 @@ fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
         content("changes[0].condition", request, (0, 1024), Text::Any, set("condition")),
         content("changes[0].emoji", request, (1, 50), Text::Any, set("emoji")),
         content("changes[0].icon", request, (1, 50), Text::Plain, set("icon")),
-        content("changes[0].ref", request, (1, 256), Text::Plain, new("ref")),
+        content("changes[0].ref", request, (1, 256), Text::After("ref-"), new("ref")),
         content("changes[0].files[0].name", request, (1, 256), Text::Any, file("name")),
         content(
             "changes[0].files[0].contentType",
@@ -143,7 +143,7 @@ fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
             Text::After("text/a"),
             file("contentType"),
         ),
-        content("changes[0].files[0].ref", request, (1, 256), Text::Plain, file("ref")),
+        content("changes[0].files[0].ref", request, (1, 256), Text::After("ref-"), file("ref")),
         field("url", import(), (9, 2048), Text::After("https://x/"), git("url")),
         field("ref", import(), (6, 1024), Text::After("refs/heads/"), git("ref")),
         field("repoCacheID", import(), (0, 512), Text::Any, git("repoCacheID")),
@@ -277,6 +277,26 @@ async fn a_file_comes_by_url_or_by_its_bytes_and_their_type() {
         let changes = json!([page(), { "operation": "insert_files", "files": [file] }]);
         s.invalid("POST", &path, json!({ "changes": changes }), wrong).await;
     }
+}
+
+#[tokio::test]
+async fn a_ref_is_used_once_and_is_no_path_of_a_page() {
+    let s = Server::new().await;
+    let (_, request, _) = work(&s).await;
+    let path = format!("{request}/content");
+    let page = |name: &str| json!({ "operation": "insert_page", "document": {}, "ref": name });
+    let mut named = file("YQ==");
+    named["ref"] = "a".into();
+    let files = json!({ "operation": "insert_files", "files": [file("YQ=="), named] });
+    for (changes, wrong) in [
+        (json!([page("x"), page("x")]), "changes[1].ref: is used twice"),
+        (json!([page("a"), files]), "changes[1].files[1].ref: is used twice"),
+        (json!([page("x"), page("a")]), "changes[1].ref: is the path of a page"),
+        (json!([page("x"), files]), "changes[1].files[1].ref: is the path of a page"),
+    ] {
+        s.invalid("POST", &path, json!({ "changes": changes }), wrong).await;
+    }
+    s.post(&path, 200, json!({ "changes": [page("x"), page("y")] })).await;
 }
 
 #[tokio::test]

@@ -58,14 +58,14 @@ impl Names {
         self.files.get(destination.trim_start_matches("./")).cloned()
     }
 
-    /// Refuses names that are paths of pages already: a link could mean either.
-    pub(super) async fn check_against(&self, view: &View) -> Result<()> {
+    /// A name that is the path of a page already: a link could mean either.
+    pub(super) async fn clash(&self, view: &View) -> Result<Option<&str>> {
         for name in self.pages.keys().chain(self.files.keys()) {
             if view.find(name).await?.is_some() {
-                return Err(Error::invalid("ref", format_args!("`{name}` is the path of a page already")));
+                return Ok(Some(name));
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     },
     model::{
         ContentChange, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange, PageFields, PageId,
-        Patch, RevertPageChange, RevisionId, UpdatePageChange,
+        Patch, RevertPageChange, RevisionId, Text, UpdatePageChange,
     },
     platform::{
         Platform,
@@ -108,6 +108,26 @@ impl Plan {
         self.names.of_page(page)
     }
 
+    /// The field in which the request gives a name.
+    fn place_of(&self, name: &str) -> String {
+        let is_name = |given: &Option<Text<1, 256>>| given.as_deref() == Some(name);
+        let within = |change: &ContentChange| match change {
+            ContentChange::InsertPage(insert) => is_name(&insert.reference).then(|| "ref".to_owned()),
+            ContentChange::InsertFiles(insert) => {
+                let at = insert.files.iter().position(|file| is_name(&file.reference));
+                at.map(|n| format!("files[{n}].ref"))
+            }
+            ContentChange::UpdatePage(_) | ContentChange::DeletePage(_) | ContentChange::RevertPage(_) => {
+                None
+            }
+        };
+        let places = self.changes.iter().enumerate();
+        let found = places
+            .filter_map(|(at, planned)| Some(format!("changes[{at}].{}", within(&planned.change)?)))
+            .next();
+        found.unwrap_or_else(|| "ref".to_owned())
+    }
+
     /// The files that the request inserts.
     pub(super) fn files(&self) -> impl Iterator<Item = (&FileId, &FileEntry)> {
         self.files.iter().filter_map(|(id, file)| Some((id, file.as_ref()?)))
@@ -141,7 +161,9 @@ impl Plan {
         request: &ChangeRequestRecord,
     ) -> Result<Edits> {
         let view = platform.content().view(&space.domain, request.root);
-        self.names.check_against(&view).await?;
+        if let Some(name) = self.names.clash(&view).await? {
+            return Err(Error::invalid(&self.place_of(name), "is the path of a page already"));
+        }
         let mut edits = Edits { list: Vec::new(), origin: Vec::new() };
         let mut files = self.files.iter();
         for (at, planned) in self.changes.iter().enumerate() {
