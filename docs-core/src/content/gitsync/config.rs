@@ -2,10 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::{FormatError, PathError, RepoPath, yaml};
+use super::{FormatError, PathError, RepoPath, report::check_size, yaml};
 
 /// The name of the configuration file. It stands in the project directory.
 pub const CONFIG_FILE: &str = ".gitbook.yaml";
+
+/// Most bytes of a file with settings: the configuration and the variables. 1 MiB.
+pub const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// Where the content of a repository is, and where old addresses lead.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,7 +58,7 @@ impl RepoConfig {
     ///
     /// # Errors
     /// [`FormatError`] naming the file and the key: when the text is not YAML, a value has the wrong type, or a path
-    /// leads out of the repository.
+    /// leads out of the repository; and when the text is larger than [`MAX_CONFIG_BYTES`].
     ///
     /// # Example
     /// ```
@@ -70,7 +73,9 @@ impl RepoConfig {
     /// ```
     pub fn read(text: Option<&str>, project: &RepoPath) -> Result<Self, FormatError> {
         let file = Self::path(project);
-        let keys = Keys { file: &file, map: top(text.unwrap_or_default(), &file)?, prefix: "" };
+        let text = text.unwrap_or_default();
+        check_size(&file, text, MAX_CONFIG_BYTES)?;
+        let keys = Keys { file: &file, map: top(text, &file)?, prefix: "" };
         let root = keys.path("root", project, "")?;
         let structure = keys.map("structure")?;
         Ok(Self {
@@ -235,6 +240,18 @@ mod tests {
         }
         let broken = read("root: {").unwrap_err();
         assert!(broken.starts_with("app/.gitbook.yaml: "), "{broken}");
+    }
+
+    #[test]
+    fn the_size_is_limited() {
+        let limit = usize::try_from(MAX_CONFIG_BYTES).unwrap();
+        let text = format!("root: docs\n#{}", "x".repeat(limit - 12));
+        assert_eq!(text.len(), limit);
+        assert_eq!(read(&text).unwrap().root.as_str(), "app/docs");
+        assert_eq!(
+            read(&format!("{text}x")).unwrap_err(),
+            "app/.gitbook.yaml: at most 1 MiB are allowed for this file, it has 2 MiB"
+        );
     }
 
     #[test]

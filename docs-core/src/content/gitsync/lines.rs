@@ -34,10 +34,15 @@ pub(super) struct Block {
 }
 
 /// Takes a table of contents apart. Lines that are nothing of that kind are left out with a warning.
-pub(super) fn read(text: &str, file: &RepoPath, warnings: &mut Warnings) -> Vec<RawItem> {
+///
+/// Stops behind `enough` items.
+pub(super) fn read(text: &str, file: &RepoPath, enough: usize, warnings: &mut Warnings) -> Vec<RawItem> {
     let mut reader = Reader { file, warnings, items: Vec::new(), state: State::Free, paragraph: None };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
+        if reader.items.len() >= enough {
+            break;
+        }
         reader.line(index + 1, line);
     }
     reader.finish()
@@ -315,7 +320,7 @@ mod tests {
 
     fn parse(text: &str) -> (Vec<RawItem>, Vec<String>) {
         let mut warnings = Warnings::default();
-        let items = read(text, &RepoPath::new("SUMMARY.md").unwrap(), &mut warnings);
+        let items = read(text, &RepoPath::new("SUMMARY.md").unwrap(), usize::MAX, &mut warnings);
         (items, warnings.finish().iter().map(ToString::to_string).collect())
     }
 

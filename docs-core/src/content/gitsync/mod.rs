@@ -29,7 +29,7 @@ mod tree;
 mod vars;
 mod yaml;
 
-pub use config::{CONFIG_FILE, Redirect, RepoConfig, content_folder};
+pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use infer::infer;
 pub use path::{PathError, RepoPath};
 pub use plan::{
@@ -37,6 +37,6 @@ pub use plan::{
 };
 pub use refs::{Reference, ReferenceKind, references};
 pub use report::{FormatError, MAX_WARNINGS, Warning};
-pub use summary::{MAX_DEPTH, Summary, SummaryItem, SummaryKind};
+pub use summary::{MAX_DEPTH, MAX_ITEMS, MAX_SUMMARY_BYTES, Summary, SummaryItem, SummaryKind};
 pub use tree::{Entry, EntryKind, PlannedFile, RepoTree};
 pub use vars::variables;

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    FormatError, PlannedFile, Redirect, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind,
-    Warning, infer, path::split_extension, report::Warnings, summary::humanise,
+    FormatError, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig, RepoPath, RepoTree, Summary,
+    SummaryItem, SummaryKind, Warning, infer, path::split_extension, report::Warnings, summary::humanise,
 };
 use crate::content::{slug::numbered, slugify};
 
@@ -37,8 +37,8 @@ pub struct ImportPlan {
     texts: HashSet<RepoPath>,
     /// Where the assets are in their list.
     places: HashMap<RepoPath, usize>,
-    /// Names of assets, in lower case.
-    names: HashSet<String>,
+    /// Names of assets, in lower case, each with the last number that its twins got.
+    names: HashMap<String, u32>,
 }
 
 /// A page of the plan.
@@ -109,7 +109,9 @@ impl ImportPlan {
     /// A table of contents that lists nothing leaves the README as the only page.
     ///
     /// # Errors
-    /// [`FormatError`] when there is no page at all, when there are more than [`MAX_PAGES`], and when a file that is
+    /// [`FormatError`] when there is no page at all, when there are more than [`MAX_PAGES`], when the table of contents
+    /// is larger than [`MAX_SUMMARY_BYTES`](super::MAX_SUMMARY_BYTES), when it or the tree made from the folders has
+    /// more than [`MAX_ITEMS`] items, when the variables are larger than [`MAX_CONFIG_BYTES`], and when a file that is
     /// needed is behind a symbolic link that leaves the repository or loops, or is larger than [`MAX_FILE_BYTES`].
     ///
     /// # Example
@@ -135,8 +137,11 @@ impl ImportPlan {
             items if items.is_empty() => only_readme(config, tree, &mut warnings)?,
             items => items,
         };
-        let mut builder = PageBuilder { readme: &config.readme, texts: HashSet::new() };
+        let mut builder = PageBuilder { readme: &config.readme, texts: HashSet::new(), items: 0 };
         let pages = builder.pages(items, "");
+        if builder.items > MAX_ITEMS {
+            return Err(FormatError::TooManyItems { file: config.root.clone(), limit: MAX_ITEMS });
+        }
         let count = builder.texts.len();
         if count > MAX_PAGES {
             return Err(FormatError::TooManyPages { count, limit: MAX_PAGES });
@@ -174,6 +179,24 @@ impl ImportPlan {
         self.documents().next()
     }
 
+    /// How many bytes the texts have: the files of all pages and reusable contents, each as often as it is one.
+    ///
+    /// An import keeps all of them at once, so this is what it needs of memory.
+    #[must_use]
+    pub fn text_bytes(&self) -> u64 {
+        let pages = self.documents().filter_map(|page| match &page.kind {
+            PlannedKind::Document { file, .. } => file.as_ref(),
+            _ => None,
+        });
+        total(pages.chain(self.includes.iter().map(|include| &include.file)))
+    }
+
+    /// How many bytes the files have that are added so far; [`refer`](Self::refer) adds more.
+    #[must_use]
+    pub fn asset_bytes(&self) -> u64 {
+        total(self.assets.iter().map(|asset| &asset.file))
+    }
+
     /// All documents, parents before the pages below them, in the order of the tree.
     pub fn documents(&self) -> impl Iterator<Item = &PlannedPage> {
         let mut todo: Vec<_> = self.pages.iter().rev().collect();
@@ -199,7 +222,7 @@ impl ImportPlan {
             warnings: Vec::new(),
             texts,
             places: HashMap::new(),
-            names: HashSet::new(),
+            names: HashMap::new(),
         }
     }
 
@@ -212,14 +235,14 @@ impl ImportPlan {
             }
         }
         let includes = folder.child("includes");
-        let mut slugs = HashSet::new();
+        let mut slugs = Slugs::default();
         for path in tree.below(&includes).filter(|path| path.is_markdown() && path.folder() == includes) {
             let Some(file) = tree.file(path)? else { continue };
-            let slug = unique_slug(slug_of(path.stem(), "content"), &mut slugs);
+            let slug = slugs.unique(slug_of(path.stem(), "content"));
             self.texts.insert(path.clone());
             self.includes.push(PlannedInclude { slug, title: humanise(path), file });
         }
-        self.variables = tree.file(&folder.child("vars.yaml"))?;
+        self.variables = tree.file_within(&folder.child("vars.yaml"), MAX_CONFIG_BYTES)?;
         Ok(())
     }
 
@@ -243,10 +266,15 @@ impl ImportPlan {
     fn add_asset(&mut self, file: PlannedFile) {
         let (stem, extension) = split_extension(file.path.name());
         let mut name = file.path.name().to_owned();
-        let mut number = 0_u32;
-        while !self.names.insert(name.to_lowercase()) {
+        let first = name.to_lowercase();
+        let mut number = self.names.get(&first).copied().unwrap_or_default();
+        while self.names.contains_key(&name.to_lowercase()) {
             number += 1;
             name = format!("{stem} ({number}){extension}");
+        }
+        self.names.insert(name.to_lowercase(), 0);
+        if number > 0 {
+            self.names.insert(first, number);
         }
         self.places.insert(file.path.clone(), self.assets.len());
         self.assets.push(PlannedAsset { name, file });
@@ -295,16 +323,19 @@ fn known_redirects(
 struct PageBuilder<'a> {
     readme: &'a RepoPath,
     texts: HashSet<RepoPath>,
+    /// How many items there are, of every kind.
+    items: usize,
 }
 
 impl PageBuilder<'_> {
     /// The pages of one level. Levels are at most [`MAX_DEPTH`](super::MAX_DEPTH) and one.
     fn pages(&mut self, items: Vec<SummaryItem>, parent: &str) -> Vec<PlannedPage> {
-        let mut slugs = HashSet::new();
+        let mut slugs = Slugs::default();
+        self.items += items.len();
         items.into_iter().map(|item| self.page(item, parent, &mut slugs)).collect()
     }
 
-    fn page(&mut self, item: SummaryItem, parent: &str, slugs: &mut HashSet<String>) -> PlannedPage {
+    fn page(&mut self, item: SummaryItem, parent: &str, slugs: &mut Slugs) -> PlannedPage {
         let SummaryItem { title, kind, items, .. } = item;
         let (kind, slug) = match kind {
             SummaryKind::Group { slug } => {
@@ -324,7 +355,7 @@ impl PageBuilder<'_> {
                 return leaf(title, PlannedKind::Computed { value });
             }
         };
-        let slug = unique_slug(slug, slugs);
+        let slug = slugs.unique(slug);
         let path = if parent.is_empty() { slug.clone() } else { format!("{parent}/{slug}") };
         let pages = self.pages(items, &path);
         PlannedPage { title, slug, path, kind, pages }
@@ -344,6 +375,11 @@ impl PageBuilder<'_> {
     }
 }
 
+/// The sum of sizes; a sum beyond all numbers is the highest one.
+fn total<'a>(files: impl Iterator<Item = &'a PlannedFile>) -> u64 {
+    files.fold(0, |sum, file| sum.saturating_add(file.size))
+}
+
 fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
     PlannedPage { title, slug: String::new(), path: String::new(), kind, pages: Vec::new() }
 }
@@ -353,14 +389,36 @@ fn slug_of(text: &str, other: &str) -> String {
     [text, other].into_iter().map(slugify).find(|slug| !slug.is_empty()).unwrap_or_else(|| "page".to_owned())
 }
 
-fn unique_slug(slug: String, taken: &mut HashSet<String>) -> String {
-    let mut unique = slug.clone();
-    let mut number = 0_u64;
-    while !taken.insert(unique.clone()) {
-        number += 1;
-        unique = numbered(&slug, number);
+/// The slugs of one scope.
+#[derive(Default)]
+struct Slugs {
+    taken: HashSet<String>,
+    /// The next number to try. Numbers of one width follow the same stem, so the slug with the lowest of them names
+    /// what they share, also where long slugs are cut.
+    next: HashMap<String, u64>,
+}
+
+impl Slugs {
+    /// Takes a slug: itself, else the first number behind it that is free. Each number is tried once, so many equal
+    /// slugs take no more time than as many different ones.
+    fn unique(&mut self, slug: String) -> String {
+        if self.taken.insert(slug.clone()) {
+            return slug;
+        }
+        let mut lowest = 1_u64;
+        loop {
+            let end = lowest.saturating_mul(10);
+            let next = self.next.entry(numbered(&slug, lowest)).or_insert(lowest);
+            while *next < end {
+                let unique = numbered(&slug, *next);
+                *next += 1;
+                if self.taken.insert(unique.clone()) {
+                    return unique;
+                }
+            }
+            lowest = end;
+        }
     }
-    unique
 }
 
 #[cfg(test)]

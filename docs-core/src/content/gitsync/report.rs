@@ -52,7 +52,7 @@ pub enum FormatError {
         link: RepoPath,
     },
     /// A file is larger than the limit.
-    #[error("{file}: at most {} MB are allowed for a file, this one has {} MB", limit / 1_000_000, size.div_ceil(1_000_000))]
+    #[error("{file}: {}", too_large(*size, *limit))]
     FileTooLarge {
         /// The file.
         file: RepoPath,
@@ -60,6 +60,14 @@ pub enum FormatError {
         size: u64,
         /// The most bytes a file may have.
         limit: u64,
+    },
+    /// There are more groups, pages and links than the limit.
+    #[error("{}: at most {limit} groups, pages and links are allowed", folder_name(file))]
+    TooManyItems {
+        /// The table of contents; the folder that was read where there is none.
+        file: RepoPath,
+        /// The most there may be.
+        limit: usize,
     },
     /// There are more pages than the limit.
     #[error("at most {limit} Markdown pages are allowed, these are {count}")]
@@ -130,6 +138,24 @@ impl Warnings {
     }
 }
 
+const MIB: u64 = 1 << 20;
+
+/// Tells how large a file is and may be, in the unit of the limit.
+fn too_large(size: u64, limit: u64) -> String {
+    let (unit, name) = if limit.is_multiple_of(MIB) { (MIB, "MiB") } else { (1_000_000, "MB") };
+    let (limit, size) = (limit / unit, size.div_ceil(unit));
+    format!("at most {limit} {name} are allowed for this file, it has {size} {name}")
+}
+
+/// Checks the size of a text before any work is done for it.
+pub(super) fn check_size(file: &RepoPath, text: &str, limit: u64) -> Result<(), FormatError> {
+    let size = text.len() as u64;
+    if size > limit {
+        return Err(FormatError::FileTooLarge { file: file.clone(), size, limit });
+    }
+    Ok(())
+}
+
 fn folder_name(folder: &RepoPath) -> &str {
     if folder.is_root() { "the repository" } else { folder.as_str() }
 }
@@ -155,7 +181,16 @@ mod tests {
         let file = RepoPath::new("docs/film.mp4").unwrap();
         assert_eq!(
             FormatError::FileTooLarge { file, size: 100_000_001, limit: 100_000_000 }.to_string(),
-            "docs/film.mp4: at most 100 MB are allowed for a file, this one has 101 MB"
+            "docs/film.mp4: at most 100 MB are allowed for this file, it has 101 MB"
+        );
+        let file = RepoPath::new("SUMMARY.md").unwrap();
+        assert_eq!(
+            FormatError::FileTooLarge { file: file.clone(), size: (4 << 20) + 1, limit: 4 << 20 }.to_string(),
+            "SUMMARY.md: at most 4 MiB are allowed for this file, it has 5 MiB"
+        );
+        assert_eq!(
+            FormatError::TooManyItems { file, limit: 20_000 }.to_string(),
+            "SUMMARY.md: at most 20000 groups, pages and links are allowed"
         );
         assert_eq!(
             FormatError::NoPages { folder: RepoPath::default() }.to_string(),

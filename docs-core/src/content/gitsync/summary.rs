@@ -8,13 +8,19 @@ use super::{
     FormatError, PathError, PlannedFile, RepoConfig, RepoPath, RepoTree, Warning,
     inline::{self, Inline},
     lines::{self, RawItem, RawKind},
-    report::Warnings,
+    report::{Warnings, check_size},
     target::{self, Local, Target},
     yaml,
 };
 
 /// Deepest nesting of pages. What is nested deeper is put at this depth, with a warning.
 pub const MAX_DEPTH: usize = 32;
+
+/// Most bytes of a table of contents: 4 MiB.
+pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
+
+/// Most items of a tree: groups, pages and links together, those that are left out included.
+pub const MAX_ITEMS: usize = 20_000;
 
 /// A tree of pages, as a table of contents or the folders of a repository give it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -83,11 +89,18 @@ impl Summary {
     /// listed again, the item is left out.
     ///
     /// # Errors
-    /// [`FormatError`] when a listed file cannot be used: it is behind a symbolic link that leaves the repository or
-    /// loops, or it is too large.
+    /// [`FormatError`] when the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and when
+    /// a listed file cannot be used: it is behind a symbolic link that leaves the repository or loops, or it is too
+    /// large.
     pub fn read(text: &str, config: &RepoConfig, tree: &RepoTree) -> Result<Self, FormatError> {
+        check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();
-        let raw = lines::read(text, &config.summary, &mut warnings);
+        // One more is a title, one more than that is too many.
+        let raw = lines::read(text, &config.summary, MAX_ITEMS + 2, &mut warnings);
+        let has_title = raw.first().is_some_and(|item| item.kind == RawKind::Heading(1));
+        if raw.len() - usize::from(has_title) > MAX_ITEMS {
+            return Err(FormatError::TooManyItems { file: config.summary.clone(), limit: MAX_ITEMS });
+        }
         let mut items = Vec::with_capacity(raw.len());
         for (index, item) in raw.iter().enumerate() {
             let below = match raw.get(index + 1) {

@@ -77,10 +77,19 @@ impl RepoTree {
     /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`]; [`FormatError::FileTooLarge`] when it is larger than
     /// [`MAX_FILE_BYTES`].
     pub fn file(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
+        self.file_within(path, MAX_FILE_BYTES)
+    }
+
+    /// The file at a path like [`file`](Self::file), with a limit of its own: so that no file is read only to be
+    /// refused.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file), with `limit` for [`MAX_FILE_BYTES`].
+    pub fn file_within(&self, path: &RepoPath, limit: u64) -> Result<Option<PlannedFile>, FormatError> {
         let source = self.resolve(path)?;
         let Some(Node::File(size)) = self.nodes.get(&source) else { return Ok(None) };
-        if *size > MAX_FILE_BYTES {
-            return Err(FormatError::FileTooLarge { file: source, size: *size, limit: MAX_FILE_BYTES });
+        if *size > limit {
+            return Err(FormatError::FileTooLarge { file: source, size: *size, limit });
         }
         Ok(Some(PlannedFile { path: path.clone(), source, size: *size }))
     }
@@ -259,6 +268,10 @@ mod tests {
         assert!(RepoTree::new([entry(MAX_FILE_BYTES)]).file(&path("film.mp4")).is_ok());
         let error = RepoTree::new([entry(MAX_FILE_BYTES + 1)]).file(&path("film.mp4")).unwrap_err();
         assert!(error.to_string().starts_with("film.mp4: at most 100 MB"), "{error}");
+        let tree = RepoTree::new([entry(9)]);
+        assert!(tree.file_within(&path("film.mp4"), 9).is_ok());
+        let refused = FormatError::FileTooLarge { file: path("film.mp4"), size: 9, limit: 8 };
+        assert_eq!(tree.file_within(&path("film.mp4"), 8), Err(refused));
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::{FormatError, RepoPath, Warning, report::Warnings, yaml};
+use super::{
+    FormatError, MAX_CONFIG_BYTES, RepoPath, Warning,
+    report::{Warnings, check_size},
+    yaml,
+};
 use crate::model::{MAX_VARIABLE_TEXT, VariableValue, Variables};
 
 /// Reads the variables of a space: a flat map of names to texts, numbers and booleans.
@@ -10,7 +14,7 @@ use crate::model::{MAX_VARIABLE_TEXT, VariableValue, Variables};
 /// A name is a letter, then letters, digits and `_`. An entry that does not fit is left out with a warning.
 ///
 /// # Errors
-/// [`FormatError`] when the text is not YAML or no map. To go on without any variable would take all of them out of
+/// [`FormatError`] when the text is not YAML or no map, or larger than [`MAX_CONFIG_BYTES`]. To go on without any variable would take all of them out of
 /// the space.
 ///
 /// # Example
@@ -24,6 +28,7 @@ use crate::model::{MAX_VARIABLE_TEXT, VariableValue, Variables};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn variables(text: &str, file: &RepoPath) -> Result<(Variables, Vec<Warning>), FormatError> {
+    check_size(file, text, MAX_CONFIG_BYTES)?;
     let map = match yaml::read(text).map_err(|problem| FormatError::Yaml { file: file.clone(), problem })? {
         Value::Null => return Ok((Variables::new(), Vec::new())),
         Value::Object(map) => map,
@@ -134,6 +139,18 @@ mod tests {
         assert_eq!(
             warnings,
             ["vars.yaml: the variable `a` has 257 characters, at most 256 are allowed; it is left out"]
+        );
+    }
+
+    #[test]
+    fn the_size_is_limited() {
+        let limit = usize::try_from(MAX_CONFIG_BYTES).unwrap();
+        let text = format!("a: 1\n#{}", "x".repeat(limit - 6));
+        assert_eq!(text.len(), limit);
+        assert_eq!(read(&text).unwrap().0.len(), 1);
+        assert_eq!(
+            read(&format!("{text}x")).unwrap_err(),
+            "vars.yaml: at most 1 MiB are allowed for this file, it has 2 MiB"
         );
     }
 

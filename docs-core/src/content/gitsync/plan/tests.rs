@@ -205,6 +205,102 @@ fn links_matter_only_where_they_are_needed() {
     assert_eq!(error, FormatError::LinkLeaves { link: path("up.md") });
 }
 
+#[test]
+fn many_equal_titles_take_no_time() {
+    let mut text = "* Same\n".repeat(MAX_ITEMS / 2);
+    text.push_str(&"* Same 7\n".repeat(MAX_ITEMS / 2));
+    let plan = plan("", &[], Some(&text)).unwrap();
+    let slugs: HashSet<_> = plan.pages.iter().map(|page| page.slug.as_str()).collect();
+    assert_eq!(slugs.len(), MAX_ITEMS);
+    assert_eq!(plan.pages[MAX_ITEMS / 2 - 1].slug, "same-9999");
+    assert_eq!(plan.pages[MAX_ITEMS / 2].slug, "same-7-1", "the plain one is taken");
+}
+
+#[test]
+fn equal_names_of_files_take_no_time() {
+    let names: Vec<_> = (0..20_000).map(|n| format!(".gitbook/assets/{n:05}/a.png")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).chain(["README.md"]).collect();
+    let plan = plan("", &names, None).unwrap();
+    assert_eq!(plan.assets[0].name, "a.png");
+    assert_eq!(plan.assets[19_999].name, "a (19999).png");
+}
+
+#[test]
+fn a_tree_of_folders_is_limited_too() {
+    let files =
+        |count: usize| -> Vec<String> { (0..count).map(|n| format!("{n}/a/b/c/d/e/f/g/h/i.md")).collect() };
+    let ten = |count: usize| {
+        let files = files(count);
+        let names: Vec<_> = files.iter().map(String::as_str).collect();
+        plan("", &names, None)
+    };
+    assert!(ten(MAX_ITEMS / 10).is_ok());
+    let message = "the repository: at most 20000 groups, pages and links are allowed";
+    assert_eq!(ten(MAX_ITEMS / 10 + 1).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn large_variables_are_refused_before_they_are_read() {
+    let tree = |size| {
+        let entry = |path: &str, size| Entry { path: path.to_owned(), size, kind: EntryKind::File };
+        RepoTree::new([entry("README.md", 1), entry(".gitbook/vars.yaml", size)])
+    };
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    assert!(ImportPlan::new(&config, &tree(MAX_CONFIG_BYTES), None).is_ok());
+    let error = ImportPlan::new(&config, &tree(MAX_CONFIG_BYTES + 1), None).unwrap_err();
+    let message = ".gitbook/vars.yaml: at most 1 MiB are allowed for this file, it has 2 MiB";
+    assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn texts_and_files_are_summed() {
+    let sizes = [
+        ("README.md", 1),
+        ("a.md", 20),
+        ("unlisted.md", 300),
+        (".gitbook/includes/x.md", 4_000),
+        (".gitbook/assets/y.png", 50_000),
+        ("z.png", 600_000),
+    ];
+    let entries = sizes.map(|(path, size)| Entry { path: path.to_owned(), size, kind: EntryKind::File });
+    let tree = RepoTree::new(entries);
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    let summary = "* [R](README.md)\n  * [A](a.md)\n* [Web](https://x.y)\n* Empty\n";
+    let mut plan = ImportPlan::new(&config, &tree, Some(summary)).unwrap();
+    assert_eq!((plan.text_bytes(), plan.asset_bytes()), (4_021, 50_000));
+    plan.refer(&tree, &path("z.png")).unwrap();
+    assert_eq!((plan.text_bytes(), plan.asset_bytes()), (4_021, 650_000));
+}
+
+mod slugs {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The first number that is free, searched from the start.
+    fn plain(slug: &str, taken: &mut HashSet<String>) -> String {
+        let mut unique = slug.to_owned();
+        let mut number = 0;
+        while !taken.insert(unique.clone()) {
+            number += 1;
+            unique = numbered(slug, number);
+        }
+        unique
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_free_number_is_taken(
+            names in prop::collection::vec("(a|b|a{97}|a{98}|a{99}|a{100}|a{96}-a|a{99}b)(-[12]|-10)?", 0..120)
+        ) {
+            let (mut slugs, mut taken) = (Slugs::default(), HashSet::new());
+            for name in names {
+                prop_assert_eq!(slugs.unique(name.clone()), plain(&name, &mut taken));
+            }
+        }
+    }
+}
+
 /// The files of a folder on disk, as a commit would list them.
 fn files_of(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();

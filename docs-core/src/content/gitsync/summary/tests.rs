@@ -233,6 +233,33 @@ fn hostile_nesting_ends_at_the_limit() {
     assert_eq!(summary.warnings.len(), 1);
 }
 
+fn refused(text: &str) -> String {
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    Summary::read(text, &config, &tree(&[])).unwrap_err().to_string()
+}
+
+#[test]
+fn the_size_is_limited() {
+    let limit = usize::try_from(MAX_SUMMARY_BYTES).unwrap();
+    let text = format!("* [A](a.md)\n{}", "\n".repeat(limit - 12));
+    assert_eq!(text.len(), limit);
+    assert_eq!(read(&text).items.len(), 1);
+    let message = "SUMMARY.md: at most 4 MiB are allowed for this file, it has 5 MiB";
+    assert_eq!(refused(&format!("{text}\n")), message);
+}
+
+#[test]
+fn the_number_of_items_is_limited() {
+    let rest = MAX_ITEMS - 3;
+    let full = format!("# Title\n* [A](a.md)\n* [W](https://x.y)\n## Group\n{}", "* page\n".repeat(rest));
+    assert_eq!(read(&full).items.last().map(|group| group.items.len()), Some(rest));
+    let message = "SUMMARY.md: at most 20000 groups, pages and links are allowed";
+    for one in ["* page\n", "* [A](a.md)\n", "# Group\n"] {
+        assert_eq!(refused(&format!("{full}{one}")), message, "{one}");
+    }
+    assert_eq!(refused(&format!("{}{full}", "* page\n")), message, "a heading behind an item is a group");
+}
+
 #[test]
 fn a_table_of_contents_elsewhere_is_read_from_where_it_is() {
     let config =
