@@ -1,6 +1,7 @@
 //! The platform over the store in memory.
 
 mod edits;
+mod faults;
 mod git;
 mod jobs;
 mod lists;
