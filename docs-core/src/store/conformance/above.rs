@@ -25,7 +25,7 @@ use crate::{
 pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     let store = factory.store().await;
     let done: u32 = join(spawn_each(&store, 3, edit_notes)).await.into_iter().sum();
-    assert!(done > 60, "only {done} of 180 edits were possible");
+    assert!(done > 30, "only {done} of 180 edits were possible");
     assert_eq!(drift(&*store).await, Drift::default());
     let notes = scan(&*store, all("note")).await;
     assert!(!notes.is_empty());
@@ -208,7 +208,7 @@ async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
     let mut rng = Rng::new(u64::from(task) + 100);
     let mut done = 0;
     for _ in 0..60 {
-        let [what, title, other, n, tag] = [5, 12, 12, 40, 10].map(|end| rng.below(end));
+        let [what, title, other, n, tag] = [5, 12, 12, 40, 40].map(|end| rng.below(end));
         let mut tags: BTreeSet<u64> = [tag, rng.below(200)].into();
         tags.retain(|tag| *tag < 100);
         let note = Note {
@@ -233,8 +233,8 @@ async fn edit_note(store: &dyn Store, what: u64, note: &Note, heir: &str) -> Sto
     let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
     let old = tx.get::<Note>(&note.key()).await?;
     match (what, old) {
-        (0 | 1, None) => drop(tx.create(note.clone())),
-        (1 | 2, Some(old)) => drop(tx.put(&*old, note.clone())?),
+        (0..=2, None) => drop(tx.create(note.clone())),
+        (0..=2, Some(old)) => drop(tx.put(&*old, note.clone())?),
         (3, Some(old)) => tx.delete(&*old),
         (4, Some(old)) => {
             tx.delete(&*old);
