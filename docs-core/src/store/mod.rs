@@ -25,7 +25,7 @@ pub use indexed::{Indexed, Kind, Row};
 pub use key::KeyBuf;
 pub use objects::{Hash, NotAHash, Objects};
 pub use record::{Entity, decode};
-pub use registry::{Drift, KINDS, verify};
+pub use registry::{Drift, KINDS, verify, verify_kinds};
 pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, Receipt, run};
 pub use tx::Tx;
 

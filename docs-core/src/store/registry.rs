@@ -32,10 +32,18 @@ impl Drift {
 /// # Errors
 /// The store's; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
 pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
+    verify_kinds(store, KINDS).await
+}
+
+/// What [`verify`] does, for other kinds of records: those of an extension, or of a test.
+///
+/// # Errors
+/// As [`verify`].
+pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drift> {
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let mut rows: BTreeMap<Key, Value> = BTreeMap::new();
     let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
-    for kind in KINDS {
+    for kind in kinds {
         for (_, value) in all(&tx, kind.name).await? {
             for row in (kind.derive)(value)?.1 {
                 match row {
@@ -46,7 +54,7 @@ pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
         }
     }
     let mut drift = Drift::default();
-    let mut classes: Vec<&str> = KINDS.iter().flat_map(|kind| kind.indexes).copied().collect();
+    let mut classes: Vec<&str> = kinds.iter().flat_map(|kind| kind.indexes).copied().collect();
     classes.sort_unstable();
     classes.dedup();
     for class in classes {

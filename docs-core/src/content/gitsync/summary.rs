@@ -22,6 +22,12 @@ pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
 /// Most items of a tree: groups, pages and links together, those that are left out included.
 pub const MAX_ITEMS: usize = 20_000;
 
+/// Most items that stand for generated pages. Those behind them are left out with a warning.
+const MAX_COMPUTED: usize = 200;
+
+/// Most nodes of the YAML of such an item, aliases resolved.
+const MAX_COMPUTED_NODES: usize = 1_000;
+
 /// A tree of pages, as a table of contents or the folders of a repository give it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Summary {
@@ -246,6 +252,8 @@ struct Outline<'a> {
     has_heading: bool,
     has_items: bool,
     is_too_deep: bool,
+    /// How many blocks were read.
+    blocks: usize,
 }
 
 impl<'a> Outline<'a> {
@@ -265,6 +273,7 @@ impl<'a> Outline<'a> {
             has_heading: false,
             has_items: false,
             is_too_deep: false,
+            blocks: 0,
         }
     }
 
@@ -385,7 +394,13 @@ impl<'a> Outline<'a> {
             self.warn(line, "a block in the table of contents must be `yaml`; the item is left out");
             return None;
         }
-        match yaml::read(&block.body) {
+        self.blocks += 1;
+        if self.blocks > MAX_COMPUTED {
+            let message = "generated pages are put in at most";
+            self.warn(line, format!("{message} {MAX_COMPUTED} places; the item is left out"));
+            return None;
+        }
+        match yaml::read_within(&block.body, MAX_COMPUTED_NODES) {
             Ok(value) if value.get("type").is_some_and(Value::is_string) => {
                 Some(SummaryKind::Computed { value })
             }

@@ -60,6 +60,9 @@ enum Node {
 /// Links followed for one path at most, like in most file systems.
 const MAX_LINKS: usize = 40;
 
+/// Longest path whose folders are searched for symbolic links, like in most file systems.
+const MAX_LINKED_PATH: usize = 4_096;
+
 impl RepoTree {
     /// Takes the entries of a commit, in any order.
     #[must_use]
@@ -173,7 +176,8 @@ impl RepoTree {
 
     /// Follows all symbolic links of a path, in its folders too. What it yields need not exist.
     fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
-        if self.links == 0 || matches!(self.nodes.get(path), Some(Node::File(_))) {
+        let is_plain = self.links == 0 || path.as_str().len() > MAX_LINKED_PATH;
+        if is_plain || matches!(self.nodes.get(path), Some(Node::File(_))) {
             return Ok(path.clone());
         }
         let leaves = || FormatError::LinkLeaves { link: path.clone() };
@@ -260,6 +264,14 @@ mod tests {
             assert_eq!(tree.file(&path(name)), Err(FormatError::LinkLoops { link: path(name) }));
         }
         assert_eq!(tree.file(&path("dangling.md")), Ok(None));
+    }
+
+    #[test]
+    fn endless_paths_take_no_time() {
+        let tree = tree(&[("a", link("b")), ("b/c.md", EntryKind::File)]);
+        let long = format!("{}c.md", "a/".repeat(1_000_000));
+        assert_eq!(tree.locate(&path(&long)), Ok(None));
+        assert!(tree.locate(&path("a/c.md")).unwrap().is_some());
     }
 
     #[test]

@@ -7,16 +7,24 @@ use serde_saphyr::NonFiniteFloatPolicy;
 ///
 /// `yes`, `on` and their likes are text, as in YAML 1.2. The message of an error names the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
+    read_within(text, MAX_NODES)
+}
+
+/// Most nodes of a file, aliases resolved.
+const MAX_NODES: usize = 50_000;
+
+/// Reads YAML like [`read`], with a limit for its nodes.
+pub(super) fn read_within(text: &str, nodes: usize) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         budget: serde_saphyr::budget! {
             max_events: 200_000,
-            max_nodes: 50_000,
+            max_nodes: nodes,
             max_depth: 32,
             max_aliases: 1_000,
-            max_recorded_anchor_events: 50_000,
+            max_recorded_anchor_events: MAX_NODES,
         },
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

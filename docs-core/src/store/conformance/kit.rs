@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    Batch, Entity, FeedItem, FeedPos, Key, KeyBuf, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
+    Batch, Entity, FeedItem, FeedPos, Indexed, Key, KeyBuf, Mode, Op, Row, Scan, Store, StoreError,
+    StoreResult, Txn, Value,
 };
 
 /// Most attempts of a call that fails for a passing reason.
@@ -26,6 +27,28 @@ pub struct Note {
 
 impl Entity for Note {
     const KIND: &'static str = "note";
+}
+
+impl Indexed for Note {
+    const INDEXES: &'static [&'static str] = &["cf", "ctr"];
+
+    /// The title is the id.
+    fn key(&self) -> Key {
+        KeyBuf::new(Self::KIND).part(&self.title).key()
+    }
+
+    /// An index by number that covers the tags, each tag as a unique value, and a counter for each remainder.
+    fn rows(&self) -> Vec<Row> {
+        let number = KeyBuf::new("cf").part("n").number(self.n.unsigned_abs());
+        let mut rows = vec![
+            Row::Index(number.part(&self.title).key(), json(&self.tags)),
+            Row::Count(KeyBuf::new("ctr").part("notes").number(self.n.unsigned_abs() % 3).key()),
+        ];
+        let unique =
+            |tag: &String| Row::Unique(KeyBuf::new("cf").part("tag").part(tag).key(), json(&self.title));
+        rows.extend(self.tags.iter().flatten().map(unique));
+        rows
+    }
 }
 
 impl Note {

@@ -1,4 +1,5 @@
 //! The conformance suite: the contract of [`Store`] and [`Objects`] as tests that every store runs, all of them.
+//! One group, [`above`], holds for the machinery that every store shares, run over the store.
 //!
 //! Each guarantee is one function; its first sentence is the requirement. A store crate implements [`Factory`] and
 //! writes one line, which makes a test of each:
@@ -18,6 +19,7 @@
 //! under `num!…` and counters, which are only ever added to, under `ctr!…`. A store that keeps classes apart may count
 //! on that.
 
+pub mod above;
 pub mod atomicity;
 pub mod basics;
 pub mod counters;

@@ -99,6 +99,12 @@ macro_rules! suite_despite_faults {
                 obj_stream_large,
                 obj_touch_on_reput,
                 obj_wrong_hash_is_misuse;
+            above:
+                cursor_no_dup_no_skip_under_churn,
+                cursor_wrong_list_rejected,
+                index_rows_match_recompute,
+                nul_refused_everywhere,
+                residual_scan_bounded;
         }
     };
 }
@@ -137,6 +143,7 @@ mod tests {
             include_str!("progress.rs"),
             include_str!("feed.rs"),
             include_str!("objects.rs"),
+            include_str!("above.rs"),
         ];
         let words: Vec<&str> =
             include_str!("suite.rs").split(|c: char| !c.is_alphanumeric() && c != '_').collect();

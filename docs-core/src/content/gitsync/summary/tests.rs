@@ -261,6 +261,28 @@ fn the_number_of_items_is_limited() {
 }
 
 #[test]
+fn generated_pages_are_limited() {
+    let block = "* ```yaml\n  type: x\n  ```\n";
+    let summary = read(&block.repeat(MAX_COMPUTED));
+    assert_eq!((summary.items.len(), summary.warnings.len()), (MAX_COMPUTED, 0));
+    let summary = read(&block.repeat(MAX_COMPUTED + 1));
+    assert_eq!(summary.items.len(), MAX_COMPUTED);
+    let message = "601: generated pages are put in at most 200 places; the item is left out";
+    assert_eq!(warnings_of(&summary), [message]);
+    // Small as text, large as a value.
+    let row = |mark: &str| [mark; 20].join(",");
+    let bomb = format!(
+        "* ```yaml\n  type: x\n  a: &a [{}]\n  b: &b [{}]\n  c: [{}]\n  ```\n",
+        row("x"),
+        row("*a"),
+        row("*b")
+    );
+    let summary = read(&bomb);
+    assert_eq!(summary.items, []);
+    assert!(warnings_of(&summary)[0].contains("the block is not YAML"), "{:?}", summary.warnings);
+}
+
+#[test]
 fn a_table_of_contents_elsewhere_is_read_from_where_it_is() {
     let config =
         RepoConfig::read(Some("root: docs\nstructure: {summary: nav/TOC.md}"), &RepoPath::default()).unwrap();
