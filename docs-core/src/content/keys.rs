@@ -74,17 +74,16 @@ pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
 
 /// The id a derived entry holds.
 pub(crate) fn page_of(key: &str, value: &Bytes) -> ContentResult<PageId> {
-    std::str::from_utf8(value)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| ContentError::Corrupt(format!("the entry `{key}` holds no page id")))
+    serde_json::from_slice(value)
+        .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` holds no page id")))
 }
 
 /// The entries that follow from a page record.
 pub(crate) fn derived(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
     let mut out = vec![(child(entry.parent.as_ref(), &entry.rank, id), Bytes::new())];
     if !entry.slug.is_empty() {
-        let holder = Bytes::copy_from_slice(id.as_str().as_bytes());
+        // The letters of an id need no escape.
+        let holder = Bytes::from(format!("\"{id}\""));
         out.push((slug(entry.parent.as_ref(), &entry.slug), holder));
     }
     if entry.is_conflicted() {

@@ -1,4 +1,4 @@
-//! A canonical, ordered Merkle map: text keys to bytes, kept as immutable objects.
+//! A canonical, ordered Merkle map: text keys to JSON, kept as immutable objects.
 //!
 //! The entries, in key order, are cut into leaves; the leaves, named by their hashes, are the entries of the level
 //! above, and so on until one node is left: the root. A key starts a new node when the low bits of
@@ -16,18 +16,17 @@
 //!
 //! # Bytes of a node
 //!
-//! ```text
-//! format      1 byte, 1
-//! level       1 byte, 0 for a leaf
-//! entries     varint
-//! each entry  varint   bytes shared with the key before it
-//!             varint   bytes that follow, and these bytes
-//!             leaf:    varint length of the value, and the value
-//!             inner:   32 bytes hash of the child, varint number of entries below it
+//! A node is JSON, so that whoever has nothing but the database's own shell can still walk from a revision's root to
+//! its pages:
+//!
+//! ```json
+//! {"entries": [["p!q2…", {"title": "Start", "kind": "document"}], ["s!!start", "q2…"], ["k!!m!q2…", null]]}
+//! {"level": 1, "children": [["", "<hash>", 17], ["p!r7…", "<hash>", 15]]}
 //! ```
 //!
-//! Varints are little-endian groups of 7 bits. In an inner node the key is the one its child starts with; the
-//! leftmost child of every level has the empty key, so that a new first key changes no separator.
+//! It is written without white space, an entry that is nothing but its key with `null`. A value is written as it was
+//! given. In an inner node the key is the one its child starts with, followed by the child's hash and the number of
+//! entries below it; the leftmost child of every level has the empty key, so that a new first key changes no separator.
 
 mod apply;
 mod build;

@@ -1,11 +1,16 @@
 //! One node: its content and its bytes.
 
-use bytes::{Buf as _, Bytes};
+use std::{borrow::Cow, fmt::Write as _};
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::{Child, Entry, Fault, Item, Pass};
 use crate::store::{Hash, Key};
 
-const FORMAT: u8 = 1;
+/// How an entry without a value is written.
+const NOTHING: &str = "null";
 /// No map that fits into memory is higher; a damaged one is refused.
 const MAX_LEVEL: u8 = 64;
 
@@ -34,118 +39,102 @@ impl Node {
     /// # Errors
     /// [`Fault::Corrupt`] when the bytes are no node, or one that no map contains.
     pub fn decode(bytes: &Bytes) -> Pass<Self> {
-        let mut reader = Reader(bytes.clone());
-        if reader.byte()? != FORMAT {
-            return Err(Fault::Corrupt("unknown format"));
-        }
-        let level = reader.byte()?;
-        if level > MAX_LEVEL {
-            return Err(Fault::Corrupt("too many levels"));
-        }
-        let entries = reader.length()?;
-        // An entry takes at least three bytes, so a wrong number cannot make this reserve much.
-        let room = entries.min(reader.0.len() / 3);
-        let mut node = Self {
-            level,
-            keys: String::new(),
-            ends: Vec::with_capacity(room),
-            items: if level == 0 {
-                Items::Leaf(Vec::with_capacity(room))
-            } else {
-                Items::Inner(Vec::with_capacity(room))
-            },
-            count: 0,
-            weight: bytes.len() + std::mem::size_of::<Self>(),
+        let form: Form<'_> =
+            serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("not the JSON of a node"))?;
+        let node = match (form.level, form.entries, form.children) {
+            (0, Some(entries), None) => Self::leaf(bytes, &entries)?,
+            (1..=MAX_LEVEL, None, Some(children)) => Self::inner(form.level, &children)?,
+            _ => return Err(Fault::Corrupt("a level that does not fit what it holds")),
         };
-        for _ in 0..entries {
-            node.read_entry(&mut reader)?;
+        Ok(node.weighed(bytes.len()))
+    }
+
+    fn leaf(bytes: &Bytes, entries: &[(Text<'_>, &RawValue)]) -> Pass<Self> {
+        let mut node = Self::empty(0, entries.len());
+        let mut values = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            node.push_key(&key.0)?;
+            let json = value.get();
+            values.push(if json == NOTHING { Bytes::new() } else { bytes.slice_ref(json.as_bytes()) });
         }
-        if !reader.0.is_empty() {
-            return Err(Fault::Corrupt("bytes behind the last entry"));
-        }
-        if level > 0 && entries == 0 {
-            return Err(Fault::Corrupt("an inner node without children"));
-        }
-        node.weight += node.keys.len() + node.ends.len() * 48;
+        node.count = values.len() as u64;
+        node.items = Items::Leaf(values);
         Ok(node)
     }
 
-    fn read_entry(&mut self, reader: &mut Reader) -> Pass<()> {
-        let shared = reader.length()?;
-        let rest = reader.take_length()?;
-        let (start, end) = self.span(self.ends.len().wrapping_sub(1)).unwrap_or((0, 0));
-        let first = self.ends.is_empty();
-        if shared > end - start || !self.keys.is_char_boundary(start + shared) {
-            return Err(Fault::Corrupt("a key shares more than there is"));
+    fn inner(level: u8, children: &[(Text<'_>, Hash, u64)]) -> Pass<Self> {
+        if children.is_empty() {
+            return Err(Fault::Corrupt("an inner node without children"));
         }
-        let from = self.keys.len();
-        let rest = std::str::from_utf8(&rest).map_err(|_| Fault::Corrupt("a key is not text"))?;
-        self.keys.extend_from_within(start..start + shared);
-        self.keys.push_str(rest);
-        if !first && self.keys[start..end] >= self.keys[from..] {
+        let mut node = Self::empty(level, children.len());
+        let mut refs = Vec::with_capacity(children.len());
+        for (key, hash, count) in children {
+            node.push_key(&key.0)?;
+            if *count == 0 {
+                return Err(Fault::Corrupt("an empty child"));
+            }
+            let sum = node.count.checked_add(*count);
+            node.count = sum.ok_or(Fault::Corrupt("more entries than can be counted"))?;
+            refs.push(Child { hash: *hash, count: *count });
+        }
+        node.items = Items::Inner(refs);
+        Ok(node)
+    }
+
+    fn empty(level: u8, room: usize) -> Self {
+        let (keys, ends) = (String::new(), Vec::with_capacity(room));
+        Self { level, keys, ends, items: Items::Leaf(Vec::new()), count: 0, weight: 0 }
+    }
+
+    fn push_key(&mut self, key: &str) -> Pass<()> {
+        if self.ends.len().checked_sub(1).is_some_and(|last| self.key(last) >= key) {
             return Err(Fault::Corrupt("keys out of order"));
         }
+        self.keys.push_str(key);
         self.ends.push(self.keys.len());
-        let held = match &mut self.items {
-            Items::Leaf(values) => {
-                values.push(reader.take_length()?);
-                1
-            }
-            Items::Inner(children) => {
-                let child = Child { hash: reader.hash()?, count: reader.varint()? };
-                children.push(child);
-                child.count
-            }
-        };
-        if held == 0 {
-            return Err(Fault::Corrupt("an empty child"));
-        }
-        self.count =
-            self.count.checked_add(held).ok_or(Fault::Corrupt("more entries than can be counted"))?;
         Ok(())
+    }
+
+    fn weighed(mut self, bytes: usize) -> Self {
+        self.weight = bytes + std::mem::size_of::<Self>() + self.keys.len() + self.ends.len() * 48;
+        self
     }
 
     /// Makes a node of entries in key order, and its bytes.
     pub(crate) fn of(level: u8, entries: &[Entry]) -> (Self, Bytes) {
-        let mut node = Self {
-            level,
-            keys: String::new(),
-            ends: Vec::with_capacity(entries.len()),
-            items: if level == 0 { Items::Leaf(Vec::new()) } else { Items::Inner(Vec::new()) },
-            count: 0,
-            weight: 0,
+        let mut node = Self::empty(level, entries.len());
+        let (mut values, mut children) = (Vec::new(), Vec::new());
+        let mut out = String::with_capacity(96 * entries.len() + 32);
+        // Writing to a text cannot fail.
+        let _ = match level {
+            0 => out.write_str("{\"entries\":["),
+            _ => write!(out, "{{\"level\":{level},\"children\":["),
         };
-        let mut out = vec![FORMAT, level];
-        put_varint(&mut out, entries.len() as u64);
-        let mut previous: &str = "";
-        for (key, item) in entries {
-            let shared = common_prefix(previous, key);
-            put_varint(&mut out, shared as u64);
-            put_varint(&mut out, (key.len() - shared) as u64);
-            out.extend_from_slice(&key.as_bytes()[shared..]);
-            previous = key;
+        for (at, (key, item)) in entries.iter().enumerate() {
+            out.push_str(if at == 0 { "[" } else { ",[" });
+            push_text(&mut out, key);
             node.keys.push_str(key);
             node.ends.push(node.keys.len());
-            match (item, &mut node.items) {
-                (Item::Value(value), Items::Leaf(values)) => {
-                    put_varint(&mut out, value.len() as u64);
-                    out.extend_from_slice(value);
+            match item {
+                Item::Value(value) => {
+                    debug_assert!(level == 0, "values are in leaves");
+                    out.push(',');
+                    out.push_str(json_of(value));
                     values.push(value.clone());
                     node.count += 1;
                 }
-                (Item::Child(child), Items::Inner(children)) => {
-                    out.extend_from_slice(child.hash.as_bytes());
-                    put_varint(&mut out, child.count);
+                Item::Child(child) => {
+                    debug_assert!(level > 0, "children are above leaves");
+                    let _ = write!(out, ",\"{}\",{}", child.hash, child.count);
                     children.push(*child);
                     node.count += child.count;
                 }
-                (Item::Value(_), Items::Inner(_)) | (Item::Child(_), Items::Leaf(_)) => {
-                    debug_assert!(false, "values are in leaves and children above them");
-                }
             }
+            out.push(']');
         }
-        node.weight = out.len() + std::mem::size_of::<Self>() + node.keys.len() + node.ends.len() * 48;
-        (node, out.into())
+        out.push_str("]}");
+        node.items = if level == 0 { Items::Leaf(values) } else { Items::Inner(children) };
+        (node.weighed(out.len()), out.into())
     }
 
     /// The level: 0 for a leaf.
@@ -241,66 +230,40 @@ impl Node {
     }
 }
 
-struct Reader(Bytes);
-
-impl Reader {
-    fn byte(&mut self) -> Pass<u8> {
-        if self.0.is_empty() {
-            return Err(Fault::Corrupt("ends too early"));
-        }
-        Ok(self.0.get_u8())
-    }
-
-    fn varint(&mut self) -> Pass<u64> {
-        let mut number: u64 = 0;
-        for group in 0..10 {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            number |= bits.checked_shl(group * 7).unwrap_or(0);
-            if byte & 0x80 == 0 {
-                let fits = group < 9 || bits <= 1;
-                return if fits { Ok(number) } else { Err(Fault::Corrupt("a number is too large")) };
-            }
-        }
-        Err(Fault::Corrupt("a number is too long"))
-    }
-
-    fn length(&mut self) -> Pass<usize> {
-        usize::try_from(self.varint()?).map_err(|_| Fault::Corrupt("a length is too large"))
-    }
-
-    fn take(&mut self, length: usize) -> Pass<Bytes> {
-        if length > self.0.len() {
-            return Err(Fault::Corrupt("ends too early"));
-        }
-        Ok(self.0.split_to(length))
-    }
-
-    fn take_length(&mut self) -> Pass<Bytes> {
-        let length = self.length()?;
-        self.take(length)
-    }
-
-    fn hash(&mut self) -> Pass<Hash> {
-        let bytes = self.take(32)?;
-        let array: [u8; 32] = bytes.as_ref().try_into().map_err(|_| Fault::Corrupt("ends too early"))?;
-        Ok(Hash::from_bytes(array))
-    }
+/// The JSON form of a node.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form<'a> {
+    #[serde(default)]
+    level: u8,
+    #[serde(borrow, default)]
+    entries: Option<Vec<(Text<'a>, &'a RawValue)>>,
+    #[serde(borrow, default)]
+    children: Option<Vec<(Text<'a>, Hash, u64)>>,
 }
 
-fn put_varint(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push((number as u8 & 0x7f) | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
+/// A key, borrowed unless JSON had to escape it.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The JSON of a value; an empty one stands for an entry that is nothing but its key.
+fn json_of(value: &Bytes) -> &str {
+    let json = std::str::from_utf8(value).unwrap_or_default();
+    debug_assert!(
+        value.is_empty()
+            || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok_and(|_| json != NOTHING),
+        "a value is JSON and not null"
+    );
+    if json.is_empty() { NOTHING } else { json }
 }
 
-/// The length of the longest common start of two keys that does not split a character.
-fn common_prefix(a: &str, b: &str) -> usize {
-    let mut shared = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
-    while !b.is_char_boundary(shared) {
-        shared -= 1;
+fn push_text(out: &mut String, text: &str) {
+    let plain = text.bytes().all(|b| b >= b' ' && b != b'"' && b != b'\\');
+    if plain {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::Value::from(text).to_string());
     }
-    shared
 }
