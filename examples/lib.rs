@@ -8,7 +8,7 @@ use docs_core::{
         CreateSite, CreateSpace, ImportGitRepository, OrgId, SiteId, SiteSpacesInput, SiteTitle, SpaceId,
         SpaceTitle,
     },
-    platform::NewUser,
+    platform::{NewUser, SetUp},
 };
 use docs_git::EmbeddedCheckout;
 use docs_memstore::{MemObjects, MemStore};
@@ -72,15 +72,20 @@ pub async fn in_memory(base_url: &str) -> Result<Setup, Box<dyn Error>> {
 /// # Errors
 /// The platform's.
 pub async fn first_start(platform: &Platform, token: Option<&str>) -> Result<Option<Setup>, Box<dyn Error>> {
-    let admin = NewUser { display_name: "Administrator".parse()?, email: "admin@docs.example".parse()? };
-    let admin = match platform.create_user(&Actor::Platform, admin).await {
-        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
-        created => created?,
+    let new = SetUp {
+        administrator: NewUser {
+            display_name: "Administrator".parse()?,
+            email: "admin@docs.example".parse()?,
+        },
+        organization: "Documentation".parse()?,
+        token: token.map(str::to_owned),
     };
-    let org = platform.create_org(&Actor::Platform, "Documentation".parse()?, &admin.id).await?;
-    let token =
-        platform.create_token(&Actor::Platform, &admin.id, &"first token".parse()?, token).await?.secret;
-    Ok(Some(Setup { platform: platform.clone(), token, org, admin: Actor::User(admin.id) }))
+    let done = match platform.set_up(&Actor::Platform, new).await {
+        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
+        done => done?,
+    };
+    let (token, admin) = (done.token.secret, Actor::User(done.administrator));
+    Ok(Some(Setup { platform: platform.clone(), token, org: done.organization, admin }))
 }
 
 /// Starts importing a repository into a new space, and publishes it as a site.

@@ -29,6 +29,12 @@ impl Platform {
     /// `Forbidden` for users; `NotFound` when there is no such user.
     pub async fn create_org(&self, actor: &Actor, title: OrganizationTitle, admin: &UserId) -> Result<OrgId> {
         platform_only(actor)?;
+        let new = self.new_org(title, admin);
+        self.write(&new).await?;
+        Ok(new.org.id)
+    }
+
+    pub(super) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> CreateOrg {
         let now = self.now();
         let id: OrgId = self.id();
         let org = OrgRecord {
@@ -49,14 +55,9 @@ impl Platform {
             invite_links: false,
             domain: id_text(self.ids().next()),
         };
-        let member = MemberRecord {
-            organization: id.clone(),
-            user: admin.clone(),
-            role: Some(Role::Admin),
-            joined_at: now,
-        };
-        self.write(&CreateOrg { org, member }).await?;
-        Ok(id)
+        let member =
+            MemberRecord { organization: id, user: admin.clone(), role: Some(Role::Admin), joined_at: now };
+        CreateOrg { org, member }
     }
 
     /// Makes a user a member of an organization, or changes the role of one who is (`None` for a guest). Only the
@@ -169,9 +170,15 @@ pub(super) fn shown_level(level: DefaultLevel, access: &OrgAccess) -> Option<Rol
     }
 }
 
-struct CreateOrg {
+pub(super) struct CreateOrg {
     org: OrgRecord,
     member: MemberRecord,
+}
+
+impl CreateOrg {
+    pub(super) const fn id(&self) -> &OrgId {
+        &self.org.id
+    }
 }
 
 #[async_trait]

@@ -76,19 +76,23 @@ impl Platform {
     /// `Conflict` when the e-mail address is taken; `Invalid` when it is none.
     pub async fn create_user(&self, actor: &Actor, user: NewUser) -> Result<User> {
         platform_only(actor)?;
+        let record = self.new_user(&user)?;
+        self.write(&CreateUser(record.clone())).await?;
+        Ok(self.user_view(&record))
+    }
+
+    pub(super) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
         let at = user.email.find('@').filter(|at| *at > 0 && *at + 1 < user.email.len());
         if at.is_none() || user.email.chars().any(char::is_whitespace) {
             return Err(Error::invalid("email", "must be an address like name@example.com"));
         }
-        let record = UserRecord {
+        Ok(UserRecord {
             id: self.id(),
             display_name: user.display_name.to_string(),
             email: user.email.to_string(),
             photo: None,
             created_at: self.now(),
-        };
-        self.write(&CreateUser(record.clone())).await?;
-        Ok(self.user_view(&record))
+        })
     }
 
     /// Makes a token for a user. `secret` is drawn at random when absent; one that is given has at least 16
@@ -106,6 +110,17 @@ impl Platform {
         if actor.user().is_some_and(|me| me != user) {
             return Err(Error::forbidden("a token is made by the user it is for"));
         }
+        let (token, secret) = self.new_token(user, label, secret)?;
+        self.write(&CreateToken(token)).await?;
+        Ok(secret)
+    }
+
+    pub(super) fn new_token(
+        &self,
+        user: &UserId,
+        label: &str,
+        secret: Option<&str>,
+    ) -> Result<(TokenRecord, TokenSecret)> {
         let secret = match secret {
             Some(secret) if secret.chars().count() < LEAST_SECRET => {
                 return Err(Error::invalid(
@@ -128,8 +143,7 @@ impl Platform {
             expires_at: None,
         };
         let id = token.id.clone();
-        self.write(&CreateToken(token)).await?;
-        Ok(TokenSecret { id, secret })
+        Ok((token, TokenSecret { id, secret }))
     }
 
     pub(super) fn user_view(&self, user: &UserRecord) -> User {
@@ -171,7 +185,7 @@ pub(super) fn platform_only(actor: &Actor) -> Result<()> {
     }
 }
 
-struct CreateUser(UserRecord);
+pub(super) struct CreateUser(pub(super) UserRecord);
 
 #[async_trait]
 impl Operation for CreateUser {
@@ -188,7 +202,13 @@ impl Operation for CreateUser {
     }
 }
 
-struct CreateToken(TokenRecord);
+pub(super) struct CreateToken(pub(super) TokenRecord);
+
+impl CreateToken {
+    pub(super) fn key(&self) -> Key {
+        TokenRecord::at(&self.0.hash)
+    }
+}
 
 #[async_trait]
 impl Operation for CreateToken {

@@ -47,11 +47,26 @@ impl SealingKey {
     /// A key for the life of this process: right for a store that lives no longer.
     #[must_use]
     pub fn of_process(ids: &dyn Ids) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("docs-platform sealing key of one process");
+        Self::new(&Self::draw(ids))
+    }
+
+    /// A key from a text that only the operator knows, such as one from the environment.
+    ///
+    /// The text is hashed, not stretched: it should be random, with 128 bits or more.
+    #[must_use]
+    pub fn of_secret(secret: &str) -> Self {
+        Self::new(&blake3::derive_key("docs-platform sealing key of an operator's secret", secret.as_bytes()))
+    }
+
+    /// The bytes of a new key.
+    #[must_use]
+    pub fn draw(ids: &dyn Ids) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("docs-platform sealing key");
+        // 122 bits of an id are random, so three hold more than the key takes.
         for _ in 0..3 {
             hasher.update(ids.next().as_bytes());
         }
-        Self::new(hasher.finalize().as_bytes())
+        *hasher.finalize().as_bytes()
     }
 }
 

@@ -1,0 +1,123 @@
+//! The first start on an empty store, and the key that all servers on one store share.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    Actor, NewUser, Platform, TokenSecret,
+    orgs::CreateOrg,
+    people::{CreateToken, CreateUser, platform_only},
+};
+use crate::{
+    Error, Result,
+    model::{BASE32, OrgId, OrganizationTitle, UserId},
+    ports::{Clock, Ids, SealingKey},
+    store::{Key, KeyBuf, Operation, Receipt, Store, StoreError, Tx, Value, run},
+};
+
+/// What a platform starts with.
+#[derive(Clone, Debug)]
+pub struct SetUp {
+    /// The first administrator.
+    pub administrator: NewUser,
+    /// The title of the first organization.
+    pub organization: OrganizationTitle,
+    /// The administrator's token, at least 16 characters; drawn at random when absent.
+    pub token: Option<String>,
+}
+
+/// What a set-up made.
+#[derive(Clone, Debug)]
+pub struct SetUpDone {
+    /// The administrator.
+    pub administrator: UserId,
+    /// The organization.
+    pub organization: OrgId,
+    /// The administrator's token.
+    pub token: TokenSecret,
+}
+
+impl Platform {
+    /// Makes the first administrator, an organization and a token, all or nothing: a start that was cut off is simply
+    /// done again. Only the program that embeds the platform may.
+    ///
+    /// # Errors
+    /// `Conflict` when a user has the e-mail address, so on a store that was set up before; `Invalid` for an address
+    /// that is none and for a short token.
+    pub async fn set_up(&self, actor: &Actor, new: SetUp) -> Result<SetUpDone> {
+        platform_only(actor)?;
+        let user = self.new_user(&new.administrator)?;
+        let org = self.new_org(new.organization, &user.id);
+        let (record, token) = self.new_token(&user.id, "first token", new.token.as_deref())?;
+        let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
+        self.write(&All { user: CreateUser(user), org, token: CreateToken(record) }).await?;
+        Ok(done)
+    }
+}
+
+struct All {
+    user: CreateUser,
+    org: CreateOrg,
+    token: CreateToken,
+}
+
+#[async_trait]
+impl Operation for All {
+    type Out = ();
+    const NAME: &'static str = "set_up";
+
+    fn taken(&self, key: &Key) -> Error {
+        if *key == self.token.key() { self.token.taken(key) } else { self.user.taken(key) }
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        self.user.apply(tx).await?;
+        self.org.apply(tx).await?;
+        self.token.apply(tx).await
+    }
+}
+
+/// The key that all servers on a store seal with, kept in the store itself: made by the first that asks.
+///
+/// Addresses of files stay valid over a restart and on every server, and a job can read what another server sealed.
+/// Whoever reads the database can read the key: where that matters, make a [`SealingKey`] of a secret that is kept
+/// elsewhere.
+///
+/// # Errors
+/// The store's.
+pub async fn stored_sealing_key(
+    store: &Arc<dyn Store>,
+    clock: &dyn Clock,
+    ids: &dyn Ids,
+) -> Result<SealingKey> {
+    let receipt = Receipt { at: clock.now(), id: ids.next() };
+    let key = run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
+    let bytes = BASE32.decode(key.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+    let bytes: [u8; 32] =
+        bytes.ok_or_else(|| StoreError::Corrupt("the sealing key is not 32 bytes".to_owned()))?;
+    Ok(SealingKey::new(&bytes))
+}
+
+struct KeepKey {
+    drawn: [u8; 32],
+}
+
+#[async_trait]
+impl Operation for KeepKey {
+    type Out = String;
+    const NAME: &'static str = "sealing_key_keep";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<String> {
+        let at = KeyBuf::new("sys").part("sealing-key").key();
+        match tx.get_value(&at).await? {
+            Some(Value::Json(json)) => serde_json::from_slice(&json).map_err(Error::internal),
+            Some(_) => Err(StoreError::Corrupt("the sealing key is no text".to_owned()).into()),
+            None => {
+                let key = BASE32.encode(&self.drawn);
+                tx.create_value(at, Value::Json(serde_json::Value::from(key.as_str()).to_string().into()));
+                Ok(key)
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The first start on a store, and what its servers share.
+
+use std::sync::Arc;
+
+use docs_core::{
+    Actor, ErrorKind, Platform,
+    platform::{NewUser, SetUp, stored_sealing_key},
+    ports::{Ids, RandomIds, Secrets, SystemClock},
+    store::Store,
+};
+use docs_memstore::{MemObjects, MemStore};
+
+use crate::support::Refused;
+
+fn new(token: Option<&str>) -> SetUp {
+    SetUp {
+        administrator: NewUser {
+            display_name: "Ada".parse().expect("a name"),
+            email: "ada@example.com".parse().expect("an address"),
+        },
+        organization: "Engines".parse().expect("a title"),
+        token: token.map(str::to_owned),
+    }
+}
+
+#[tokio::test]
+async fn a_set_up_gives_an_administrator_whose_token_works_and_happens_once() {
+    let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    platform.set_up(&Actor::Platform, new(Some("too short"))).await.refused(ErrorKind::Invalid);
+    let done =
+        platform.set_up(&Actor::Platform, new(None)).await.expect("nothing was left of the refused one");
+    let actor = platform.authenticate(&done.token.secret).await.expect("the token is known");
+    assert_eq!(actor, Actor::User(done.administrator));
+    let org = platform.get_org(&actor, &done.organization).await.expect("an administrator sees it");
+    assert_eq!(org.title.as_str(), "Engines");
+    let error = platform.set_up(&Actor::Platform, new(None)).await.refused(ErrorKind::Conflict);
+    assert!(error.to_string().contains("email"), "{error}");
+    platform.set_up(&actor, new(None)).await.refused(ErrorKind::Forbidden);
+}
+
+#[tokio::test]
+async fn servers_on_one_store_seal_with_the_same_key() {
+    let store: Arc<dyn Store> = Arc::new(MemStore::new());
+    let key = async || stored_sealing_key(&store, &SystemClock, &RandomIds).await.expect("a key");
+    let (first, second) = (key().await, key().await);
+    let sealed = first.seal("file", "secret", RandomIds.next()).expect("sealed");
+    assert_eq!(second.open("file", &sealed).as_deref(), Ok("secret"));
+    let other: Arc<dyn Store> = Arc::new(MemStore::new());
+    let other = stored_sealing_key(&other, &SystemClock, &RandomIds).await.expect("a key");
+    other.open("file", &sealed).expect_err("another store has another key");
+}
