@@ -10,7 +10,7 @@ use docs_examples::{Setup, in_memory};
 use docs_http::HttpConfig;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let Setup { platform, token, .. } = in_memory("http://127.0.0.1:4020/docs-api").await?;
     let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
     let app = Router::new()

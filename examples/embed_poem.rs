@@ -15,7 +15,7 @@ fn hello() -> &'static str {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let Setup { platform, token, .. } = in_memory("http://127.0.0.1:4010/docs-api").await?;
     let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
     let app = Route::new()

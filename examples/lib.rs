@@ -13,6 +13,7 @@ use docs_core::{
 use docs_git::EmbeddedCheckout;
 use docs_memstore::{MemObjects, MemStore};
 use include_dir::{Dir, DirEntry, include_dir};
+use url::Url;
 
 /// The handbook, compiled in.
 static HANDBOOK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/handbook");
@@ -26,7 +27,7 @@ pub const MAIN: &str = "refs/heads/main";
 ///
 /// # Errors
 /// Never, unless the handbook was compiled in wrongly.
-pub fn handbook() -> Result<EmbeddedCheckout, Box<dyn Error>> {
+pub fn handbook() -> Result<EmbeddedCheckout, Box<dyn Error + Send + Sync>> {
     let mut files = Vec::new();
     let mut folders = vec![&HANDBOOK];
     while let Some(folder) = folders.pop() {
@@ -61,7 +62,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// The platform's.
-pub async fn in_memory(base_url: &str) -> Result<Setup, Box<dyn Error>> {
+pub async fn in_memory(base_url: &str) -> Result<Setup, Box<dyn Error + Send + Sync>> {
     let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
     let platform = builder.base_url(base_url).build();
     first_start(&platform, None).await?.ok_or_else(|| "a new store has no data".into())
@@ -71,7 +72,10 @@ pub async fn in_memory(base_url: &str) -> Result<Setup, Box<dyn Error>> {
 ///
 /// # Errors
 /// The platform's.
-pub async fn first_start(platform: &Platform, token: Option<&str>) -> Result<Option<Setup>, Box<dyn Error>> {
+pub async fn first_start(
+    platform: &Platform,
+    token: Option<&str>,
+) -> Result<Option<Setup>, Box<dyn Error + Send + Sync>> {
     let new = SetUp {
         administrator: NewUser {
             display_name: "Administrator".parse()?,
@@ -92,7 +96,11 @@ pub async fn first_start(platform: &Platform, token: Option<&str>) -> Result<Opt
 ///
 /// # Errors
 /// The platform's.
-pub async fn publish(setup: &Setup, title: &str, url: &str) -> Result<(SpaceId, SiteId), Box<dyn Error>> {
+pub async fn publish(
+    setup: &Setup,
+    title: &str,
+    url: &str,
+) -> Result<(SpaceId, SiteId), Box<dyn Error + Send + Sync>> {
     let Setup { platform, org, admin, .. } = setup;
     let space = CreateSpace { title: SpaceTitle::cut(title), ..CreateSpace::default() };
     let space = platform.create_space(admin, org, space).await?.id;
@@ -114,6 +122,44 @@ pub async fn publish(setup: &Setup, title: &str, url: &str) -> Result<(SpaceId, 
     };
     platform.import_git(admin, &space, import).await?;
     Ok((space, site))
+}
+
+/// Tells why the import into a space failed, if it did.
+///
+/// # Errors
+/// The sentence the job ended with; the platform's errors.
+pub async fn imported(setup: &Setup, space: &SpaceId) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let jobs = setup.platform.jobs_of_space(&setup.admin, space).await?;
+    match jobs.iter().find_map(|job| job.error.clone()) {
+        Some(why) => Err(why.into()),
+        None => Ok(()),
+    }
+}
+
+/// Reads an address under which others reach the server: absolute, and without a slash at its end.
+///
+/// # Errors
+/// When it is none.
+pub fn base_url(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|e| format!("{e}; write it like https://docs.example.com"))?;
+    match url.scheme() {
+        "http" | "https" if url.query().is_none() && url.fragment().is_none() => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err("must be an http or https address without `?` and `#`".to_owned()),
+    }
+}
+
+/// Reads a token as an HTTP header can carry it.
+///
+/// # Errors
+/// When it is too short, or has other characters than letters, digits and `-._~+/=` (RFC 6750).
+pub fn token(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+    if text.len() < 16 || !text.chars().all(fits) {
+        return Err("must be at least 16 letters, digits or characters of -._~+/=".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// Waits for SIGINT or SIGTERM.

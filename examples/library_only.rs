@@ -12,7 +12,7 @@ use docs_core::{
 use docs_memstore::{MemObjects, MemStore};
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
     let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
     let ada = platform.create_user(&Actor::Platform, ada).await?;

@@ -2,32 +2,40 @@
 //!
 //! `cargo run --release --example server`, `--help` for its flags.
 
-use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{
+    error::Error, io::IsTerminal as _, net::SocketAddr, path::Path, process::ExitCode, sync::Arc,
+    time::Duration,
+};
 
 use clap::{Parser, ValueEnum};
 use docs_core::{Platform, ports::GitRemote};
-use docs_examples::{HANDBOOK_URL, MAIN, Setup, first_start, handbook, publish, signalled};
+use docs_examples::{
+    HANDBOOK_URL, MAIN, Setup, base_url, first_start, handbook, imported, publish, signalled, token,
+};
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::HttpConfig;
 use docs_memstore::{MemObjects, MemStore};
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+use url::Url;
 
 /// A documentation platform.
 #[derive(Parser)]
+#[command(version)]
 struct Flags {
     /// Address to listen on.
     #[arg(long, env = "DOCS_BIND", default_value = "127.0.0.1:4000")]
     bind: SocketAddr,
     /// Address under which others reach the server; `http://` and the bind address when absent.
-    #[arg(long, env = "DOCS_BASE_URL")]
+    #[arg(long, env = "DOCS_BASE_URL", value_parser = base_url)]
     base_url: Option<String>,
     /// Where everything is kept.
     #[arg(long, env = "DOCS_STORE", default_value = "memory")]
     store: StoreKind,
     /// Token of the first administrator, at least 16 characters; made and printed once when absent.
-    #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
+    #[arg(long, env = "DOCS_TOKEN", hide_env_values = true, value_parser = token)]
     token: Option<String>,
     /// What imports and files by URL may reach.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
@@ -62,9 +70,21 @@ struct First {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
     let flags = Flags::parse();
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let colours = std::io::stderr().is_terminal();
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(colours).with_env_filter(filter).init();
+    match serve(flags).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
     let listener =
         TcpListener::bind(flags.bind).await.map_err(|e| format!("cannot listen on {}: {e}", flags.bind))?;
     let bound = listener.local_addr()?;
@@ -85,6 +105,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let (space, site) = publish(&setup, &first.title, &first.url).await?;
         if first.local {
             platform.settle().await?;
+            imported(&setup, &space).await.map_err(|why| format!("--import: {why}"))?;
         }
         greet(&base, &setup, flags.token.is_none(), (space.as_str(), site.as_str()));
     }
@@ -112,7 +133,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn remote(
     outbound: Outbound,
     import: Option<&str>,
-) -> Result<(Arc<dyn GitRemote>, First), Box<dyn Error>> {
+) -> Result<(Arc<dyn GitRemote>, First), Box<dyn Error + Send + Sync>> {
     let remote = LocalRemote::new().or(GitClient::new(outbound)?);
     let Some(import) = import else {
         let first = First { title: "Handbook".to_owned(), url: HANDBOOK_URL.to_owned(), local: true };
@@ -123,12 +144,14 @@ async fn remote(
     if import.contains("://") {
         return Ok((Arc::new(remote), First { title, url: import.to_owned(), local: false }));
     }
-    let folder = std::fs::canonicalize(Path::new(import)).map_err(|e| format!("--import {import}: {e}"))?;
-    let url = format!("file://{}", folder.display());
+    let folder = std::fs::canonicalize(Path::new(import)).map_err(|e| {
+        format!("--import {import}: {e}; give a folder, or a Git URL like https://example.com/docs.git")
+    })?;
+    let url = Url::from_file_path(&folder).map_err(|()| format!("--import {import}: no path of a folder"))?;
     let checkout = FolderCheckout::open(folder, Limits::default())
         .await
         .map_err(|e| format!("--import {import}: {e}"))?;
-    Ok((Arc::new(remote.with(&url, MAIN, checkout)), First { title, url, local: true }))
+    Ok((Arc::new(remote.with(url.as_str(), MAIN, checkout)), First { title, url: url.into(), local: true }))
 }
 
 /// Prints the addresses that a person needs.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docs_core::{Actor, Error, Platform, model::SpaceId};
 use poem::{
-    Endpoint, Request, Response, Route,
+    Endpoint, IntoResponse as _, Request, Response, Route,
+    endpoint::make_sync,
     http::{HeaderValue, StatusCode, header},
+    web::Redirect,
 };
 use poem_openapi::OpenApiService;
 
@@ -46,6 +48,8 @@ impl Authenticator for Platform {
 /// [`Problems`] when `config` names a path that is none.
 pub fn routes(platform: &Platform, config: HttpConfig) -> Result<HttpApp, Problems> {
     let files = Route::new().at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())));
+    #[cfg(feature = "explorer")]
+    let files = files.at("/", ReadOnly(make_sync(|_| Redirect::see_other("docs").into_response())));
     join(api(platform), about(), config, Arc::new(platform.clone()), files)
 }
 

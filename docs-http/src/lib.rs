@@ -163,7 +163,7 @@ impl fmt::Debug for HttpConfig {
 /// | `/healthz` | `{"status":"ok"}` when the platform can serve, else a failure |
 /// | `/metrics` | counters for Prometheus |
 /// | `/openapi.json` | the document |
-/// | `/docs` | a page to try the API out; feature `explorer` |
+/// | `/docs` | a page to try the API out, where `/` leads too; feature `explorer` |
 #[derive(Clone)]
 pub struct HttpApp {
     endpoint: Arc<BoxEndpoint<'static>>,

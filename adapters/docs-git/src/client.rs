@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
-    address::Address,
+    address::{Address, Daemon},
     checkout::GitCheckout,
     clone::{Job, Place, Source, check_reference},
     daemon,
@@ -99,6 +99,10 @@ impl GitClient {
         self
     }
 
+    fn guard(&self) -> Guard {
+        Guard::new(self.outbound, self.resolver.clone())
+    }
+
     async fn place(&self, request: &FetchRequest, address: &Address) -> Place {
         match (&self.cache, &request.cache_id) {
             (Some(cache), Some(id)) => cache.place(id, &address.identity()).await,
@@ -107,7 +111,7 @@ impl GitClient {
     }
 
     async fn run(&self, address: Address, job: JobParts) -> Result<GitCheckout, GitError> {
-        let guard = Guard::new(self.outbound, self.resolver.clone());
+        let guard = self.guard();
         let (line, asks) = line();
         match address {
             Address::Disk(disk) => listing::blocking(move || job.with(Source::Disk(disk)).run()).await,
@@ -126,6 +130,20 @@ impl GitClient {
 
 #[async_trait]
 impl GitRemote for GitClient {
+    fn check(&self, request: &FetchRequest) -> Result<(), GitError> {
+        check_reference(&request.reference)?;
+        let guard = self.guard();
+        match Address::parse(&request.url, self.outbound)? {
+            Address::Disk(_) => return Ok(()),
+            Address::Daemon(Daemon { host, port, .. }) => guard.check(&host, port),
+            Address::Web(web) => match (web.url.host(), web.url.port_or_known_default()) {
+                (Some(host), Some(port)) => guard.check(&host.to_owned(), port),
+                _ => return Err(GitError::Url("the URL has no host".to_owned())),
+            },
+        }
+        .map_err(|error| GitError::Refused(error.to_string()))
+    }
+
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
         let address = Address::parse(&request.url, self.outbound)?;
         check_reference(&request.reference)?;

@@ -50,6 +50,15 @@ impl LocalRemote {
 
 #[async_trait]
 impl GitRemote for LocalRemote {
+    fn check(&self, request: &FetchRequest) -> Result<(), GitError> {
+        match (self.checkouts.get(&request.url), &self.otherwise) {
+            (Some(refs), _) if refs.contains_key(&request.reference) => Ok(()),
+            (Some(_), _) => Err(GitError::NoRef(request.reference.clone())),
+            (None, Some(otherwise)) => otherwise.check(request),
+            (None, None) => Err(GitError::NoRepository),
+        }
+    }
+
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
         match (self.checkouts.get(&request.url), &self.otherwise) {
             (Some(refs), _) => match refs.get(&request.reference) {

@@ -117,16 +117,33 @@ impl Guard {
         }
         let addresses: Vec<_> = addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
         if !addresses.iter().all(|address| self.allows(*address)) {
-            return Err(HostError::Refused(match self.outbound {
-                Outbound::Public => {
-                    format!("`{host}` is not a public address, and this server connects to no other")
-                }
-                Outbound::Private | Outbound::Files => {
-                    format!("`{host}` is an address that this server never connects to")
-                }
-            }));
+            return Err(self.refused(host));
         }
         Ok(addresses)
+    }
+
+    /// Refuses a host that is an address which is not allowed. A name passes: where it leads shows when it is resolved.
+    ///
+    /// # Errors
+    /// When the host is refused.
+    pub fn check(&self, host: &Host<String>, port: u16) -> Result<(), HostError> {
+        let address = match host {
+            Host::Ipv4(address) => IpAddr::V4(*address),
+            Host::Ipv6(address) => IpAddr::V6(*address),
+            Host::Domain(_) => return Ok(()),
+        };
+        if self.allows(SocketAddr::new(address, port)) { Ok(()) } else { Err(self.refused(host)) }
+    }
+
+    fn refused(&self, host: &Host<String>) -> HostError {
+        HostError::Refused(match self.outbound {
+            Outbound::Public => {
+                format!("`{host}` is not a public address, and this server connects to no other")
+            }
+            Outbound::Private | Outbound::Files => {
+                format!("`{host}` is an address that this server never connects to")
+            }
+        })
     }
 
     fn allows(&self, address: SocketAddr) -> bool {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     ChangeRequestId, Emoji, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
-    list::constants,
+    list::constants, text::given,
 };
 
 constants! {
@@ -112,8 +112,10 @@ pub struct CreateChangeRequest {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct UpdateChangeRequest {
     /// At most 100 characters.
+    #[serde(default, deserialize_with = "given")]
     pub subject: Option<Subject>,
     /// `draft`, `open` or `archived`; a request becomes `merged` only by merging it.
+    #[serde(default, deserialize_with = "given")]
     pub status: Option<SettableStatus>,
 }
 
@@ -317,6 +319,7 @@ impl<'de> Deserialize<'de> for InsertPageChange {
         #[derive(Deserialize)]
         struct Own {
             document: DocumentInput,
+            #[serde(default, deserialize_with = "given")]
             into: Option<String>,
             at: Option<u32>,
             #[serde(rename = "ref")]

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EmailDomain, Hostname, OrgId, Patch, Role, SiteId, Text, Timestamp, Url, list::constants};
+use super::{
+    EmailDomain, Hostname, OrgId, Patch, Role, SiteId, Text, Timestamp, Url, list::constants, text::given,
+};
 
 constants! {
     /// `organization`.
@@ -195,10 +197,13 @@ pub struct OrganizationPermissions {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateOrganization {
     /// 2 to 255 characters.
+    #[serde(default, deserialize_with = "given")]
     pub title: Option<OrganizationTitle>,
     /// Replaces the domains.
+    #[serde(default, deserialize_with = "given")]
     pub email_domains: Option<Vec<EmailDomain>>,
     /// 3 to 32 characters, unique among organizations.
+    #[serde(default, deserialize_with = "given")]
     pub hostname: Option<Hostname>,
     /// A role, or `null` for guest.
     #[serde(default)]
@@ -210,9 +215,12 @@ pub struct UpdateOrganization {
     #[serde(default)]
     pub logo: Patch<Url>,
     /// Enforce single sign-on.
+    #[serde(default, deserialize_with = "given")]
     pub sso: Option<bool>,
     /// Enable AI features.
+    #[serde(default, deserialize_with = "given")]
     pub ai: Option<bool>,
     /// Enable invite links.
+    #[serde(default, deserialize_with = "given")]
     pub invite_links: Option<bool>,
 }

@@ -190,6 +190,9 @@ pub struct GitCommit {
     pub message: String,
     /// Tells whether the platform made the commit, as opposed to a person.
     pub created_by_platform: bool,
+    /// The same under the name that clients of the original API know.
+    #[serde(rename = "createdByGitBook", default)]
+    pub created_by_git_book: bool,
     /// Where the commit can be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

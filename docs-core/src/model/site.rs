@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Basename, Customization, Patch, ProxyOrigin, SectionId, SiteId, SiteSpaceId, Space, Text, Timestamp,
-    list::constants,
+    list::constants, text::given,
 };
 
 constants! {
@@ -264,18 +264,25 @@ pub enum NewSpace {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSite {
     /// 2 to 128 characters.
+    #[serde(default, deserialize_with = "given")]
     pub title: Option<SiteTitle>,
     /// Who may see it.
+    #[serde(default, deserialize_with = "given")]
     pub visibility: Option<SiteVisibility>,
     /// 1 to 100 characters, unique among sites.
+    #[serde(default, deserialize_with = "given")]
     pub basename: Option<Basename>,
     /// Whether content adapts to its visitor.
+    #[serde(default, deserialize_with = "given")]
     pub adaptive_content: Option<AdaptiveContent>,
     /// Whether agents may use it.
+    #[serde(default, deserialize_with = "given")]
     pub agents_context: Option<AgentsContext>,
     /// The site space to show first.
+    #[serde(default, deserialize_with = "given")]
     pub default_site_space: Option<String>,
     /// The section to show first.
+    #[serde(default, deserialize_with = "given")]
     pub default_site_section: Option<String>,
     /// Host and path to mount it on; `null` removes it.
     #[serde(default)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     CollectionId, DefaultLevel, Emoji, OrgId, Patch, RevisionId, Role, SpaceId, Text, Timestamp, Url,
-    list::constants,
+    list::constants, text::given,
 };
 
 constants! {
@@ -213,8 +213,10 @@ impl JsonSchema for LevelInput {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSpace {
     /// `live` or `locked`.
+    #[serde(default, deserialize_with = "given")]
     pub edit_mode: Option<EditMode>,
     /// At most 50 characters.
+    #[serde(default, deserialize_with = "given")]
     pub title: Option<SpaceTitle>,
     /// A role, `inherit`, or `null` to hide the space from all but administrators.
     #[serde(default)]

@@ -188,6 +188,11 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     }
 }
 
+/// Reads a field that a change may leave out, and that cannot be removed: `null` is refused.
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
 /// A point in time: UTC, to the millisecond, written as RFC 3339.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);

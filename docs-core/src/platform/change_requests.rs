@@ -180,7 +180,7 @@ impl Platform {
                 git: None,
                 conflicts,
             };
-            let clean = merged.conflicts.is_empty();
+            let clean = merged.is_clean();
             if self.write(&Merge { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
                 return Ok(MergeResult { revision: id, result });
@@ -221,7 +221,7 @@ impl Platform {
                 git: None,
                 conflicts: conflicted(&merged),
             };
-            let clean = merged.conflicts.is_empty();
+            let clean = merged.is_clean();
             if self.write(&Pull { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
                 return Ok(UpdateResult { revision: id, result });

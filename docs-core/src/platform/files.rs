@@ -81,6 +81,11 @@ pub fn media_type(name: &str) -> String {
     mime_guess::from_path(name).first_raw().unwrap_or(UNKNOWN_TYPE).to_owned()
 }
 
+/// Tells whether text is a media type, such as `image/png` or `text/plain; charset=utf-8`.
+pub(super) fn is_media_type(text: &str) -> bool {
+    text.parse::<mime_guess::Mime>().is_ok_and(|it| !it.subtype().as_str().is_empty())
+}
+
 /// The size of a picture, read from its first bytes; `None` for what is none.
 fn dimensions(bytes: &[u8]) -> Option<Dimensions> {
     let size = imagesize::blob_size(bytes).ok()?;

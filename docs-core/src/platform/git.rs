@@ -6,11 +6,14 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::import::IMPORT;
+use self::import::{git_error, path_error};
 use super::{Actor, Platform, access};
 use crate::{
     Error, ErrorKind, Result,
+    content::gitsync::RepoPath,
     model::{GitSync, ImportGitRepository, JobId, SpaceId, Text, Timestamp, UserId},
     policy::SpaceAction,
+    ports::FetchRequest,
     store::{Operation, Tx, jobs},
 };
 
@@ -42,9 +45,9 @@ impl Platform {
         space: &SpaceId,
         request: ImportGitRepository,
     ) -> Result<JobId> {
-        if self.git().is_none() {
-            return Err(Error::new(ErrorKind::Precondition, "this server does not read Git repositories"));
-        }
+        let git = self.git().ok_or_else(|| {
+            Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
+        })?;
         let clean = check_url(&request.url)?;
         if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
             return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
@@ -52,6 +55,15 @@ impl Platform {
         check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
         check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
         check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
+        // What can be told at once is refused here, where somebody reads it; the job tells the rest.
+        let wanted = FetchRequest {
+            url: request.url.to_string(),
+            reference: request.reference.to_string(),
+            cache_id: None,
+        };
+        git.check(&wanted).map_err(git_error)?;
+        let directory = request.repo_project_directory.as_deref().unwrap_or_default();
+        RepoPath::new(directory).map_err(|error| path_error(&error))?;
         let by = actor.require_user()?.clone();
         let id: JobId = self.id();
         let sealed_url = match clean == *request.url {

@@ -71,6 +71,15 @@ pub trait Checkout: Send + Sync {
 /// An adapter guards what it connects to: which schemes and addresses are allowed is its configuration.
 #[async_trait]
 pub trait GitRemote: Send + Sync + 'static {
+    /// Refuses what [`fetch`](GitRemote::fetch) would refuse without connecting to anything: a URL that is none, a
+    /// scheme or an address that is not allowed, a ref that is no full name.
+    ///
+    /// # Errors
+    /// [`GitError::Url`], [`GitError::Refused`], [`GitError::Ref`].
+    fn check(&self, _request: &FetchRequest) -> Result<(), GitError> {
+        Ok(())
+    }
+
     /// Fetches the tree of a ref.
     ///
     /// # Errors

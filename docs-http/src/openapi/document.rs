@@ -90,6 +90,15 @@ pub(super) fn positional(path: &str) -> String {
     rewritten(path, |position, _| format!(":param{position}"))
 }
 
+/// The path of a page is the one parameter that may hold slashes: it takes the rest of the request's path, so that it
+/// can be written as readers see it, or with `%2F`.
+pub(super) fn open_ended(path: &str) -> String {
+    match path.rsplit_once("/content/path/:") {
+        Some((before, name)) if !name.contains('/') => format!("{before}/content/path/*{name}"),
+        _ => path.to_owned(),
+    }
+}
+
 /// A path of the document, whose prefix poem-openapi leaves in the form of the route table.
 fn template(path: &str) -> String {
     rewritten(path, |_, name| format!("{{{name}}}"))

@@ -16,7 +16,7 @@ use poem_openapi::{
 };
 
 use super::{
-    document::{complete, positional, shape},
+    document::{complete, open_ended, positional, shape},
     operation::{Operation, known_methods},
 };
 use crate::{
@@ -91,7 +91,7 @@ impl<T: OpenApi> OpenApi for Outer<T> {
             if path == "/" {
                 root = Some(methods);
             } else {
-                table.insert(path, methods);
+                table.insert(open_ended(&path), methods);
             }
         }
         table.insert("/*rest".to_owned(), fallback(root));

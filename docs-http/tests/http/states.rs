@@ -51,7 +51,7 @@ async fn a_field_that_is_left_out_stays_and_null_clears_it() {
 }
 
 #[tokio::test]
-async fn fields_that_cannot_be_cleared_stay_when_they_are_null() {
+async fn null_is_refused_for_fields_that_cannot_be_cleared() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
@@ -68,8 +68,9 @@ async fn fields_that_cannot_be_cleared_stay_when_they_are_null() {
     ] {
         let before = s.get(path).await;
         for field in fields {
-            assert_eq!(s.patch(path, json!({ *field: null })).await, before, "{path} {field}");
+            s.invalid("PATCH", path, json!({ *field: null }), field).await;
         }
+        assert_eq!(s.get(path).await, before);
     }
 }
 
@@ -338,4 +339,48 @@ async fn a_deleted_site_leaves_its_spaces() {
     s.ask("GET", &site, &s.admin, None).await.refused(404, &site);
     assert_eq!(s.get(&format!("/v1/spaces/{space}")).await["visibility"], "private");
     s.check().await;
+}
+
+#[tokio::test]
+async fn what_an_update_left_undecided_is_told_by_the_merge_and_by_no_later_one() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let first = s.request(&space).await;
+    let insert =
+        json!({ "changes": [{ "operation": "insert_page", "document": { "markdown": "# A\n\nOne." } }] });
+    s.post(&format!("{first}/content"), 200, insert).await;
+    s.post(&format!("{first}/merge"), 200, json!({})).await;
+    let page = crate::server::id(&s.get(&format!("/v1/spaces/{space}/content/pages")).await["pages"][0]);
+    let edit = |text: &str| json!({ "changes": [{ "operation": "update_page", "page": page, "document": { "markdown": text } }] });
+    let (second, third) = (s.request(&space).await, s.request(&space).await);
+    s.post(&format!("{second}/content"), 200, edit("Two.")).await;
+    s.post(&format!("{third}/content"), 200, edit("Three.")).await;
+    let clean = s.post(&format!("{second}/merge"), 200, json!({})).await.body;
+    assert_eq!(clean["result"], "merge");
+    let updated = s.post(&format!("{third}/update"), 200, json!({})).await.body;
+    assert_eq!(updated["result"], "conflicts");
+    let merged = s.post(&format!("{third}/merge"), 200, json!({})).await.body;
+    assert_eq!(merged["result"], "conflicts", "nobody has decided yet");
+    let fourth = s.request(&space).await;
+    let insert = json!({ "changes": [{ "operation": "insert_page", "document": { "markdown": "# B" } }] });
+    s.post(&format!("{fourth}/content"), 200, insert).await;
+    let later = s.post(&format!("{fourth}/merge"), 200, json!({})).await.body;
+    assert_eq!(later["result"], "merge", "this one brings nothing to decide");
+}
+
+#[tokio::test]
+async fn a_page_is_read_by_its_path_with_plain_or_encoded_slashes() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let changes = json!({ "changes": [
+        { "operation": "insert_page", "document": { "markdown": "# Install" }, "ref": "up" },
+        { "operation": "insert_page", "document": { "markdown": "# Linux" }, "into": "up" },
+    ] });
+    s.post(&format!("{request}/content"), 200, changes).await;
+    for path in ["install/linux", "install%2Flinux"] {
+        let page = s.get(&format!("{request}/content/path/{path}")).await;
+        assert_eq!(page["title"], "Linux", "{path}");
+    }
+    s.ask("GET", &format!("{request}/content/path/install/mac"), &s.admin, None).await.refused(404, "page");
 }

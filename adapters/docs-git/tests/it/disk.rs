@@ -1,4 +1,4 @@
-use docs_core::ports::{GitError, GitRemote as _, RepoEntryKind};
+use docs_core::ports::{FetchRequest, GitError, GitRemote as _, RepoEntryKind};
 use docs_git::{GitClient, Limits, Outbound};
 use git2::{ObjectType, Signature, Time};
 
@@ -185,4 +185,29 @@ async fn folders_in_folders_without_end_are_stopped() {
     let client = client().with_limits(Limits { entries: 5_000, ..Limits::default() });
     let error = error_of(client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await);
     assert!(matches!(error, GitError::TooLarge(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn what_needs_no_connection_is_refused_beforehand() {
+    let check = |outbound, url: &str, reference: &str| {
+        let request = FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: None };
+        GitClient::new(outbound).expect("a client").check(&request).map_err(|error| error.to_string())
+    };
+    let main = "refs/heads/main";
+    for (url, reference, part) in [
+        ("file:///srv/docs", main, "no repositories from its disks"),
+        ("ssh://example.com/docs", main, "only `https`"),
+        ("http://10.0.0.1/docs.git", main, "not a public address"),
+        ("git://[::1]/docs.git", main, "not a public address"),
+        ("http://2130706433/docs.git", main, "not a public address"),
+        ("https://example.com/docs.git", "refs/heads/../x", "full name"),
+        ("https://example.com/docs.git", "main", "full name"),
+    ] {
+        let refused = check(Outbound::Public, url, reference).expect_err(url);
+        assert!(refused.contains(part), "{url} {reference}: {refused}");
+    }
+    check(Outbound::Public, "https://example.com/docs.git", main).expect("a name shows when it is resolved");
+    check(Outbound::Private, "http://10.0.0.1/docs.git", main).expect("allowed");
+    check(Outbound::Files, "file:///srv/docs", main).expect("allowed");
+    check(Outbound::Files, "http://169.254.169.254/docs.git", main).expect_err("never");
 }

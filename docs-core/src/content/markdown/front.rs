@@ -42,6 +42,10 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     }
     match serde_saphyr::from_str::<Value>(yaml) {
         Ok(Value::Object(keys)) => {
+            let (keys, replaced) = without_nul(keys);
+            if replaced {
+                warnings.push("The front matter contains the NUL character, which was replaced.".to_owned());
+            }
             let mut reader = Reader { keys, warnings };
             reader.read()
         }
@@ -57,6 +61,31 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
             FrontMatter::default()
         }
     }
+}
+
+/// YAML can escape the NUL character, which no text of the platform may hold.
+fn without_nul(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
+    fn clean(text: String, replaced: &mut bool) -> String {
+        if !text.contains('\0') {
+            return text;
+        }
+        *replaced = true;
+        text.replace('\0', "\u{fffd}")
+    }
+    fn walk(value: Value, replaced: &mut bool) -> Value {
+        match value {
+            Value::String(text) => Value::String(clean(text, replaced)),
+            Value::Array(items) => items.into_iter().map(|item| walk(item, replaced)).collect(),
+            Value::Object(keys) => Value::Object(walk_keys(keys, replaced)),
+            other => other,
+        }
+    }
+    fn walk_keys(keys: Map<String, Value>, replaced: &mut bool) -> Map<String, Value> {
+        keys.into_iter().map(|(key, value)| (clean(key, replaced), walk(value, replaced))).collect()
+    }
+    let mut replaced = false;
+    let keys = walk_keys(keys, &mut replaced);
+    (keys, replaced)
 }
 
 /// Takes known keys out of front matter; what stays is kept as it is.

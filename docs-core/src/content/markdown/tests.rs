@@ -299,3 +299,11 @@ proptest! {
         prop_assert!(page.body.ends_with(again.body));
     }
 }
+
+#[test]
+fn nul_that_yaml_escapes_is_replaced() {
+    let page = parse_page("---\ndescription: \"a\\0b\"\nvars:\n  k: \"v\\0\"\nown: [\"\\0\"]\n---\ntext\n");
+    let json = serde_json::to_string(&format!("{:?}", page.front)).unwrap();
+    assert!(json.contains("a\u{fffd}b") && json.contains("v\u{fffd}") && !json.contains("\\\\0"), "{json}");
+    assert_eq!(page.warnings.len(), 1);
+}

@@ -99,8 +99,19 @@ pub struct Merged {
     pub conflicts: Vec<ConflictNote>,
     /// How many pages of the result have something to decide, from this merge or an earlier one.
     pub conflicted: u64,
+    /// How many pages of the side that is not the change request's had something to decide before.
+    pub conflicted_before: u64,
     /// What it cost.
     pub cost: Cost,
+}
+
+impl Merged {
+    /// Tells whether this merge brings nothing to decide: neither of its own, nor something that an earlier one left
+    /// in the change request.
+    #[must_use]
+    pub const fn is_clean(&self) -> bool {
+        self.conflicts.is_empty() && self.conflicted <= self.conflicted_before
+    }
 }
 
 impl Content {
@@ -135,13 +146,15 @@ impl Content {
         } else {
             self.three_way(&mut session, base, other, request).await?
         };
-        let conflicted = session
+        let (conflicted, conflicted_before) = session
             .run(|session| {
                 let (from, to) = keys::class(keys::CONFLICTED);
-                Ok(map::count(session, &root, &from, &to)?)
+                let count = |root| map::count(session, root, &from, &to);
+                Ok((count(&root)?, count(&other)?))
             })
             .await?;
-        Ok(Merged { root, conflicts: notes.into_iter().collect(), conflicted, cost: session.finish() })
+        let conflicts = notes.into_iter().collect();
+        Ok(Merged { root, conflicts, conflicted, conflicted_before, cost: session.finish() })
     }
 
     async fn three_way(

@@ -18,7 +18,7 @@ use crate::{
     },
     platform::{
         Platform,
-        files::NewFile,
+        files::{NewFile, is_media_type},
         page_source::{cover_of, web_reference},
     },
     store::{
@@ -332,8 +332,13 @@ async fn revert_root(
 async fn file_bytes(platform: &Platform, file: &InsertFile, field: &str) -> Result<(Bytes, Option<String>)> {
     match (&file.url, &file.base64) {
         (None, Some(text)) => {
-            if file.content_type.is_none() {
-                return Err(Error::invalid(&format!("{field}.contentType"), "is needed with `base64`"));
+            let at = format!("{field}.contentType");
+            match &file.content_type {
+                None => return Err(Error::invalid(&at, "is needed with `base64`")),
+                Some(told) if !is_media_type(told) => {
+                    return Err(Error::invalid(&at, "must be a media type, like image/png"));
+                }
+                Some(_) => {}
             }
             let field = format!("{field}.base64");
             let too_large = || Error::invalid(&field, format_args!("must be at most {MAX_INLINE} bytes"));

@@ -157,6 +157,7 @@ fn git_commit(payload: &ImportPayload, commit: &Commit) -> GitCommit {
         oid: commit.oid.clone(),
         message: commit.message.chars().take(MAX_MESSAGE).collect(),
         created_by_platform: false,
+        created_by_git_book: false,
         url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
         reference: Some(payload.request.reference.to_string()),
     }
@@ -182,6 +183,6 @@ pub(super) fn format_error(error: FormatError) -> Error {
     Error::new(ErrorKind::Invalid, error.to_string()).caused_by(error)
 }
 
-fn path_error(error: &PathError) -> Error {
+pub(super) fn path_error(error: &PathError) -> Error {
     Error::invalid("repoProjectDirectory", error)
 }

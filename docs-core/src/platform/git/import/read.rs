@@ -136,13 +136,19 @@ impl<'a> Importer<'a> {
 
     async fn text_of(&mut self, file: &PlannedFile) -> Result<String> {
         let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
-        match String::from_utf8(bytes.to_vec()) {
-            Ok(text) => Ok(text),
+        let text = match String::from_utf8(bytes.to_vec()) {
+            Ok(text) => text,
             Err(error) => {
                 self.warnings.push(format!("{}: is not UTF-8; what is not was replaced", file.path));
-                Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+                String::from_utf8_lossy(error.as_bytes()).into_owned()
             }
+        };
+        if !text.contains('\0') {
+            return Ok(text);
         }
+        // As CommonMark says; an API that refuses the character could never take such a page back.
+        self.warnings.push(format!("{}: contains the NUL character, which was replaced", file.path));
+        Ok(text.replace('\0', "\u{fffd}"))
     }
 
     /// Reads the text of every page and reusable content, and adds the files they refer to.
