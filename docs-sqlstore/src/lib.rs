@@ -14,8 +14,6 @@ mod postgres;
 mod sqlite;
 mod value;
 
-pub use options::{OpenError, Options};
-#[cfg(feature = "postgres")]
-// pub use postgres::{PostgresObjects, PostgresStore};
+pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, WAIT};
 #[cfg(feature = "sqlite")]
-// pub use sqlite::{SqliteObjects, SqliteStore};
+pub use sqlite::{SqliteObjects, SqliteStore};
