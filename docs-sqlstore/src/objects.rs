@@ -74,7 +74,7 @@ pub(crate) struct TableObjects<R> {
     clock: Arc<dyn Clock>,
 }
 
-impl<R> TableObjects<R> {
+impl<R: ObjectRows> TableObjects<R> {
     pub(crate) fn new(rows: R, options: &Options) -> Self {
         Self { rows, blobs: options.the_blobs(), clock: options.the_clock() }
     }

@@ -80,7 +80,7 @@ impl File {
         Ok(conn)
     }
 
-    fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {
+    pub(super) fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {
         if conn.is_readonly(MAIN_DB).map_err(|error| self.refused(&error))? {
             let why = "it is read-only; the program needs to write to the file and to its folder, so make both writable";
             return Err(NotOpen::Refused(unusable(&self.path, why.to_owned())));

@@ -14,7 +14,7 @@ use docs_core::{
 use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
 };
 
@@ -30,8 +30,6 @@ pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
     open: Mutex<Open>,
-    /// When the time of the oldest open transaction is over; changes under the lock of `open`.
-    next_end: watch::Sender<Option<DateTime<Utc>>>,
 }
 
 /// The transactions that are open.
@@ -66,7 +64,6 @@ impl Pool {
             permits: Arc::new(Semaphore::new(size)),
             idle: Mutex::default(),
             open: Mutex::default(),
-            next_end: watch::Sender::new(None),
         }
     }
 
@@ -81,16 +78,12 @@ impl Pool {
     /// [`StoreError::Unavailable`] when the time is over.
     pub(super) async fn lease(self: &Arc<Self>, until: Instant) -> StoreResult<Lease> {
         let mut turn = pin!(Arc::clone(&self.permits).acquire_owned());
-        let mut next_end = self.next_end.subscribe();
         let waiting = async {
             loop {
-                let end = *next_end.borrow_and_update();
                 tokio::select! {
                     biased;
                     permit = &mut turn => return permit,
-                    // The sender lives as long as `self`.
-                    _ = next_end.changed() => {}
-                    () = self.overdue(end) => self.end_overdue(),
+                    () = self.clock.wait_until(self.next_end()) => self.end_overdue(),
                 }
             }
         };
@@ -105,36 +98,30 @@ impl Pool {
 
     /// Registers a transaction that begins now.
     pub(super) fn enter(&self, session: impl FnOnce(Ticket) -> Arc<Session>) -> Arc<Session> {
-        let limit = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
-        let end = self.clock.now().checked_add_signed(limit).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        let end = self.end_of_now();
         let mut open = self.open.lock();
         open.begun += 1;
         let ticket = Ticket { end, number: open.begun };
         let session = session(ticket);
         open.sessions.insert(ticket, Arc::downgrade(&session));
-        self.publish(&open);
         session
     }
 
     pub(super) fn leave(&self, ticket: Ticket) {
-        let mut open = self.open.lock();
-        open.sessions.remove(&ticket);
-        self.publish(&open);
+        self.open.lock().sessions.remove(&ticket);
     }
 
     /// Ends transactions whose time is over, so that a forgotten one keeps neither its connection nor, by its
     /// snapshot, the old versions of pages.
     pub(super) fn end_overdue(&self) {
         let now = self.clock.now();
-        if self.next_end.borrow().is_none_or(|end| now <= end) {
-            return;
-        }
         let overdue = {
             let mut open = self.open.lock();
+            if open.sessions.keys().next().is_none_or(|first| now <= first.end) {
+                return;
+            }
             let rest = open.sessions.split_off(&Ticket { end: now, number: 0 });
-            let overdue = std::mem::replace(&mut open.sessions, rest);
-            self.publish(&open);
-            overdue
+            std::mem::replace(&mut open.sessions, rest)
         };
         for session in overdue.into_values().filter_map(|session| session.upgrade()) {
             tracing::warn!(mode = ?self.mode, "a transaction was open for too long and is rolled back");
@@ -143,17 +130,17 @@ impl Pool {
         }
     }
 
-    fn publish(&self, open: &Open) {
-        let first = open.sessions.keys().next().map(|ticket| ticket.end);
-        self.next_end.send_if_modified(|end| std::mem::replace(end, first) != first);
+    /// The first time at which the time of a transaction can be over, of one that begins now or later if none is open.
+    fn next_end(&self) -> DateTime<Utc> {
+        let first = self.open.lock().sessions.keys().next().map(|ticket| ticket.end);
+        let end = first.unwrap_or_else(|| self.end_of_now());
+        end.checked_add_signed(TimeDelta::milliseconds(1)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Waits until this time is over.
-    async fn overdue(&self, end: Option<DateTime<Utc>>) {
-        match end.and_then(|end| end.checked_add_signed(TimeDelta::milliseconds(1))) {
-            Some(late) => self.clock.wait_until(late).await,
-            None => std::future::pending().await,
-        }
+    /// When the time of a transaction is over that begins now.
+    fn end_of_now(&self) -> DateTime<Utc> {
+        let limit = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
+        self.clock.now().checked_add_signed(limit).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
     fn crowded(&self) -> &'static str {
@@ -173,11 +160,16 @@ impl Pool {
 impl Lease {
     /// Works on the connection, which is opened where there is none yet.
     pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
-        let result = self.conn().and_then(|conn| work(conn));
+        let result = self.conn().and_then(work);
         result.map_err(|failure| {
             self.spoiled |= failure.spoils();
             failure.into()
         })
+    }
+
+    /// Tells whether a transaction is open on the connection.
+    pub(super) fn is_open(&self) -> bool {
+        self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit())
     }
 
     fn conn(&mut self) -> Outcome<&Connection> {

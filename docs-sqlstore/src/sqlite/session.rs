@@ -41,20 +41,28 @@ impl Session {
             Arc::new(Self { shared: Arc::clone(&shared), mode, ticket, lease: Mutex::new(Some(lease)) })
         });
         let starting = Arc::clone(&session);
-        blocking(move || {
-            starting.run(|conn| {
-                conn.busy_timeout(until.saturating_duration_since(Instant::now()))?;
-                match starting.mode {
-                    Mode::Write => conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?,
-                    Mode::Read => conn.prepare_cached("BEGIN")?.execute([])?,
-                };
-                // The first read is what fixes the snapshot.
-                let first = "SELECT EXISTS (SELECT 1 FROM docs_schema)";
-                Ok(conn.prepare_cached(first)?.query_row([], |_| Ok(()))?)
-            })
+        match blocking(move || starting.start(until)).await? {
+            Ok(()) => Ok(session),
+            Err(StoreError::Conflict) => {
+                let why = "the time of the transaction was over before it had begun; look for a slow disk";
+                Err(StoreError::Unavailable(why.to_owned()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn start(&self, until: Instant) -> StoreResult<()> {
+        self.run(|conn| {
+            conn.busy_timeout(until.saturating_duration_since(Instant::now()))?;
+            let begin = match self.mode {
+                Mode::Write => "BEGIN IMMEDIATE",
+                Mode::Read => "BEGIN",
+            };
+            conn.prepare_cached(begin)?.execute([])?;
+            // The first read is what fixes the snapshot.
+            let first = "SELECT EXISTS (SELECT 1 FROM docs_schema)";
+            Ok(conn.prepare_cached(first)?.query_row([], |_| Ok(()))?)
         })
-        .await??;
-        Ok(session)
     }
 
     /// Rolls back, if the transaction has not ended; waits for a call that is under way.
@@ -63,12 +71,18 @@ impl Session {
     }
 
     /// Works on the connection, while the transaction has time left.
-    fn run<T>(&self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
+    pub(super) fn run<T>(&self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
         let mut lease = self.lease.lock();
         if self.is_late() {
             *lease = None;
         }
-        lease.as_mut().ok_or(StoreError::Conflict)?.run(work)
+        let held = lease.as_mut().ok_or(StoreError::Conflict)?;
+        let result = held.run(work);
+        // A read can fail in a way that makes SQLite roll back. What came next would be outside of the transaction.
+        if !held.is_open() {
+            *lease = None;
+        }
+        result
     }
 
     fn commit(&self, batch: &Batch) -> StoreResult<()> {

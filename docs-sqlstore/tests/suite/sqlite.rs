@@ -1,5 +1,10 @@
 //! The conformance suite over a SQLite file, and what is special to it.
 
+mod crash;
+mod file;
+mod objects;
+mod transactions;
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -8,7 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use docs_core::store::{
-    Hash, Objects, Store,
+    Batch, Hash, Key, Mode, Objects, Op, Store, StoreResult, Txn, Value,
     conformance::{Factory, Note},
 };
 use docs_memstore::ManualClock;
@@ -89,6 +94,25 @@ fn copy_as_a_crash(from: &Path, to: &Path) {
     for suffix in ["", "-wal"] {
         let name = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
         std::fs::copy(name(from), name(to)).expect("there is room for a copy");
+    }
+}
+
+fn put(key: &str, n: i64) -> Op {
+    Op::Put(key.into(), Value::Int(n))
+}
+
+async fn begin(store: &SqliteStore, mode: Mode) -> Box<dyn Txn> {
+    store.begin(mode, &[]).await.expect("the database is there")
+}
+
+async fn commit(store: &SqliteStore, ops: Vec<Op>) -> StoreResult<()> {
+    begin(store, Mode::Write).await.commit(Batch { ops, feed: vec![] }).await
+}
+
+async fn int(txn: &dyn Txn, key: &str) -> Option<i64> {
+    match txn.get(&[Key::from(key)]).await.expect("the transaction is open").remove(0) {
+        Some(Value::Int(n)) => Some(n),
+        other => other.map(|value| panic!("{value:?} where a number was put")),
     }
 }
 
