@@ -4,6 +4,7 @@
 //! cursors, jobs) is written once, here.
 
 mod api;
+mod blobs;
 mod cursor;
 mod indexed;
 pub mod jobs;
@@ -17,6 +18,7 @@ mod run;
 mod tx;
 
 pub use api::*;
+pub use blobs::Blobs;
 pub use cursor::{
     DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
     fingerprint as cursor_fingerprint, open as open_cursor, seal as seal_cursor,

@@ -1,0 +1,104 @@
+-- The tables of the platform.
+--
+-- `k` is the key of the store, ordered by its bytes. Records lie in a table of their kind, as JSON in `doc`.
+CREATE TABLE r_usr  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_tok  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_org  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_mem  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_spc  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_rev  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_crq  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_site (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_ssp  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+CREATE TABLE r_job  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
+
+-- Everything else but counters: index rows, unique values, receipts, numbers. JSON in `v`, or a number in `n`, or
+-- neither.
+CREATE TABLE ix (
+    k TEXT PRIMARY KEY NOT NULL,
+    v TEXT,
+    n INTEGER,
+    CHECK (v IS NULL OR n IS NULL)
+) STRICT, WITHOUT ROWID;
+
+-- Counters: they are added to without being read.
+CREATE TABLE ctr (k TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- The change feed. Writers go one after another, so `seq` is the order of the commits; a number is never used twice.
+CREATE TABLE feed (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    topic INTEGER NOT NULL,
+    k TEXT NOT NULL
+) STRICT;
+CREATE INDEX feed_topic ON feed (topic, seq);
+
+-- Immutable content. `h` is its hash as records name it. `raw` is the same hash as bytes: objects are listed in that
+-- order, which is not the order of the text. The bytes are in `data`, or outside under the name `loc`. Times are
+-- milliseconds since 1970. `dying` is 1 for an object that is about to be removed. The large column comes last, so
+-- that reading the others does not read it.
+CREATE TABLE obj (
+    domain TEXT NOT NULL,
+    h TEXT NOT NULL,
+    raw BLOB NOT NULL,
+    len INTEGER NOT NULL,
+    touched INTEGER NOT NULL,
+    dying INTEGER,
+    loc TEXT,
+    data BLOB,
+    PRIMARY KEY (domain, h),
+    CHECK ((loc IS NULL) <> (data IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX obj_raw ON obj (domain, raw);
+
+-- For people. A space is as visible as the first published site it is on; ids need no escaping in keys.
+CREATE VIEW v_space AS
+SELECT s.doc ->> 'id' AS id,
+       s.doc ->> 'title' AS title,
+       s.doc ->> 'organization' AS organization,
+       coalesce(
+           (SELECT t.doc ->> 'visibility'
+            FROM ix
+            JOIN r_site AS t
+              ON t.k = 'site!' || substr(ix.k, 8 + length(s.doc ->> 'id'),
+                                         instr(substr(ix.k, 8 + length(s.doc ->> 'id')), '!') - 1)
+            WHERE ix.k >= 'ssp.s!' || (s.doc ->> 'id') || '!'
+              AND ix.k < 'ssp.s!' || (s.doc ->> 'id') || '"'
+              AND s.doc ->> 'deleted_at' IS NULL
+              AND t.doc ->> 'published'
+            ORDER BY ix.k
+            LIMIT 1),
+           'private'
+       ) AS visibility,
+       s.doc ->> 'default_level' AS default_level,
+       s.doc ->> 'edit_mode' AS edit_mode,
+       s.doc ->> 'created_by' AS created_by,
+       s.doc ->> 'created_at' AS created_at,
+       s.doc ->> 'updated_at' AS updated_at,
+       s.doc ->> 'deleted_at' AS deleted_at,
+       s.doc ->> 'head' AS head,
+       s.doc ->> 'root' AS root,
+       s.doc ->> 'domain' AS domain
+FROM r_spc AS s;
+
+CREATE VIEW v_member AS
+SELECT m.doc ->> 'organization' AS organization,
+       o.doc ->> 'title' AS organization_title,
+       m.doc ->> 'user' AS user,
+       u.doc ->> 'email' AS email,
+       u.doc ->> 'display_name' AS name,
+       m.doc ->> 'role' AS role,
+       m.doc ->> 'joined_at' AS joined_at
+FROM r_mem AS m
+LEFT JOIN r_usr AS u ON u.k = 'usr!' || (m.doc ->> 'user')
+LEFT JOIN r_org AS o ON o.k = 'org!' || (m.doc ->> 'organization');
+
+CREATE VIEW v_site AS
+SELECT doc ->> 'id' AS id,
+       doc ->> 'title' AS title,
+       doc ->> 'organization' AS organization,
+       doc ->> 'basename' AS basename,
+       doc ->> 'visibility' AS visibility,
+       doc ->> 'published' AS published,
+       doc ->> 'created_by' AS created_by,
+       doc ->> 'created_at' AS created_at
+FROM r_site;

@@ -1,0 +1,72 @@
+//! Copies of a database that is in use.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use docs_core::{
+    ports::{Ids, RandomIds, id_text},
+    store::{Mode, StoreError, StoreResult},
+};
+use rusqlite::Connection;
+
+use super::{
+    error::{Failure, Outcome},
+    file::File,
+};
+
+/// Writes a copy: first under another name, then, when it is on the disk, under its own.
+pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
+    let path = std::path::absolute(path).map_err(|error| unwritten(path, &error.to_string()))?;
+    if path.exists() {
+        return Err(unwritten(&path, "there is a file of that name; name another, or move it away"));
+    }
+    let part = Part::beside(&path)?;
+    // Not a connection for reading: those may not write to any file.
+    let conn = file.connect(Mode::Write).map_err(Failure::from)?;
+    copy(&conn, &part.0, &path)?;
+    part.rename(&path).map_err(|error| unwritten(&path, &error.to_string()))
+}
+
+fn copy(conn: &Connection, part: &Path, path: &Path) -> StoreResult<()> {
+    let name = part.to_str().ok_or_else(|| unwritten(path, "the path must be UTF-8"))?;
+    let copied: Outcome<()> = conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(Failure::from);
+    copied.map_err(|failure| match StoreError::from(failure) {
+        StoreError::Unavailable(why) => unwritten(path, &why),
+        error => error,
+    })
+}
+
+/// A file that is not complete yet. Removed when dropped, unless it has got its name.
+struct Part(PathBuf);
+
+impl Part {
+    fn beside(path: &Path) -> StoreResult<Self> {
+        let name = path.file_name().ok_or_else(|| unwritten(path, "this is no name of a file"))?;
+        let mut name = name.to_owned();
+        name.push(format!(".{}.part", id_text(RandomIds.next())));
+        Ok(Self(path.with_file_name(name)))
+    }
+
+    fn rename(&self, path: &Path) -> io::Result<()> {
+        fs::File::open(&self.0)?.sync_all()?;
+        fs::rename(&self.0, path)?;
+        // The new name has to reach the disk too.
+        path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(file = %self.0.display(), %error, "half a backup cannot be removed; remove it by hand");
+        }
+    }
+}
+
+fn unwritten(path: &Path, why: &str) -> StoreError {
+    StoreError::Unavailable(format!("no backup was written to {}: {why}", path.display()))
+}

@@ -1,0 +1,166 @@
+//! What goes wrong in SQLite, in the words of the store.
+
+use docs_core::store::StoreError;
+use rusqlite::{Error, ErrorCode};
+
+/// A failure on the way to the caller.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// SQLite failed.
+    Sqlite(Error),
+    /// The store has its answer already.
+    Store(StoreError),
+}
+
+/// What work on a connection gives.
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Failure {
+    /// A failure of the statement `COMMIT` itself.
+    ///
+    /// Where the disk failed, the commit may have been written and only the confirmation may be missing. Then a crash
+    /// now would bring it back, while otherwise the next commit overwrites it.
+    pub(super) fn of_commit(error: Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::SystemIoFailure) => {
+                Self::Store(StoreError::Unknown(format!("{error}; look at the disk and at the system's log")))
+            }
+            _ => Self::Sqlite(error),
+        }
+    }
+
+    /// Tells whether the connection is no longer to be trusted.
+    pub(super) fn spoils(&self) -> bool {
+        match self {
+            Self::Store(error) => matches!(error, StoreError::Unknown(_)),
+            Self::Sqlite(error) => !matches!(
+                error.sqlite_error_code(),
+                Some(
+                    ErrorCode::DatabaseBusy
+                        | ErrorCode::DatabaseLocked
+                        | ErrorCode::DiskFull
+                        | ErrorCode::TooBig
+                        | ErrorCode::ConstraintViolation
+                )
+            ),
+        }
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        let error = match failure {
+            Failure::Store(error) => return error,
+            Failure::Sqlite(error) => error,
+        };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::TooBig) => {
+                Self::TooLarge("a value of more than SQLite takes, 1,000,000,000 bytes")
+            }
+            Some(code) => match advice(code) {
+                Some(advice) => Self::Unavailable(format!("{error}: {advice}")),
+                None => Self::Corrupt(format!("{error}: {DAMAGED}")),
+            },
+            None => Self::Corrupt(format!("{error}: {DAMAGED}")),
+        }
+    }
+}
+
+const DAMAGED: &str = "the file is not what the program wrote; stop the program, keep a copy of the file and its -wal, \
+                       run `PRAGMA integrity_check` in the sqlite3 shell, and restore a backup if it complains";
+
+/// What to do about a failure that passes; nothing for one that does not.
+pub(super) fn advice(code: ErrorCode) -> Option<&'static str> {
+    Some(match code {
+        ErrorCode::DiskFull => {
+            "there is no room for more; make room on the disk, and writing goes on without a restart"
+        }
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            "another program holds the database; if it lasts, end the one that has a transaction open"
+        }
+        ErrorCode::ReadOnly => "the program needs to write to the file and to its folder; make both writable",
+        ErrorCode::SystemIoFailure => "the disk failed; look at the disk and at the system's log",
+        ErrorCode::CannotOpen => {
+            "the file cannot be opened; look whether it is there, may be read and written along with its folder, and \
+             whether the program has too many files open (`ulimit -n`)"
+        }
+        ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied => {
+            "the program may not use the file; give it the right to read and write the file and its folder"
+        }
+        ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport => {
+            "the file system cannot lock files as SQLite needs it; move the file to a local disk"
+        }
+        ErrorCode::OutOfMemory => "the machine is out of memory; give the program more",
+        ErrorCode::OperationInterrupted | ErrorCode::OperationAborted | ErrorCode::SchemaChanged => {
+            "try again"
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn failure(code: i32) -> Error {
+        Error::SqliteFailure(ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn passing_trouble_is_unavailable_and_says_what_to_do() {
+        for code in [
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_IOERR_READ,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_NOMEM,
+            ffi::SQLITE_PROTOCOL,
+        ] {
+            let told = StoreError::from(Failure::from(failure(code)));
+            assert!(matches!(&told, StoreError::Unavailable(text) if text.len() > 40), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn damage_is_corrupt() {
+        for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB, ffi::SQLITE_ERROR] {
+            let told = StoreError::from(Failure::from(failure(code)));
+            assert!(matches!(told, StoreError::Corrupt(_)), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn a_commit_that_the_disk_did_not_confirm_is_unknown() {
+        let told = |code| StoreError::from(Failure::of_commit(failure(code)));
+        assert!(matches!(told(ffi::SQLITE_IOERR_FSYNC), StoreError::Unknown(_)));
+        assert!(matches!(told(ffi::SQLITE_FULL), StoreError::Unavailable(_)));
+        assert!(matches!(told(ffi::SQLITE_BUSY), StoreError::Unavailable(_)));
+    }
+
+    #[test]
+    fn a_connection_is_kept_after_what_is_no_fault_of_it() {
+        for (code, spoils) in [
+            (ffi::SQLITE_FULL, false),
+            (ffi::SQLITE_BUSY, false),
+            (ffi::SQLITE_IOERR_SHMMAP, true),
+            (ffi::SQLITE_CORRUPT, true),
+        ] {
+            assert_eq!(Failure::from(failure(code)).spoils(), spoils, "{code}");
+        }
+    }
+}

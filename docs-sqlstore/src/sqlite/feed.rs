@@ -1,0 +1,81 @@
+//! The change feed: a table, and a wake-up for those who wait in this process.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use docs_core::store::{FeedPos, Key, StoreError};
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tokio::sync::watch;
+
+use super::{error::Outcome, rows::Fed};
+
+/// Items that are removed in one transaction, so that a long trim lets writers in between.
+const TRIM: u32 = 5_000;
+
+/// The last number of each topic that this process fed or waits for.
+#[derive(Default, Debug)]
+pub(super) struct Topics(Mutex<BTreeMap<u16, watch::Sender<i64>>>);
+
+impl Topics {
+    /// Wakes those who wait for the topics of a commit.
+    pub(super) fn tell(&self, fed: &Fed) {
+        let topics = self.0.lock();
+        for (topic, seq) in fed {
+            if let Some(last) = topics.get(topic) {
+                // Commits may tell in another order than they committed.
+                last.send_if_modified(|last| {
+                    let grows = *last < *seq;
+                    *last = (*last).max(*seq);
+                    grows
+                });
+            }
+        }
+    }
+
+    pub(super) fn watch(&self, topic: u16) -> watch::Receiver<i64> {
+        self.0.lock().entry(topic).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+}
+
+/// The number of a position; only positions that may have been given are taken.
+pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Outcome<i64> {
+    let Some(FeedPos(text)) = pos else { return Ok(0) };
+    let last = "SELECT seq FROM sqlite_sequence WHERE name = 'feed'";
+    let last: i64 = conn.prepare_cached(last)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0);
+    let number = text
+        .split_once('.')
+        .and_then(|(_, n)| n.parse().ok())
+        .filter(|n| (1..=last).contains(n) && *position(topic, *n).0 == **text);
+    Ok(number.ok_or(StoreError::Misuse("a position that this store never gave for this topic"))?)
+}
+
+/// Up to `max` items after a number.
+pub(super) fn after(conn: &Connection, topic: u16, after: i64, max: u32) -> Outcome<Vec<(FeedPos, Key)>> {
+    let sql = "SELECT seq, k FROM feed WHERE topic = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let mut select = conn.prepare_cached(sql)?;
+    let item = |row: &rusqlite::Row<'_>| {
+        Ok((
+            position(topic, row.get(0)?),
+            Key::from(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?),
+        ))
+    };
+    Ok(select.query_map(params![topic, after, max], item)?.collect::<Result<_, _>>()?)
+}
+
+/// Tells whether there is an item after a number.
+pub(super) fn has(conn: &Connection, topic: u16, after: i64) -> Outcome<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM feed WHERE topic = ?1 AND seq > ?2)";
+    Ok(conn.prepare_cached(sql)?.query_row(params![topic, after], |row| row.get(0))?)
+}
+
+/// Removes some of the items up to a number; answers whether there may be more.
+pub(super) fn trim(conn: &Connection, topic: u16, upto: i64) -> Outcome<bool> {
+    let sql = "DELETE FROM feed WHERE seq IN \
+               (SELECT seq FROM feed WHERE topic = ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3)";
+    let removed = conn.prepare_cached(sql)?.execute(params![topic, upto, TRIM])?;
+    Ok(u32::try_from(removed).is_ok_and(|removed| removed == TRIM))
+}
+
+fn position(topic: u16, n: i64) -> FeedPos {
+    FeedPos(Arc::from(format!("{topic}.{n}")))
+}

@@ -1,0 +1,159 @@
+//! The table of objects.
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_core::store::{Hash, StoreError, StoreResult};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{error::Outcome, shared::Shared};
+use crate::objects::{ObjectRows, Place};
+
+/// The table `obj` of a database.
+#[derive(Clone)]
+pub(crate) struct Rows(pub(super) Arc<Shared>);
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rows").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl ObjectRows for Rows {
+    async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>> {
+        let (domain, hashes) = (domain.to_owned(), hashes.to_vec());
+        self.0.write(move |conn| touch(conn, &domain, hashes, now)).await
+    }
+
+    async fn insert(
+        &self,
+        domain: &str,
+        rows: Vec<(Hash, usize, Place)>,
+        now: DateTime<Utc>,
+    ) -> StoreResult<()> {
+        let domain = domain.to_owned();
+        self.0.write(move |conn| rows.iter().try_for_each(|row| insert(conn, &domain, row, now))).await
+    }
+
+    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Place>>> {
+        let (domain, hashes) = (domain.to_owned(), hashes.to_vec());
+        self.0.read(move |conn| hashes.iter().map(|hash| read(conn, &domain, hash)).collect()).await
+    }
+
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        before: DateTime<Utc>,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        let domain = domain.to_owned();
+        self.0
+            .read(move |conn| {
+                let sql = "SELECT raw FROM obj WHERE domain = ?1 AND raw > ?2 AND touched <= ?3 \
+                           ORDER BY raw LIMIT ?4";
+                let after = after.as_ref().map_or(&[][..], |hash| hash.as_bytes());
+                let mut select = conn.prepare_cached(sql)?;
+                let raw = |row: &Row<'_>| row.get(0).map(Hash::from_bytes);
+                let found = select.query_map(params![domain, after, before.timestamp_millis(), max], raw)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    async fn condemn(
+        &self,
+        domain: &str,
+        hashes: &[Hash],
+        before: DateTime<Utc>,
+    ) -> StoreResult<Vec<(Hash, String)>> {
+        let (domain, hashes) = (domain.to_owned(), hashes.to_vec());
+        self.0.write(move |conn| condemn(conn, &domain, hashes, before)).await
+    }
+
+    async fn remove(&self, domain: &str, rows: &[(Hash, String)]) -> StoreResult<()> {
+        let (domain, rows) = (domain.to_owned(), rows.to_vec());
+        self.0
+            .write(move |conn| {
+                let sql = "DELETE FROM obj WHERE domain = ?1 AND h = ?2 AND loc = ?3 AND dying IS NOT NULL";
+                for (hash, loc) in rows {
+                    conn.prepare_cached(sql)?.execute(params![domain, hash.to_string(), loc])?;
+                }
+                Ok(())
+            })
+            .await
+    }
+}
+
+fn touch(conn: &Connection, domain: &str, hashes: Vec<Hash>, now: DateTime<Utc>) -> Outcome<Vec<Hash>> {
+    // Clocks of several processes differ, so a touch never makes an object look older.
+    let sql = "UPDATE obj SET touched = max(touched, ?3) WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
+    let mut update = conn.prepare_cached(sql)?;
+    let mut absent = Vec::new();
+    for hash in hashes {
+        if update.execute(params![domain, hash.to_string(), now.timestamp_millis()])? == 0 {
+            absent.push(hash);
+        }
+    }
+    Ok(absent)
+}
+
+fn insert(
+    conn: &Connection,
+    domain: &str,
+    (hash, len, place): &(Hash, usize, Place),
+    now: DateTime<Utc>,
+) -> Outcome<()> {
+    let text = hash.to_string();
+    let replaced = "DELETE FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NOT NULL";
+    conn.prepare_cached(replaced)?.execute(params![domain, text])?;
+    let sql = "INSERT INTO obj (domain, h, raw, len, touched, loc, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+               ON CONFLICT (domain, h) DO UPDATE SET touched = max(touched, excluded.touched)";
+    let (loc, data): (Option<&str>, Option<&[u8]>) = match place {
+        Place::Row(bytes) => (None, Some(bytes)),
+        Place::Blob(name) => (Some(name), None),
+    };
+    let len = i64::try_from(*len).map_err(|_| StoreError::TooLarge("an object"))?;
+    let row = params![domain, text, hash.as_bytes(), len, now.timestamp_millis(), loc, data];
+    conn.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}
+
+fn read(conn: &Connection, domain: &str, hash: &Hash) -> Outcome<Option<Place>> {
+    let sql = "SELECT loc, data FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
+    let place = |row: &Row<'_>| {
+        Ok(match row.get::<_, Option<String>>(0)? {
+            Some(name) => Place::Blob(name),
+            None => Place::Row(Bytes::from(row.get::<_, Vec<u8>>(1)?)),
+        })
+    };
+    Ok(conn.prepare_cached(sql)?.query_row(params![domain, hash.to_string()], place).optional()?)
+}
+
+fn condemn(
+    conn: &Connection,
+    domain: &str,
+    hashes: Vec<Hash>,
+    before: DateTime<Utc>,
+) -> Outcome<Vec<(Hash, String)>> {
+    let remove = "DELETE FROM obj WHERE domain = ?1 AND h = ?2 AND touched <= ?3 AND loc IS NULL";
+    let mark = "UPDATE obj SET dying = 1 WHERE domain = ?1 AND h = ?2 AND touched <= ?3 AND dying IS NULL";
+    let marked = "SELECT loc FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NOT NULL";
+    let mut condemned = Vec::new();
+    for hash in hashes {
+        let text = hash.to_string();
+        let row = params![domain, text, before.timestamp_millis()];
+        if conn.prepare_cached(remove)?.execute(row)? > 0 {
+            continue;
+        }
+        conn.prepare_cached(mark)?.execute(row)?;
+        let mut select = conn.prepare_cached(marked)?;
+        if let Some(loc) = select.query_row(params![domain, text], |row| row.get(0)).optional()? {
+            condemned.push((hash, loc));
+        }
+    }
+    Ok(condemned)
+}

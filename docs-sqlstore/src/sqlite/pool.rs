@@ -1,0 +1,198 @@
+//! Connections, given out one at a time, and taken back from transactions that were forgotten.
+
+use std::{
+    collections::BTreeMap,
+    pin::pin,
+    sync::{Arc, Weak},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use docs_core::{
+    ports::Clock,
+    store::{MAX_TXN, Mode, StoreError, StoreResult},
+};
+use parking_lot::Mutex;
+use rusqlite::Connection;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout_at},
+};
+
+use super::{error::Outcome, file::File, session::Session};
+
+/// The connections for one kind of transaction: a single one for writing, several for reading.
+///
+/// Whoever comes first is served first. Invariant: of each connection that is not idle there is a [`Lease`].
+pub(super) struct Pool {
+    mode: Mode,
+    file: Arc<File>,
+    clock: Arc<dyn Clock>,
+    permits: Arc<Semaphore>,
+    idle: Mutex<Vec<Connection>>,
+    open: Mutex<Open>,
+}
+
+/// The transactions that are open.
+#[derive(Default)]
+struct Open {
+    begun: u64,
+    sessions: BTreeMap<Ticket, Weak<Session>>,
+}
+
+/// When the time of a transaction is over, and a number that tells it from others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Ticket {
+    pub(super) end: DateTime<Utc>,
+    number: u64,
+}
+
+/// The right to use a connection. Dropping it rolls back what is open and gives the connection back.
+pub(super) struct Lease {
+    pool: Arc<Pool>,
+    conn: Option<Connection>,
+    spoiled: bool,
+    /// Given back last: then the next in turn finds the connection idle.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Pool {
+    pub(super) fn new(mode: Mode, size: usize, file: &Arc<File>, clock: &Arc<dyn Clock>) -> Self {
+        Self {
+            mode,
+            file: Arc::clone(file),
+            clock: Arc::clone(clock),
+            permits: Arc::new(Semaphore::new(size)),
+            idle: Mutex::default(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// Adds a connection that was opened elsewhere.
+    pub(super) fn add(&self, conn: Connection) {
+        self.idle.lock().push(conn);
+    }
+
+    /// Waits for a connection, until a time at most. Ends transactions whose time is over.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the time is over.
+    pub(super) async fn lease(self: &Arc<Self>, until: Instant) -> StoreResult<Lease> {
+        let mut turn = pin!(Arc::clone(&self.permits).acquire_owned());
+        let waiting = async {
+            loop {
+                tokio::select! {
+                    biased;
+                    permit = &mut turn => return permit,
+                    () = self.clock.wait_until(self.next_end()) => self.end_overdue(),
+                }
+            }
+        };
+        match timeout_at(until, waiting).await {
+            Ok(Ok(permit)) => {
+                Ok(Lease { pool: Arc::clone(self), conn: None, spoiled: false, _permit: permit })
+            }
+            // Nobody closes the semaphore, so what ends here is the wait.
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable(self.crowded().to_owned())),
+        }
+    }
+
+    /// Registers a transaction that begins now.
+    pub(super) fn enter(&self, session: impl FnOnce(Ticket) -> Arc<Session>) -> Arc<Session> {
+        let end = self.end_of_now();
+        let mut open = self.open.lock();
+        open.begun += 1;
+        let ticket = Ticket { end, number: open.begun };
+        let session = session(ticket);
+        open.sessions.insert(ticket, Arc::downgrade(&session));
+        session
+    }
+
+    pub(super) fn leave(&self, ticket: Ticket) {
+        self.open.lock().sessions.remove(&ticket);
+    }
+
+    /// Ends transactions whose time is over, so that a forgotten one keeps neither its connection nor, by its
+    /// snapshot, the old versions of pages.
+    pub(super) fn end_overdue(&self) {
+        let now = self.clock.now();
+        let overdue = {
+            let mut open = self.open.lock();
+            if open.sessions.keys().next().is_none_or(|first| now <= first.end) {
+                return;
+            }
+            let rest = open.sessions.split_off(&Ticket { end: now, number: 0 });
+            std::mem::replace(&mut open.sessions, rest)
+        };
+        for session in overdue.into_values().filter_map(|session| session.upgrade()) {
+            tracing::warn!(mode = ?self.mode, "a transaction was open for too long and is rolled back");
+            // A call of it may be under way, which is waited for.
+            tokio::task::spawn_blocking(move || session.end());
+        }
+    }
+
+    /// The first time at which the time of a transaction can be over, of one that begins now or later if none is open.
+    fn next_end(&self) -> DateTime<Utc> {
+        let first = self.open.lock().sessions.keys().next().map(|ticket| ticket.end);
+        let end = first.unwrap_or_else(|| self.end_of_now());
+        end.checked_add_signed(TimeDelta::milliseconds(1)).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// When the time of a transaction is over that begins now.
+    fn end_of_now(&self) -> DateTime<Utc> {
+        let limit = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
+        self.clock.now().checked_add_signed(limit).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    fn crowded(&self) -> &'static str {
+        match self.mode {
+            Mode::Write => {
+                "other write transactions are in front, and the time to wait for one's turn is over; try again, and \
+                 if it lasts, look for slow writers or a slow disk"
+            }
+            Mode::Read => {
+                "all connections are in use, and the time to wait for one is over; try again, and if it lasts, allow \
+                 more connections"
+            }
+        }
+    }
+}
+
+impl Lease {
+    /// Works on the connection, which is opened where there is none yet.
+    pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
+        let result = self.conn().and_then(work);
+        result.map_err(|failure| {
+            self.spoiled |= failure.spoils();
+            failure.into()
+        })
+    }
+
+    /// Tells whether a transaction is open on the connection.
+    pub(super) fn is_open(&self) -> bool {
+        self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit())
+    }
+
+    fn conn(&mut self) -> Outcome<&Connection> {
+        let conn = match self.conn.take().or_else(|| self.pool.idle.lock().pop()) {
+            Some(conn) => conn,
+            None => self.pool.file.connect(self.pool.mode)?,
+        };
+        Ok(self.conn.insert(conn))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(conn) = self.conn.take() else { return };
+        // SQLite may have rolled back by itself, as it does when the disk is full.
+        if !conn.is_autocommit()
+            && let Err(error) = conn.execute_batch("ROLLBACK")
+        {
+            tracing::warn!(%error, "a transaction cannot be rolled back; its connection is closed, which ends it");
+            return;
+        }
+        if !self.spoiled {
+            self.pool.idle.lock().push(conn);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Keys and values in tables: the statements of a transaction.
+
+use std::collections::BTreeMap;
+
+use docs_core::store::{Batch, Key, Op, Scan, StoreError, Value};
+use rusqlite::{Connection, Error, ErrorCode, Row, params, types::ValueRef};
+
+use super::error::{Failure, Outcome};
+use crate::{
+    layout::{Layout, Table},
+    value::Cell,
+};
+
+/// The last position of each topic that a commit fed.
+pub(super) type Fed = BTreeMap<u16, i64>;
+
+/// Reads keys; answers in the order asked.
+pub(super) fn get(conn: &Connection, layout: &Layout, keys: &[Key]) -> Outcome<Vec<Option<Value>>> {
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        let table = layout.table_of(key);
+        let mut select =
+            conn.prepare_cached(&format!("SELECT {} FROM {table} WHERE k = ?1", columns(table)))?;
+        let mut rows = select.query([&**key])?;
+        found.push(rows.next()?.map(value_of).transpose()?);
+    }
+    Ok(found)
+}
+
+/// Reads a range.
+pub(super) fn scan(conn: &Connection, layout: &Layout, scan: &Scan) -> Outcome<Vec<(Key, Value)>> {
+    if scan.limit == 0 || scan.from >= scan.to {
+        return Ok(Vec::new());
+    }
+    if let Some(table) = layout.table_of_range(scan) {
+        return scan_table(conn, table, scan);
+    }
+    let mut page = Vec::new();
+    for table in layout.tables() {
+        page.append(&mut scan_table(conn, table, scan)?);
+    }
+    page.sort_unstable_by(|(a, _), (b, _)| if scan.rev { b.cmp(a) } else { a.cmp(b) });
+    page.truncate(usize::try_from(scan.limit).unwrap_or(usize::MAX));
+    Ok(page)
+}
+
+fn scan_table(conn: &Connection, table: Table<'_>, scan: &Scan) -> Outcome<Vec<(Key, Value)>> {
+    let order = if scan.rev { "DESC" } else { "ASC" };
+    let mut select = conn.prepare_cached(&format!(
+        "SELECT {}, k FROM {table} WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?3",
+        columns(table)
+    ))?;
+    let mut rows = select.query(params![&*scan.from, &*scan.to, scan.limit])?;
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        let key = row.get_ref(2)?.as_str().map_err(Error::from)?;
+        page.push((Key::from(key), value_of(row)?));
+    }
+    Ok(page)
+}
+
+/// Applies a batch within the transaction that is open.
+pub(super) fn apply(conn: &Connection, layout: &Layout, batch: &Batch) -> Outcome<Fed> {
+    for op in &batch.ops {
+        let table = layout.table_of(op.key());
+        match op {
+            Op::Put(key, value) => drop(insert(conn, table, (key, value), OnConflict::Replace)?),
+            Op::Create(key, value) => {
+                if insert(conn, table, (key, value), OnConflict::Keep)? == 0 {
+                    return Err(StoreError::Exists(key.clone()).into());
+                }
+            }
+            Op::Delete(key) => {
+                conn.prepare_cached(&format!("DELETE FROM {table} WHERE k = ?1"))?.execute([&**key])?;
+            }
+            Op::Add(key, by) => add(conn, table, key, *by)?,
+        }
+    }
+    let mut fed = Fed::new();
+    for item in &batch.feed {
+        let mut insert = conn.prepare_cached("INSERT INTO feed (topic, k) VALUES (?1, ?2)")?;
+        fed.insert(item.topic, insert.insert(params![item.topic, &*item.key])?);
+    }
+    Ok(fed)
+}
+
+#[derive(Clone, Copy)]
+enum OnConflict {
+    Replace,
+    Keep,
+}
+
+/// Puts a row; answers how many rows that changed.
+fn insert(
+    conn: &Connection,
+    table: Table<'_>,
+    (key, value): (&Key, &Value),
+    on_conflict: OnConflict,
+) -> Outcome<usize> {
+    let (names, values, set) = match table {
+        Table::Records(_) => ("k, doc", "?1, ?2", "doc = excluded.doc"),
+        Table::Counters => ("k, n", "?1, ?2", "n = excluded.n"),
+        Table::Rows => ("k, v, n", "?1, ?2, ?3", "v = excluded.v, n = excluded.n"),
+    };
+    let action = match on_conflict {
+        OnConflict::Replace => format!("UPDATE SET {set}"),
+        OnConflict::Keep => "NOTHING".to_owned(),
+    };
+    let sql = format!("INSERT INTO {table} ({names}) VALUES ({values}) ON CONFLICT (k) DO {action}");
+    let mut insert = conn.prepare_cached(&sql)?;
+    Ok(match table {
+        Table::Records(_) => insert.execute(params![&**key, Cell::record(value)?])?,
+        Table::Counters => match Cell::of(value)? {
+            Cell::Int(n) => insert.execute(params![&**key, n])?,
+            Cell::Json(_) | Cell::Unit => {
+                return Err(StoreError::Misuse("a key of a counter holds only numbers").into());
+            }
+        },
+        Table::Rows => match Cell::of(value)? {
+            Cell::Json(text) => insert.execute(params![&**key, text, None::<i64>])?,
+            Cell::Int(n) => insert.execute(params![&**key, None::<&str>, n])?,
+            Cell::Unit => insert.execute(params![&**key, None::<&str>, None::<i64>])?,
+        },
+    })
+}
+
+fn add(conn: &Connection, table: Table<'_>, key: &Key, by: i64) -> Outcome<()> {
+    const NO_COUNTER: StoreError = StoreError::Misuse("an Add on a key that is no counter");
+    let only = match table {
+        Table::Records(_) => return Err(NO_COUNTER.into()),
+        Table::Counters => "",
+        Table::Rows => "WHERE n IS NOT NULL",
+    };
+    let sql = format!(
+        "INSERT INTO {table} (k, n) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n {only}"
+    );
+    match conn.prepare_cached(&sql)?.execute(params![&**key, by]) {
+        Ok(0) => Err(NO_COUNTER.into()),
+        Ok(_) => Ok(()),
+        // A sum beyond 64 bits becomes a floating-point number, which the column refuses.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Err(StoreError::Misuse("an Add that overflows its counter").into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is selected of a row: JSON, and a number.
+fn columns(table: Table<'_>) -> &'static str {
+    match table {
+        Table::Records(_) => "doc, NULL",
+        Table::Counters => "NULL, n",
+        Table::Rows => "v, n",
+    }
+}
+
+fn value_of(row: &Row<'_>) -> Outcome<Value> {
+    let cell = match (row.get_ref(0)?, row.get_ref(1)?) {
+        (ValueRef::Null, ValueRef::Null) => Cell::Unit,
+        (ValueRef::Null, ValueRef::Integer(n)) => Cell::Int(n),
+        (json, _) => Cell::Json(json.as_str().map_err(Error::from).map_err(Failure::from)?.to_owned()),
+    };
+    Ok(cell.into())
+}

@@ -1,0 +1,142 @@
+//! One transaction.
+//!
+//! Its connection lies in a [`Session`], which the transaction shares with the calls that are under way on threads for
+//! blocking work. A call whose future is dropped goes on to its end there; the last of them to let go of the session
+//! rolls back and gives the connection to the next in turn. None of that needs the runtime.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docs_core::store::{
+    Batch, Key, Mode, Scan, StoreError, StoreResult, Txn, Value,
+    limits::{check_batch, check_key, check_scan},
+};
+use parking_lot::Mutex;
+use rusqlite::Connection;
+use tokio::time::Instant;
+
+use super::{
+    error::Outcome,
+    pool::{Lease, Ticket},
+    rows,
+    shared::{Shared, blocking},
+};
+
+/// The connection of a transaction, until the transaction has ended.
+pub(super) struct Session {
+    shared: Arc<Shared>,
+    mode: Mode,
+    ticket: Ticket,
+    /// Nothing when the transaction has ended. Locked by blocking calls only.
+    lease: Mutex<Option<Lease>>,
+}
+
+impl Session {
+    /// Begins a transaction: its snapshot is taken when this returns.
+    pub(super) async fn begin(shared: Arc<Shared>, mode: Mode) -> StoreResult<Arc<Self>> {
+        let until = Instant::now() + shared.wait;
+        shared.end_overdue();
+        let lease = shared.pool(mode).lease(until).await?;
+        let session = shared.pool(mode).enter(|ticket| {
+            Arc::new(Self { shared: Arc::clone(&shared), mode, ticket, lease: Mutex::new(Some(lease)) })
+        });
+        let starting = Arc::clone(&session);
+        match blocking(move || starting.start(until)).await? {
+            Ok(()) => Ok(session),
+            Err(StoreError::Conflict) => {
+                let why = "the time of the transaction was over before it had begun; look for a slow disk";
+                Err(StoreError::Unavailable(why.to_owned()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn start(&self, until: Instant) -> StoreResult<()> {
+        self.run(|conn| {
+            conn.busy_timeout(until.saturating_duration_since(Instant::now()))?;
+            let begin = match self.mode {
+                Mode::Write => "BEGIN IMMEDIATE",
+                Mode::Read => "BEGIN",
+            };
+            conn.prepare_cached(begin)?.execute([])?;
+            // The first read is what fixes the snapshot.
+            let first = "SELECT EXISTS (SELECT 1 FROM docs_schema)";
+            Ok(conn.prepare_cached(first)?.query_row([], |_| Ok(()))?)
+        })
+    }
+
+    /// Rolls back, if the transaction has not ended; waits for a call that is under way.
+    pub(super) fn end(&self) {
+        drop(self.lease.lock().take());
+    }
+
+    /// Works on the connection, while the transaction has time left.
+    pub(super) fn run<T>(&self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
+        let mut lease = self.lease.lock();
+        if self.is_late() {
+            *lease = None;
+        }
+        let held = lease.as_mut().ok_or(StoreError::Conflict)?;
+        let result = held.run(work);
+        // A read can fail in a way that makes SQLite roll back. What came next would be outside of the transaction.
+        if !held.is_open() {
+            *lease = None;
+        }
+        result
+    }
+
+    fn commit(&self, batch: &Batch) -> StoreResult<()> {
+        check_batch(self.mode, batch)?;
+        // Whatever comes of it, the transaction has ended afterwards.
+        let lease = self.lease.lock().take();
+        let mut lease = lease.filter(|_| !self.is_late()).ok_or(StoreError::Conflict)?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let shared = &self.shared;
+        let fed = lease.run(|conn| {
+            let fed = rows::apply(conn, &shared.layout, batch)?;
+            super::shared::commit(conn)?;
+            Ok(fed)
+        })?;
+        shared.topics.tell(&fed);
+        Ok(())
+    }
+
+    fn is_late(&self) -> bool {
+        self.shared.clock.now() > self.ticket.end
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.shared.pool(self.mode).leave(self.ticket);
+    }
+}
+
+/// A transaction of a caller.
+pub(super) struct SqliteTxn(pub(super) Arc<Session>);
+
+#[async_trait]
+impl Txn for SqliteTxn {
+    async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
+        keys.iter().try_for_each(|key| check_key(key))?;
+        let (session, keys) = (Arc::clone(&self.0), keys.to_vec());
+        blocking(move || session.run(|conn| rows::get(conn, &session.shared.layout, &keys))).await?
+    }
+
+    async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
+        scans.iter().try_for_each(check_scan)?;
+        let (session, scans) = (Arc::clone(&self.0), scans.to_vec());
+        blocking(move || {
+            let layout = &session.shared.layout;
+            session.run(|conn| scans.iter().map(|scan| rows::scan(conn, layout, scan)).collect())
+        })
+        .await?
+    }
+
+    async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
+        let session = self.0;
+        blocking(move || session.commit(&batch)).await?
+    }
+}

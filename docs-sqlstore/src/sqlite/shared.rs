@@ -1,0 +1,140 @@
+//! What the store, its transactions and its objects share.
+
+use std::{panic::resume_unwind, sync::Arc, time::Duration};
+
+use docs_core::{
+    ports::Clock,
+    store::{Mode, StoreError, StoreResult},
+};
+use rusqlite::Connection;
+use tokio::{
+    task::{JoinError, JoinSet, spawn_blocking},
+    time::Instant,
+};
+
+use super::{
+    error::{Failure, Outcome},
+    feed::Topics,
+    file::File,
+    pool::Pool,
+};
+use crate::layout::Layout;
+
+/// An open database.
+pub(super) struct Shared {
+    // The writer goes last: its connection may still move the log into the file when it is closed.
+    readers: Arc<Pool>,
+    writer: Arc<Pool>,
+    pub(super) file: Arc<File>,
+    pub(super) layout: Layout,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) wait: Duration,
+    pub(super) topics: Topics,
+}
+
+impl Shared {
+    pub(super) fn new(file: File, layout: Layout, options: &crate::Options) -> Self {
+        let (file, clock) = (Arc::new(file), options.the_clock());
+        Self {
+            readers: Arc::new(Pool::new(Mode::Read, options.the_connections(), &file, &clock)),
+            writer: Arc::new(Pool::new(Mode::Write, 1, &file, &clock)),
+            file,
+            layout,
+            clock,
+            wait: options.the_wait(),
+            topics: Topics::default(),
+        }
+    }
+
+    pub(super) fn pool(&self, mode: Mode) -> &Arc<Pool> {
+        match mode {
+            Mode::Read => &self.readers,
+            Mode::Write => &self.writer,
+        }
+    }
+
+    pub(super) fn end_overdue(&self) {
+        self.readers.end_overdue();
+        self.writer.end_overdue();
+    }
+
+    /// Reads, outside of transactions: each statement sees the newest commit.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.run(Mode::Read, work).await
+    }
+
+    /// Writes, in a transaction of its own.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let in_transaction = |conn: &Connection| {
+            conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+            let done = work(conn)?;
+            commit(conn)?;
+            Ok(done)
+        };
+        self.run(Mode::Write, in_transaction).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        mode: Mode,
+        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let until = Instant::now() + self.wait;
+        self.end_overdue();
+        let pool = Arc::clone(self.pool(mode));
+        detached(async move {
+            let mut lease = pool.lease(until).await?;
+            blocking(move || {
+                lease.run(|conn| {
+                    conn.busy_timeout(until.saturating_duration_since(Instant::now()))?;
+                    work(conn)
+                })
+            })
+            .await?
+        })
+        .await
+    }
+}
+
+/// Commits the transaction that is open.
+pub(super) fn commit(conn: &Connection) -> Outcome<()> {
+    conn.prepare_cached("COMMIT")?.execute([]).map(drop).map_err(Failure::of_commit)
+}
+
+/// Runs work on a thread that may block. Once begun it runs to its end, whether or not somebody waits for it.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> StoreResult<T> {
+    spawn_blocking(work).await.map_err(stopped)
+}
+
+/// Runs a future as a task of its own, which ends when nobody waits for it any more.
+///
+/// A turn in a queue has to be taken when it comes: a caller that holds a future without polling it would make all
+/// behind it wait.
+pub(super) async fn detached<T: Send + 'static>(
+    future: impl Future<Output = StoreResult<T>> + Send + 'static,
+) -> StoreResult<T> {
+    let mut task = JoinSet::new();
+    task.spawn(future);
+    match task.join_next().await {
+        Some(result) => result.map_err(stopped)?,
+        None => Err(shutting_down()),
+    }
+}
+
+/// What became of a task without a result. A panic goes on in the caller.
+fn stopped(error: JoinError) -> StoreError {
+    match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(_) => shutting_down(),
+    }
+}
+
+fn shutting_down() -> StoreError {
+    StoreError::Unavailable("the program is ending".to_owned())
+}

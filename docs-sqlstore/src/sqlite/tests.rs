@@ -1,0 +1,114 @@
+//! What can only be tested from within: a disk that is full, and a file that is read-only.
+
+use docs_core::store::{Batch, Key, Mode, Op, Store, StoreError, StoreResult, Txn as _, Value};
+use rusqlite::{Connection, OpenFlags};
+
+use super::{NotOpen, Session, SqliteStore, SqliteTxn, file::File};
+use crate::{OpenError, Options};
+
+/// Sets how many pages the file may have: the disk is full when it has them. `None` for as many as it likes.
+async fn set_room(store: &SqliteStore, pages: Option<i64>) {
+    let mut lease =
+        store.shared.pool(Mode::Write).lease(tokio::time::Instant::now()).await.expect("nobody writes");
+    lease
+        .run(|conn| {
+            Ok(conn.pragma_update(None, "max_page_count", pages.unwrap_or(i64::from(u32::MAX) - 1))?)
+        })
+        .expect("the pragma is set");
+}
+
+async fn commit(store: &SqliteStore, op: Op) -> StoreResult<()> {
+    let txn = store.begin(Mode::Write, &[]).await?;
+    txn.commit(Batch { ops: vec![Op::Put("num!last".into(), Value::Int(1)), op], feed: vec![] }).await
+}
+
+fn big(n: usize) -> Op {
+    let json = format!("\"{}\"", "v".repeat(100_000));
+    Op::Create(format!("cf!{n:03}").into(), Value::Json(json.into()))
+}
+
+async fn count(store: &SqliteStore, keys: usize) -> usize {
+    let keys: Vec<Key> = (0..keys).map(|n| Key::from(format!("cf!{n:03}"))).collect();
+    let reader = store.begin(Mode::Read, &[]).await.expect("reading needs no room");
+    reader.get(&keys).await.expect("reading needs no room").iter().flatten().count()
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_commits_whole_and_once_there_is_room_writing_goes_on() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let store =
+        SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");
+    set_room(&store, Some(200)).await;
+    let mut written = 0;
+    let full = loop {
+        match commit(&store, big(written)).await {
+            Ok(()) => written += 1,
+            Err(error) => break error,
+        }
+        assert!(written < 100, "the disk never gets full");
+    };
+    assert!(matches!(&full, StoreError::Unavailable(why) if why.contains("make room")), "{full:?}");
+    for _ in 0..3 {
+        assert_eq!(commit(&store, big(written)).await, Err(full.clone()));
+        assert_eq!(count(&store, written + 1).await, written);
+    }
+    // Room within the file: what is deleted makes place for what comes.
+    commit(&store, Op::Delete("cf!000".into())).await.expect("deleting needs no room");
+    commit(&store, big(written)).await.expect("there is room");
+    assert_eq!(commit(&store, big(written + 1)).await, Err(full));
+    set_room(&store, None).await;
+    commit(&store, big(written + 1)).await.expect("there is room");
+    assert_eq!(count(&store, written + 2).await, written + 1);
+}
+
+#[tokio::test]
+async fn a_connection_in_doubt_is_replaced() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let store =
+        SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");
+    let broken: StoreResult<()> = store
+        .shared
+        .write(|conn| {
+            conn.pragma_update(None, "query_only", true)?;
+            Ok(conn.execute_batch("DELETE FROM ix")?)
+        })
+        .await;
+    assert!(matches!(&broken, Err(StoreError::Unavailable(why)) if why.contains("writable")), "{broken:?}");
+    commit(&store, big(0)).await.expect("the next connection may write");
+}
+
+#[tokio::test]
+async fn a_transaction_that_sqlite_rolled_back_has_ended() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let store =
+        SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");
+    for mode in [Mode::Read, Mode::Write] {
+        let session = Session::begin(store.shared.clone(), mode).await.expect("nobody is in front");
+        let failed: StoreResult<()> = session.run(|conn| {
+            conn.execute_batch("ROLLBACK")?;
+            Err(StoreError::Unavailable("the disk failed".to_owned()).into())
+        });
+        assert!(failed.is_err());
+        let txn = Box::new(SqliteTxn(session));
+        assert_eq!(txn.get(&[Key::from("num!a")]).await.map(drop), Err(StoreError::Conflict));
+        assert_eq!(txn.commit(Batch::default()).await, Err(StoreError::Conflict));
+        // Its place is free.
+        commit(&store, Op::Delete("num!a".into())).await.expect("nobody is in front");
+    }
+}
+
+#[test]
+fn a_read_only_file_is_refused() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let path = folder.path().join("a.sqlite");
+    let options = Options::new();
+    let (file, layout) =
+        (File::new(&path, &options).expect("a path"), options.layout().expect("the platform's kinds"));
+    drop(file.open(&layout).expect("the folder is there"));
+    let read_only =
+        Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the file is there");
+    match file.prepare(&read_only, &layout) {
+        Err(NotOpen::Refused(OpenError::Unusable { why, .. })) => assert!(why.contains("make both writable")),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,50 @@
+//! Values as columns.
+
+use bytes::Bytes;
+use docs_core::store::{StoreError, StoreResult, Value};
+
+/// What the columns of a row hold: JSON (`doc` of a record, `v` of a row), a number (`n`), or neither.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Cell {
+    Json(String),
+    Int(i64),
+    Unit,
+}
+
+impl Cell {
+    /// The columns of a value.
+    ///
+    /// # Errors
+    /// [`StoreError::Misuse`] when it has no JSON form.
+    pub(crate) fn of(value: &Value) -> StoreResult<Self> {
+        let json = match value {
+            Value::Int(n) => return Ok(Self::Int(*n)),
+            Value::Unit => return Ok(Self::Unit),
+            Value::Live(record) => record.to_json()?,
+            Value::Json(json) => json.clone(),
+        };
+        let text = String::from_utf8(json.into()).map_err(|_| StoreError::Misuse("a value is not JSON"))?;
+        Ok(Self::Json(text))
+    }
+
+    /// The columns of a record.
+    ///
+    /// # Errors
+    /// [`StoreError::Misuse`] when the value is no record.
+    pub(crate) fn record(value: &Value) -> StoreResult<String> {
+        match Self::of(value)? {
+            Self::Json(text) => Ok(text),
+            Self::Int(_) | Self::Unit => Err(StoreError::Misuse("a key of a record holds only records")),
+        }
+    }
+}
+
+impl From<Cell> for Value {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::Json(text) => Self::Json(Bytes::from(text)),
+            Cell::Int(n) => Self::Int(n),
+            Cell::Unit => Self::Unit,
+        }
+    }
+}

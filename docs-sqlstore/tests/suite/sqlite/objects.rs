@@ -1,0 +1,104 @@
+//! Objects whose bytes lie outside the database.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::store::{Blobs, Hash, Objects, StoreError, StoreResult};
+use docs_sqlstore::{INLINE, SqliteObjects, SqliteStore};
+use parking_lot::Mutex;
+
+use super::Sqlite;
+
+/// Blobs in memory. Before one is removed, `again` is put again.
+#[derive(Default)]
+struct Memory {
+    blobs: Mutex<BTreeMap<String, Bytes>>,
+    again: OnceLock<(SqliteObjects, Bytes)>,
+}
+
+#[async_trait]
+impl Blobs for Memory {
+    async fn put(&self, name: &str, bytes: Bytes) -> StoreResult<()> {
+        self.blobs.lock().insert(name.to_owned(), bytes);
+        Ok(())
+    }
+
+    async fn get(&self, name: &str) -> StoreResult<Option<Bytes>> {
+        Ok(self.blobs.lock().get(name).cloned())
+    }
+
+    async fn delete(&self, name: &str) -> StoreResult<()> {
+        if let Some((objects, bytes)) = self.again.get() {
+            objects.put("d", &[(Hash::of(bytes), bytes.clone())]).await?;
+        }
+        self.blobs.lock().remove(name);
+        Ok(())
+    }
+}
+
+fn large(seed: u8) -> (Hash, Bytes) {
+    let bytes = Bytes::from(vec![seed; INLINE + 1]);
+    (Hash::of(&bytes), bytes)
+}
+
+async fn with_blobs(home: &Sqlite) -> (SqliteStore, Arc<Memory>) {
+    let blobs = Arc::new(Memory::default());
+    let options = home.options().blobs(blobs.clone());
+    (SqliteStore::open(home.path("a.sqlite"), options).await.expect("the folder is there"), blobs)
+}
+
+#[tokio::test]
+async fn large_bytes_lie_outside_and_go_with_their_object() {
+    let home = Sqlite::new();
+    let (store, blobs) = with_blobs(&home).await;
+    let objects = store.objects();
+    let small = Bytes::from(vec![1; INLINE]);
+    let all = [large(2), (Hash::of(&small), small), large(3)];
+    objects.put("d", &all).await.expect("there is room");
+    objects.put("d", &all).await.expect("there is room");
+    assert_eq!(blobs.blobs.lock().len(), 2);
+    let hashes = all.clone().map(|(hash, _)| hash);
+    let bytes = all.clone().map(|(_, bytes)| Some(bytes));
+    assert!(objects.get("d", &hashes).await.expect("all is there") == bytes);
+    // Who opens the database without them cannot read what lies there, and says why.
+    let without = home.open("a.sqlite").await.objects();
+    let read = without.get("d", &hashes).await;
+    assert!(matches!(&read, Err(StoreError::Unavailable(why)) if why.contains("outside")), "{read:?}");
+    objects.delete("d", &hashes, Duration::ZERO).await.expect("deleting is fine");
+    assert!(blobs.blobs.lock().is_empty());
+    assert_eq!(objects.list("d", None, Duration::ZERO, 9).await, Ok(vec![]));
+}
+
+#[tokio::test]
+async fn an_object_put_again_while_it_is_removed_stays() {
+    let home = Sqlite::new();
+    let (store, blobs) = with_blobs(&home).await;
+    let objects = store.objects();
+    let (hash, bytes) = large(7);
+    objects.put("d", &[(hash, bytes.clone())]).await.expect("there is room");
+    assert!(blobs.again.set((objects.clone(), bytes.clone())).is_ok());
+    objects.delete("d", &[hash], Duration::ZERO).await.expect("deleting is fine");
+    assert!(objects.get("d", &[hash]).await.expect("it was put again") == [Some(bytes)]);
+    assert_eq!(blobs.blobs.lock().len(), 1);
+}
+
+#[tokio::test]
+async fn a_removal_that_ended_half_way_is_found_again() {
+    let home = Sqlite::new();
+    let (store, blobs) = with_blobs(&home).await;
+    let (hash, bytes) = large(9);
+    store.objects().put("d", &[(hash, bytes)]).await.expect("there is room");
+    // Without a place for blobs the object is condemned, and not removed.
+    let half = home.open("a.sqlite").await.objects();
+    assert!(half.delete("d", &[hash], Duration::ZERO).await.is_err());
+    assert_eq!(store.objects().get("d", &[hash]).await, Ok(vec![None]));
+    assert_eq!(store.objects().list("d", None, Duration::ZERO, 9).await, Ok(vec![hash]));
+    store.objects().delete("d", &[hash], Duration::ZERO).await.expect("deleting is fine");
+    assert!(blobs.blobs.lock().is_empty());
+    assert_eq!(store.objects().list("d", None, Duration::ZERO, 9).await, Ok(vec![]));
+}
