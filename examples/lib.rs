@@ -1,6 +1,6 @@
 //! What the examples share: a platform in memory, and the first organization of a new server.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, path::PathBuf, str::FromStr, sync::Arc};
 
 use docs_core::{
     Actor, ErrorKind, Platform,
@@ -9,9 +9,11 @@ use docs_core::{
         SpaceTitle,
     },
     platform::{NewUser, SetUp},
+    store::{Objects, Store},
 };
 use docs_git::EmbeddedCheckout;
 use docs_memstore::{MemObjects, MemStore};
+use docs_sqlstore::{OpenError, Options, PostgresStore, SqliteStore};
 use include_dir::{Dir, DirEntry, include_dir};
 use url::Url;
 
@@ -22,6 +24,55 @@ static HANDBOOK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/handbook");
 pub const HANDBOOK_URL: &str = "file:///handbook";
 /// The ref of everything that is not a repository.
 pub const MAIN: &str = "refs/heads/main";
+
+/// Where a server keeps everything.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In memory: gone when the server ends.
+    Memory,
+    /// In one file.
+    Sqlite(PathBuf),
+    /// In a PostgreSQL database, by its URL; it may hold a password.
+    Postgres(String),
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(Self::Postgres(text.to_owned()))
+            }
+            // The text is not repeated: it may hold a password.
+            _ => {
+                Err("must be `memory`, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned())
+            }
+        }
+    }
+}
+
+/// Opens the store of a server, and its objects.
+///
+/// # Errors
+/// When the database cannot be used; the sentence says why.
+pub async fn open(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Objects>), OpenError> {
+    Ok(match place {
+        Place::Memory => (Arc::new(MemStore::new()), Arc::new(MemObjects::new())),
+        Place::Sqlite(path) => {
+            let store = SqliteStore::open(path, Options::new()).await?;
+            let objects = store.objects();
+            (Arc::new(store), Arc::new(objects))
+        }
+        Place::Postgres(url) => {
+            let store = PostgresStore::connect(url, Options::new()).await?;
+            let objects = store.objects();
+            (Arc::new(store), Arc::new(objects))
+        }
+    })
+}
 
 /// The compiled-in handbook as a commit.
 ///

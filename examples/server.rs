@@ -8,13 +8,17 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use docs_core::{Platform, ports::GitRemote};
+use docs_core::{
+    Platform,
+    platform::stored_sealing_key,
+    ports::{GitRemote, RandomIds, SealingKey, SystemClock},
+};
 use docs_examples::{
-    HANDBOOK_URL, MAIN, Setup, base_url, first_start, handbook, imported, publish, signalled, token,
+    HANDBOOK_URL, MAIN, Place, Setup, base_url, first_start, handbook, imported, open, publish, signalled,
+    token,
 };
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::HttpConfig;
-use docs_memstore::{MemObjects, MemStore};
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
@@ -31,9 +35,13 @@ struct Flags {
     /// Address under which others reach the server; `http://` and the bind address when absent.
     #[arg(long, env = "DOCS_BASE_URL", value_parser = base_url)]
     base_url: Option<String>,
-    /// Where everything is kept.
-    #[arg(long, env = "DOCS_STORE", default_value = "memory")]
-    store: StoreKind,
+    /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`.
+    #[arg(long, env = "DOCS_STORE", hide_env_values = true, default_value = "memory")]
+    store: Place,
+    /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
+    /// the store when absent.
+    #[arg(long, env = "DOCS_SECRET", hide_env_values = true, value_parser = token)]
+    secret: Option<String>,
     /// Token of the first administrator, at least 16 characters; made and printed once when absent.
     #[arg(long, env = "DOCS_TOKEN", hide_env_values = true, value_parser = token)]
     token: Option<String>,
@@ -43,12 +51,6 @@ struct Flags {
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     import: Option<String>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum StoreKind {
-    /// In memory: gone when the server ends.
-    Memory,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -97,10 +99,15 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
     };
     let (git, first) = remote(outbound, flags.import.as_deref()).await?;
     let web = Arc::new(WebClient::new(outbound)?);
-    let StoreKind::Memory = flags.store;
-    let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
+    let (store, objects) = open(&flags.store).await?;
+    let key = match &flags.secret {
+        Some(secret) => SealingKey::of_secret(secret),
+        None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
+    };
+    let builder = Platform::builder(store, objects).secrets(key);
     let platform = builder.base_url(&base).git(git).web(web).build();
     let app = docs_http::routes(&platform, HttpConfig::default())?;
+    println!("The documentation platform is at {base}");
     if let Some(setup) = first_start(&platform, flags.token.as_deref()).await? {
         let (space, site) = publish(&setup, &first.title, &first.url).await?;
         if first.local {
@@ -157,7 +164,6 @@ async fn remote(
 /// Prints the addresses that a person needs.
 fn greet(base: &str, setup: &Setup, token_is_new: bool, (space, site): (&str, &str)) {
     let org = &setup.org;
-    println!("The documentation platform is at {base}");
     println!("  explorer of the API   {base}/docs");
     println!("  first space           {base}/v1/spaces/{space}/content/pages");
     println!("  published as          {base}/v1/orgs/{org}/sites/{site}/published");

@@ -1,0 +1,88 @@
+//! A small HTTP client that tells "refused" from "no answer".
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Request, body::Bytes};
+use hyper_util::{
+    client::legacy::{Client as Hyper, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use serde_json::Value;
+
+/// A client of one server.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: Hyper<HttpConnector, Full<Bytes>>,
+    pub(crate) base: String,
+    token: String,
+}
+
+/// An answer: its status and its JSON (`null` where it has none).
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+/// Nobody knows what became of the request.
+#[derive(Debug)]
+pub(crate) struct NoAnswer;
+
+impl Client {
+    pub(crate) fn new(base: &str, token: &str) -> Self {
+        let http = Hyper::builder(TokioExecutor::new()).build_http();
+        Self { http, base: base.to_owned(), token: token.to_owned() }
+    }
+
+    /// The same user at another server.
+    pub(crate) fn at(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
+    }
+
+    /// Sends a request to a path below `/v1`.
+    pub(crate) async fn call(&self, method: &str, path: &str, body: Value) -> Result<Answer, NoAnswer> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}/v1{path}", self.base))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json");
+        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+        let request = request.body(Full::new(body)).expect("the request of a test is well formed");
+        let answer = self.http.request(request).await.map_err(|_| NoAnswer)?;
+        let status = answer.status().as_u16();
+        let bytes = answer.into_body().collect().await.map_err(|_| NoAnswer)?.to_bytes();
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Ok(Answer { status, body })
+    }
+
+    /// Reads what must be there.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let answer = self.call("GET", path, Value::Null).await.expect("the server runs");
+        assert_eq!(answer.status, 200, "GET {path}: {}", answer.body);
+        answer.body
+    }
+
+    /// Writes what must succeed.
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
+        let answer = self.call("POST", path, body).await.expect("the server runs");
+        assert!(answer.status < 300, "POST {path}: {} {}", answer.status, answer.body);
+        answer.body
+    }
+
+    /// All items of a list, page by page.
+    pub(crate) async fn all(&self, path: &str) -> Vec<Value> {
+        let (mut items, mut next) = (Vec::new(), String::new());
+        loop {
+            let page = self.get(&format!("{path}?limit=100{next}")).await;
+            items.extend(page["items"].as_array().expect("a list").iter().cloned());
+            match page["next"]["page"].as_str() {
+                Some(cursor) => next = format!("&page={cursor}"),
+                None => return items,
+            }
+        }
+    }
+}
+
+/// The id of a resource.
+pub(crate) fn id(resource: &Value) -> String {
+    resource["id"].as_str().unwrap_or_else(|| panic!("an id in {resource}")).to_owned()
+}

@@ -1,0 +1,86 @@
+//! Killed at random moments.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    client::Client,
+    load::{Log, Place, titles},
+    process::{Process, TOKEN},
+    stores::{Stand, postgres, sqlite},
+};
+
+const WORKERS: u32 = 6;
+
+/// How often a server is killed.
+fn rounds() -> u32 {
+    std::env::var("DOCS_CRASH_ROUNDS").map_or(4, |text| text.parse().expect("DOCS_CRASH_ROUNDS is a number"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_acknowledged_is_lost_when_a_server_on_sqlite_is_killed() {
+    survives(&sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_acknowledged_is_lost_when_a_server_on_postgres_is_killed() {
+    if let Some(stand) = postgres().await {
+        survives(&stand).await;
+    }
+}
+
+async fn survives(stand: &Stand) {
+    let mut server = Process::start(&stand.url).await;
+    let client = Client::new(&server.base, TOKEN);
+    let place = Place::new(&client).await;
+    let mut logs: Vec<Log> = (0..WORKERS).map(Log::new).collect();
+    let mut chance = 0x2545_f491_4f6c_dd1d_u64;
+    for round in 0..rounds() {
+        let client = client.at(&server.base);
+        let workers: Vec<_> = logs
+            .into_iter()
+            .map(|mut log| {
+                let (client, place) = (client.clone(), place.clone());
+                tokio::spawn(async move {
+                    log.write(&client, &place).await;
+                    log
+                })
+            })
+            .collect();
+        chance ^= chance << 13;
+        chance ^= chance >> 7;
+        chance ^= chance << 17;
+        // The moment of the kill is what this test draws; nothing is waited for.
+        tokio::time::sleep(Duration::from_millis(50 + chance % 650)).await;
+        server.kill();
+        logs = Vec::new();
+        for worker in workers {
+            logs.push(worker.await.expect("a worker's answers are as they should be"));
+        }
+        stand.verify().await;
+        server = Process::start(&stand.url).await;
+        check(&client.at(&server.base), &place, &mut logs).await;
+        let acknowledged: u32 = logs.iter().map(|log| log.acknowledged).sum();
+        println!("round {round}: {acknowledged} writes acknowledged so far, none lost");
+    }
+    let client = client.at(&server.base);
+    for log in &logs {
+        log.imports_end(&client).await;
+    }
+    server.kill();
+    stand.verify().await;
+}
+
+/// Everything acknowledged is there, and nothing is there by half.
+pub(crate) async fn check(client: &Client, place: &Place, logs: &mut [Log]) {
+    let pages = titles(&client.get(&format!("/spaces/{}/content/pages", place.shared)).await);
+    for log in logs {
+        log.check(client, place, &pages).await;
+    }
+    let requests = client.all(&format!("/spaces/{}/change-requests", place.shared)).await;
+    let numbers: BTreeSet<u64> = requests.iter().filter_map(|r| r["number"].as_u64()).collect();
+    assert!(numbers.iter().copied().eq(1..=requests.len() as u64), "numbers have gaps: {numbers:?}");
+    let space: Value = client.get(&format!("/spaces/{}", place.shared)).await;
+    assert_eq!(space["changeRequests"], requests.len(), "the counter is the count");
+}

@@ -1,0 +1,264 @@
+//! A mixed load of writes, and a log of what was acknowledged, kept outside the server.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Client, NoAnswer, id};
+
+/// What one worker knows. Nobody else writes to its resources, so each is in the state that was acknowledged last, or
+/// in the one that was asked for when the server died.
+#[derive(Default)]
+pub(crate) struct Log {
+    worker: u32,
+    steps: u32,
+    /// Spaces: the title acknowledged last (`None`: deleted).
+    spaces: BTreeMap<String, Option<String>>,
+    /// Spaces that a Git import was accepted for.
+    imports: Vec<String>,
+    /// Change requests of the shared space, with the page each adds and whether it was merged.
+    requests: BTreeMap<String, Request>,
+    /// What was asked for without an answer.
+    open: Option<Open>,
+    /// How many writes were acknowledged.
+    pub(crate) acknowledged: u32,
+}
+
+#[derive(Clone, Default)]
+struct Request {
+    subject: String,
+    page: Option<String>,
+    merged: bool,
+}
+
+/// A write whose outcome is not known.
+#[derive(Clone, Debug)]
+enum Open {
+    Title(String, Option<String>),
+    Page(String, String),
+    Merge(String),
+    /// Creates something new: nobody knows its id, so nothing of it is checked but that it is whole.
+    New,
+}
+
+/// The resources that all workers share.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) org: String,
+    pub(crate) shared: String,
+}
+
+impl Place {
+    /// The first organization, and a new space in it.
+    pub(crate) async fn new(client: &Client) -> Self {
+        let org = id(&client.get("/orgs").await["items"][0]);
+        let shared = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Shared" })).await);
+        Self { org, shared }
+    }
+
+    fn request(&self, request: &str) -> String {
+        format!("/spaces/{}/change-requests/{request}", self.shared)
+    }
+}
+
+impl Log {
+    pub(crate) fn new(worker: u32) -> Self {
+        Self { worker, ..Self::default() }
+    }
+
+    /// Writes until the server gives no answer.
+    pub(crate) async fn write(&mut self, client: &Client, place: &Place) {
+        while self.step(client, place).await.is_ok() {}
+    }
+
+    /// One write; the kinds take turns, each worker at another one.
+    pub(crate) async fn step(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+        self.steps += 1;
+        self.open = Some(Open::New);
+        match (self.steps + self.worker) % 8 {
+            0 => self.create_space(client, place).await?,
+            1 | 5 => self.rename(client).await?,
+            2 => self.create_request(client, place).await?,
+            3 | 6 => self.edit(client, place).await?,
+            4 => self.merge(client, place).await?,
+            _ if self.steps % 3 == 0 => self.delete(client).await?,
+            _ => self.import(client).await?,
+        }
+        self.open = None;
+        Ok(())
+    }
+
+    async fn create_space(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+        let title = self.name("space");
+        let path = format!("/orgs/{}/spaces", place.org);
+        let answer = client.call("POST", &path, json!({ "title": title })).await?;
+        if let Some(space) = self.acknowledged(&answer) {
+            self.spaces.insert(id(&space), Some(title));
+        }
+        Ok(())
+    }
+
+    async fn rename(&mut self, client: &Client) -> Result<(), NoAnswer> {
+        let Some(space) = self.living() else { return Ok(()) };
+        let title = self.name("renamed");
+        self.open = Some(Open::Title(space.clone(), Some(title.clone())));
+        let answer = client.call("PATCH", &format!("/spaces/{space}"), json!({ "title": title })).await?;
+        if self.acknowledged(&answer).is_some() {
+            self.spaces.insert(space, Some(title));
+        }
+        Ok(())
+    }
+
+    async fn delete(&mut self, client: &Client) -> Result<(), NoAnswer> {
+        let imported = |space: &String| self.imports.contains(space);
+        let Some(space) = self.living().filter(|space| !imported(space)) else { return Ok(()) };
+        self.open = Some(Open::Title(space.clone(), None));
+        let answer = client.call("DELETE", &format!("/spaces/{space}"), Value::Null).await?;
+        if self.acknowledged(&answer).is_some() {
+            self.spaces.insert(space, None);
+        }
+        Ok(())
+    }
+
+    async fn import(&mut self, client: &Client) -> Result<(), NoAnswer> {
+        let Some(space) = self.living().filter(|space| !self.imports.contains(space)) else { return Ok(()) };
+        let body = json!({ "url": docs_examples::HANDBOOK_URL, "ref": docs_examples::MAIN });
+        let answer = client.call("POST", &format!("/spaces/{space}/git/import"), body).await?;
+        if self.acknowledged(&answer).is_some() {
+            self.imports.push(space);
+        }
+        Ok(())
+    }
+
+    async fn create_request(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+        let subject = self.name("request");
+        let path = format!("/spaces/{}/change-requests", place.shared);
+        let answer = client.call("POST", &path, json!({ "subject": subject })).await?;
+        if let Some(request) = self.acknowledged(&answer) {
+            self.requests.insert(id(&request), Request { subject, ..Request::default() });
+        }
+        Ok(())
+    }
+
+    async fn edit(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+        let Some((request, _)) = self.request(|r| !r.merged && r.page.is_none()) else { return Ok(()) };
+        let title = self.name("page");
+        self.open = Some(Open::Page(request.clone(), title.clone()));
+        let text = format!("# {title}\n\nThe text of {title}.\n");
+        let change = json!({ "operation": "insert_page", "document": { "markdown": text } });
+        let path = format!("{}/content", place.request(&request));
+        let answer = client.call("POST", &path, json!({ "changes": [change] })).await?;
+        if self.acknowledged(&answer).is_some() {
+            self.requests.entry(request).or_default().page = Some(title);
+        }
+        Ok(())
+    }
+
+    async fn merge(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+        let Some((request, _)) = self.request(|r| !r.merged && r.page.is_some()) else { return Ok(()) };
+        self.open = Some(Open::Merge(request.clone()));
+        let path = format!("{}/merge", place.request(&request));
+        let answer = client.call("POST", &path, json!({})).await?;
+        if self.acknowledged(&answer).is_some() {
+            self.requests.entry(request).or_default().merged = true;
+        }
+        Ok(())
+    }
+
+    /// The body of an acknowledgement. What a busy or stopping server refuses has not happened, and is no fault.
+    fn acknowledged(&mut self, answer: &Answer) -> Option<Value> {
+        match answer.status {
+            200..=299 => {
+                self.acknowledged += 1;
+                Some(answer.body.clone())
+            }
+            409 | 503 => None,
+            status => panic!("worker {}: {status} {}", self.worker, answer.body),
+        }
+    }
+
+    fn name(&self, what: &str) -> String {
+        format!("{what} {} of {}", self.steps, self.worker)
+    }
+
+    /// A space of this worker that is not deleted.
+    fn living(&self) -> Option<String> {
+        let living: Vec<&String> =
+            self.spaces.iter().filter(|(_, title)| title.is_some()).map(|(id, _)| id).collect();
+        (!living.is_empty()).then(|| living[self.steps as usize % living.len()].clone())
+    }
+
+    fn request(&self, which: impl Fn(&Request) -> bool) -> Option<(String, Request)> {
+        self.requests.iter().find(|(_, r)| which(r)).map(|(id, r)| (id.clone(), r.clone()))
+    }
+
+    /// Compares everything this worker was told with what a server says now, and learns what became of the write
+    /// that got no answer.
+    ///
+    /// `pages` are the titles of the shared space's pages.
+    pub(crate) async fn check(&mut self, client: &Client, place: &Place, pages: &BTreeMap<String, String>) {
+        let open = self.open.take();
+        for (space, title) in &mut self.spaces {
+            let found = client.get(&format!("/spaces/{space}")).await;
+            let now =
+                found["deletedAt"].is_null().then(|| found["title"].as_str().unwrap_or_default().to_owned());
+            let asked = matches!(&open, Some(Open::Title(id, asked)) if id == space && *asked == now);
+            assert!(
+                now == *title || asked,
+                "space {space} is {now:?}, acknowledged was {title:?}, open {open:?}"
+            );
+            *title = now;
+        }
+        for (id, request) in &mut self.requests {
+            let path = place.request(id);
+            let found = client.get(&path).await;
+            assert_eq!(found["subject"], request.subject.as_str());
+            let merged = found["status"] == "merged";
+            let asked = matches!(&open, Some(Open::Merge(open)) if open == id);
+            assert!(merged == request.merged || asked, "request {id}: merged {merged}, open {open:?}");
+            request.merged = merged;
+            let maybe = match &open {
+                Some(Open::Page(open, title)) if open == id => Some(title),
+                _ => None,
+            };
+            let Some(title) = request.page.clone().or_else(|| maybe.cloned()) else { continue };
+            let own = titles(&client.get(&format!("{path}/content/pages")).await);
+            assert!(own.contains_key(&title) || request.page.is_none(), "request {id} has lost {title}");
+            if own.contains_key(&title) {
+                request.page = Some(title.clone());
+            }
+            // Half a merge would be a status without the page, or the page without the status.
+            assert_eq!(pages.contains_key(&title), merged, "request {id}, page {title}, open {open:?}");
+            if let Some(page) = pages.get(&title) {
+                let path = format!("/spaces/{}/content/page/{page}?format=markdown", place.shared);
+                let text = client.get(&path).await["markdown"].as_str().unwrap_or_default().to_owned();
+                assert!(text.contains(&format!("The text of {title}.")), "{text}");
+            }
+        }
+    }
+
+    /// Every import that was accepted comes to its end.
+    pub(crate) async fn imports_end(&self, client: &Client) {
+        for space in &self.imports {
+            let path = format!("/spaces/{space}/content/pages");
+            crate::stores::until(&format!("the import into {space}"), async || {
+                !client.get(&path).await["pages"].as_array().expect("pages").is_empty()
+            })
+            .await;
+        }
+    }
+}
+
+/// The titles of all pages, with their ids.
+pub(crate) fn titles(tree: &Value) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut levels = vec![tree];
+    while let Some(level) = levels.pop() {
+        for page in level["pages"].as_array().into_iter().flatten() {
+            let title = page["title"].as_str().unwrap_or_default().to_owned();
+            assert!(found.insert(title.clone(), id(page)).is_none(), "{title} is there twice");
+            levels.push(page);
+        }
+    }
+    found
+}

@@ -1,0 +1,76 @@
+//! Two servers on one database.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, id},
+    crash::check,
+    load::{Log, Place},
+    process::{Process, TOKEN},
+    stores::postgres,
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
+    let Some(stand) = postgres().await else { return };
+    let mut first = Process::start(&stand.url).await;
+    let second = Process::start(&stand.url).await;
+    let one = Client::new(&first.base, TOKEN);
+    let two = one.at(&second.base);
+    let place = Place::new(&one).await;
+
+    // What one acknowledges the other reads, each time.
+    let mut spaces = BTreeSet::new();
+    for n in 0..40 {
+        let (writer, reader) = if n % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        let title = format!("Space {n}");
+        let path = format!("/orgs/{}/spaces", place.org);
+        let space = id(&writer.post(&path, json!({ "title": title })).await);
+        assert_eq!(reader.get(&format!("/spaces/{space}")).await["title"], title.as_str());
+        spaces.insert(space);
+    }
+
+    // A list begun at one is continued at the other, page by page.
+    let (mut seen, mut next, mut turn) = (BTreeSet::new(), String::new(), 0);
+    loop {
+        let client = if turn % 2 == 0 { &one } else { &two };
+        let page = client.get(&format!("/orgs/{}/spaces?limit=7{next}", place.org)).await;
+        for space in page["items"].as_array().expect("a list") {
+            assert!(seen.insert(id(space)), "a space is listed twice");
+        }
+        turn += 1;
+        match page["next"]["page"].as_str() {
+            Some(cursor) => next = format!("&page={cursor}"),
+            None => break,
+        }
+    }
+    assert!(spaces.is_subset(&seen) && turn > 5);
+
+    // Imports are asked for at both; one server dies with jobs in its hands.
+    for (n, space) in spaces.iter().enumerate() {
+        let client = if n % 2 == 0 { &one } else { &two };
+        let body = json!({ "url": docs_examples::HANDBOOK_URL, "ref": docs_examples::MAIN });
+        client.post(&format!("/spaces/{space}/git/import"), body).await;
+    }
+    let mut logs: Vec<Log> = (0..4).map(Log::new).collect();
+    for _ in 0..12 {
+        for (n, log) in logs.iter_mut().enumerate() {
+            log.step(if n % 2 == 0 { &one } else { &two }, &place).await.expect("both servers run");
+        }
+    }
+    first.kill();
+    assert!(!first.listens().await);
+    check(&two, &place, &mut logs).await;
+    for space in &spaces {
+        // One import, one revision: done by whichever server, and not twice.
+        crate::stores::until(&format!("the import into {space}"), async || {
+            let pages: Value = two.get(&format!("/spaces/{space}/content/pages")).await;
+            !pages["pages"].as_array().expect("pages").is_empty()
+        })
+        .await;
+    }
+    drop(second);
+    stand.verify().await;
+}

@@ -1,0 +1,69 @@
+//! Where the servers of these tests keep their data.
+
+use std::{sync::Arc, time::Duration};
+
+use docs_core::store::{Store, verify};
+use docs_sqlstore::{Options, PostgresStore, SqliteStore};
+use tempfile::TempDir;
+
+use crate::process::PATIENCE;
+
+/// A store for one test.
+pub(crate) struct Stand {
+    /// As the server takes it.
+    pub(crate) url: String,
+    /// Removed with the stand.
+    _folder: Option<TempDir>,
+}
+
+/// A new file.
+pub(crate) fn sqlite() -> Stand {
+    let folder = TempDir::new().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("docs.db").display());
+    Stand { url, _folder: Some(folder) }
+}
+
+/// A new schema of the server that `DOCS_TEST_POSTGRES` names; `None`, and a line that says so, without one.
+pub(crate) async fn postgres() -> Option<Stand> {
+    let Ok(server) = std::env::var("DOCS_TEST_POSTGRES") else {
+        println!("not run: DOCS_TEST_POSTGRES names no server");
+        return None;
+    };
+    let schema = format!(
+        "durable_{}",
+        docs_core::ports::id_text(docs_core::ports::Ids::next(&docs_core::ports::RandomIds))
+    );
+    let (client, connection) =
+        tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("the server can be reached");
+    let connection = tokio::spawn(connection);
+    client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a new schema");
+    drop(client);
+    connection.await.expect("the connection ends").expect("in order");
+    let mark = if server.contains('?') { '&' } else { '?' };
+    Some(Stand { url: format!("{server}{mark}options=-c%20search_path%3D{schema}"), _folder: None })
+}
+
+impl Stand {
+    async fn open(&self) -> Arc<dyn Store> {
+        match self.url.strip_prefix("sqlite:") {
+            Some(path) => Arc::new(SqliteStore::open(path, Options::new()).await.expect("it opens")),
+            None => Arc::new(PostgresStore::connect(&self.url, Options::new()).await.expect("it opens")),
+        }
+    }
+
+    /// Every index row, unique value and counter is what the records call for.
+    pub(crate) async fn verify(&self) {
+        let drift = verify(self.open().await.as_ref()).await.expect("the store can be read");
+        assert!(drift.is_none(), "{drift:?}");
+    }
+}
+
+/// Asks again and again until something is so: another process gives no event to wait for.
+pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !so().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, waiting).await.is_ok(), "{what} does not come");
+}
