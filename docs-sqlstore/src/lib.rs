@@ -14,8 +14,6 @@ mod postgres;
 mod sqlite;
 mod value;
 
-pub use options::{OpenError, Options};
+pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, WAIT};
 #[cfg(feature = "postgres")]
-// pub use postgres::{PostgresObjects, PostgresStore};
-#[cfg(feature = "sqlite")]
-// pub use sqlite::{SqliteObjects, SqliteStore};
+pub use postgres::{PostgresObjects, PostgresStore};

@@ -74,13 +74,9 @@ pub(crate) struct TableObjects<R> {
     clock: Arc<dyn Clock>,
 }
 
-impl<R> TableObjects<R> {
+impl<R: ObjectRows> TableObjects<R> {
     pub(crate) fn new(rows: R, options: &Options) -> Self {
         Self { rows, blobs: options.the_blobs(), clock: options.the_clock() }
-    }
-
-    pub(crate) fn rows(&self) -> &R {
-        &self.rows
     }
 
     /// Stores the bytes of a new object, unless they go into the table.
@@ -108,7 +104,9 @@ impl<R> TableObjects<R> {
                     StoreError::Unavailable(format!("object {hash} cannot be read: {why}"))
                 })?;
                 let bytes = blobs.get(&name).await?;
-                bytes.ok_or_else(|| StoreError::Corrupt(format!("the blob `{name}` of object {hash} is gone")))?
+                bytes.ok_or_else(|| {
+                    StoreError::Corrupt(format!("the blob `{name}` of object {hash} is gone"))
+                })?
             }
         };
         if Hash::of(&bytes) != hash {
@@ -163,7 +161,7 @@ impl<R: ObjectRows> Objects for TableObjects<R> {
             return Ok(Vec::new());
         }
         let places = self.rows.read(domain, hashes).await?;
-        let reads = hashes.iter().zip(places).map(|(hash, place)| self.bytes(*hash, place));
+        let reads: Vec<_> = hashes.iter().zip(places).map(|(hash, place)| self.bytes(*hash, place)).collect();
         stream::iter(reads).buffered(BLOBS_AT_ONCE).try_collect().await
     }
 
@@ -190,10 +188,12 @@ impl<R: ObjectRows> Objects for TableObjects<R> {
             return Ok(());
         }
         let Some(blobs) = &self.blobs else {
-            return Err(StoreError::Unavailable("no place was given for large objects, where some lie".into()));
+            return Err(StoreError::Unavailable(
+                "no place was given for large objects, where some lie".into(),
+            ));
         };
         // The bytes go first: whatever ends this half way leaves a row that the next sweep finds again.
-        let gone = condemned.iter().map(|(_, name)| blobs.delete(name));
+        let gone: Vec<_> = condemned.iter().map(|(_, name)| blobs.delete(name)).collect();
         stream::iter(gone).buffer_unordered(BLOBS_AT_ONCE).try_collect::<()>().await?;
         self.rows.remove(domain, &condemned).await
     }

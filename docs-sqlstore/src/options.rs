@@ -1,6 +1,6 @@
 //! How a store is opened, and why it cannot be.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use docs_core::{
     ports::{Clock, SystemClock},
@@ -12,19 +12,47 @@ use crate::layout::{Layout, is_kind};
 /// Objects of at most this many bytes lie in the database, larger ones in [`Blobs`] where there are any.
 pub const INLINE: usize = 128 * 1024;
 
+/// How long `begin` waits for its turn, unless [`Options::wait`] says otherwise.
+pub const WAIT: Duration = Duration::from_secs(2);
+/// Longer than this nobody waits for a connection.
+const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
+/// Read transactions that can be open at the same time, unless [`Options::connections`] says otherwise.
+pub const CONNECTIONS: usize = 8;
+
 /// What both stores can be told when they are opened.
 #[derive(Clone)]
 pub struct Options {
     clock: Arc<dyn Clock>,
     blobs: Option<Arc<dyn Blobs>>,
     kinds: Vec<String>,
+    wait: Duration,
+    connections: usize,
+    durability: Durability,
+}
+
+/// What a commit that was acknowledged survives. Only [`SqliteStore`](crate::SqliteStore) asks for it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Durability {
+    /// Everything, a power failure included: each commit waits for the disk.
+    #[default]
+    Full,
+    /// The end of the process, however it ends. After a power failure the last commits may be gone, each as a whole;
+    /// the database stays sound. Several times as many commits a second.
+    Normal,
 }
 
 impl Options {
     /// The clock of the machine, no place for large objects outside the database, the platform's kinds of record.
     #[must_use]
     pub fn new() -> Self {
-        Self { clock: Arc::new(SystemClock), blobs: None, kinds: Vec::new() }
+        Self {
+            clock: Arc::new(SystemClock),
+            blobs: None,
+            kinds: Vec::new(),
+            wait: WAIT,
+            connections: CONNECTIONS,
+            durability: Durability::default(),
+        }
     }
 
     /// A clock of the caller: it says when an object was touched and when a transaction has been open for too long.
@@ -48,6 +76,43 @@ impl Options {
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.kinds.extend(kinds.into_iter().map(Into::into));
         self
+    }
+
+    /// How long [`begin`](docs_core::store::Store::begin) waits for a free connection or, where there is one writer at
+    /// a time, for its turn, before it answers `Unavailable`: 2 s unless told otherwise, an hour at most.
+    #[must_use]
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait.min(LONGEST_WAIT);
+        self
+    }
+
+    /// Most transactions that are open at the same time: 8 unless told otherwise, 1 at least.
+    ///
+    /// In SQLite these are the read transactions; there is one write transaction at a time, and it does not count.
+    #[must_use]
+    pub fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections.max(1);
+        self
+    }
+
+    /// What an acknowledged commit survives. PostgreSQL has settings of its own for this.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    pub(crate) fn the_wait(&self) -> Duration {
+        self.wait
+    }
+
+    pub(crate) fn the_connections(&self) -> usize {
+        self.connections
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn the_durability(&self) -> Durability {
+        self.durability
     }
 
     pub(crate) fn layout(&self) -> Result<Layout, OpenError> {
@@ -77,6 +142,9 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("blobs", &self.blobs.is_some())
             .field("kinds", &self.kinds)
+            .field("wait", &self.wait)
+            .field("connections", &self.connections)
+            .field("durability", &self.durability)
             .finish_non_exhaustive()
     }
 }
