@@ -1,6 +1,6 @@
 //! What the examples share: a platform in memory, and the first organization of a new server.
 
-use std::{error::Error, path::PathBuf, str::FromStr, sync::Arc};
+use std::{error::Error, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
 use docs_core::{
     Actor, ErrorKind, Platform,
@@ -36,6 +36,17 @@ pub enum Place {
     Postgres(String),
 }
 
+/// Without the URL, which may hold a password.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "Memory",
+            Self::Sqlite(_) => "Sqlite",
+            Self::Postgres(_) => "Postgres",
+        })
+    }
+}
+
 impl FromStr for Place {
     type Err = String;
 
@@ -67,7 +78,7 @@ pub async fn open(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Objects>), O
             (Arc::new(store), Arc::new(objects))
         }
         Place::Postgres(url) => {
-            let store = PostgresStore::connect(url, Options::new()).await?;
+            let store = PostgresStore::open(url, Options::new()).await?;
             let objects = store.objects();
             (Arc::new(store), Arc::new(objects))
         }

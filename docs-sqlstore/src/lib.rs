@@ -15,5 +15,7 @@ mod sqlite;
 mod value;
 
 pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, WAIT};
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresObjects, PostgresStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteObjects, SqliteStore};

@@ -47,7 +47,7 @@ impl Stand {
     async fn open(&self) -> Arc<dyn Store> {
         match self.url.strip_prefix("sqlite:") {
             Some(path) => Arc::new(SqliteStore::open(path, Options::new()).await.expect("it opens")),
-            None => Arc::new(PostgresStore::connect(&self.url, Options::new()).await.expect("it opens")),
+            None => Arc::new(PostgresStore::open(&self.url, Options::new()).await.expect("it opens")),
         }
     }
 

@@ -1,0 +1,68 @@
+//! What an error of the database means for the store.
+
+use std::error::Error as _;
+
+use deadpool_postgres::PoolError;
+use docs_core::store::StoreError;
+use tokio_postgres::Error;
+
+use super::session::Work;
+
+/// The meaning of an error that is not an answer to COMMIT: nothing was applied.
+pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
+    let Some(db) = error.as_db_error() else {
+        return StoreError::Unavailable(format!("{}: try again", describe(error)));
+    };
+    let code = db.code().code();
+    match code {
+        // Serialization failure, deadlock, and what comes after either in the same transaction.
+        "40001" | "40P01" | "25P02" if work == Work::Write => StoreError::Conflict,
+        "22003" => StoreError::Misuse("a number is too large for the database: a counter holds 64 bits"),
+        "XX001" | "XX002" => StoreError::Corrupt(describe(error)),
+        _ => match &code[..2] {
+            "22" => StoreError::Misuse("the database cannot hold a value: a text in it is not Unicode"),
+            "54" => StoreError::TooLarge("a batch or a value that the database cannot hold"),
+            _ => StoreError::Unavailable(format!("{}: {}", describe(error), advice(code))),
+        },
+    }
+}
+
+/// The meaning of not getting a connection.
+pub(super) fn pool_error(error: &PoolError) -> StoreError {
+    StoreError::Unavailable(match error {
+        PoolError::Backend(error) => {
+            let advice = error.code().map_or("is the server running?", |code| advice(code.code()));
+            format!("no connection to the database: {}: {advice}", describe(error))
+        }
+        other => format!("no connection to the database: {other}"),
+    })
+}
+
+/// What the database says, with its code.
+pub(super) fn describe(error: &Error) -> String {
+    match (error.as_db_error(), error.source()) {
+        (Some(db), _) => format!("the database says: {} (SQLSTATE {})", db.message(), db.code().code()),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}
+
+fn advice(code: &str) -> &'static str {
+    match code {
+        "53300" => "raise its max_connections, or open stores with fewer connections",
+        "53100" => "its disk is full, free some space",
+        "53200" => "give it more memory, or fewer connections",
+        "55P03" => "another session holds a lock, try again or look for it in pg_locks",
+        "57014" => "it took too long or was cancelled, try again",
+        "25P03" => "the transaction was left open for too long, begin anew",
+        "25006" => "it is a standby, give the store the address of the primary",
+        "28000" | "28P01" => "check the user and the password",
+        "3D000" => "create the database",
+        "42501" => "grant the rights on the schema and its tables to the user of the store",
+        "42P01" | "42703" | "3F000" => {
+            "its tables are not those of the store, restore them and open it again"
+        }
+        _ if code.starts_with("57P") => "it is stopping or starting, try again",
+        _ => "try again",
+    }
+}

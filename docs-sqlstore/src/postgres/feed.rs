@@ -1,0 +1,208 @@
+//! The change feed.
+//!
+//! Items are in the order of the transactions that told them, and only settled ones are given: those of transactions
+//! before the oldest one that still runs. So nothing ever appears behind a position that was given.
+
+use std::{str::FromStr, sync::Arc, time::Duration};
+
+use docs_core::store::{FeedItem, FeedPos, Key, MAX_TXN, StoreError, StoreResult};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::Row;
+
+use super::{
+    Shared,
+    session::{Request, Work},
+};
+
+/// How long a wait for items of other processes looks away: at first, and at most.
+const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// The same for an item that is there and not settled: transactions are short.
+const SETTLE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+/// Items that are trimmed by one statement.
+const TRIM: i64 = 5_000;
+
+/// A position: the era and the transaction, and the place in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Pos {
+    era: i32,
+    xid: u64,
+    seq: i32,
+}
+
+impl Pos {
+    const START: Self = Self { era: -1, xid: 0, seq: 0 };
+
+    fn of(topic: u16, pos: Option<&FeedPos>) -> StoreResult<Self> {
+        let Some(FeedPos(text)) = pos else { return Ok(Self::START) };
+        let parse = || -> Option<Self> {
+            let mut parts = text.split('.').skip(1);
+            let pos = Self {
+                era: number(parts.next()?)?,
+                xid: number(parts.next()?)?,
+                seq: number(parts.next()?)?,
+            };
+            // The whole text is compared, so nothing is taken that merely reads as a position.
+            (pos.text(topic) == **text).then_some(pos)
+        };
+        parse().ok_or(StoreError::Misuse("a position that this store never gave for this topic"))
+    }
+
+    fn text(self, topic: u16) -> String {
+        format!("{topic}.{}.{}.{}", self.era, self.xid, self.seq)
+    }
+}
+
+fn number<T: FromStr>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+/// Has a commit tell its items.
+pub(super) fn tell(era: i32, items: &[FeedItem]) -> Option<Request> {
+    if items.is_empty() {
+        return None;
+    }
+    let (topics, keys): (Vec<i32>, Vec<String>) =
+        items.iter().map(|item| (i32::from(item.topic), item.key.to_string())).unzip();
+    let sql = "\
+        INSERT INTO feed (topic, era, seq, k) SELECT topic, $1, seq, k \
+        FROM unnest($2::integer[], $3::text[]) WITH ORDINALITY AS u (topic, k, seq)";
+    Some(Request::new(sql, vec![Box::new(era), Box::new(topics), Box::new(keys)]))
+}
+
+/// Items after a position, and whether there is one more that is not settled.
+struct Found {
+    items: Vec<(FeedPos, Key)>,
+    unsettled: bool,
+}
+
+async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<Found> {
+    let sql = "\
+        SELECT era, xid::text, seq, k, era < $2 OR xid < pg_snapshot_xmin(pg_current_snapshot()) \
+        FROM feed WHERE topic = $1 AND (era, xid, seq) > ($3, $4::text::xid8, $5) \
+        ORDER BY era, xid, seq LIMIT $6";
+    let request = Request::new(
+        sql,
+        vec![
+            Box::new(i32::from(topic)),
+            Box::new(shared.era),
+            Box::new(after.era),
+            Box::new(after.xid.to_string()),
+            Box::new(after.seq),
+            Box::new(i64::from(max)),
+        ],
+    );
+    let rows = shared.session(Work::Read).await?.read_alone(request).await?;
+    let mut found = Found { items: Vec::with_capacity(rows.len()), unsettled: false };
+    for row in rows {
+        match item(topic, &row)
+            .ok_or_else(|| StoreError::Corrupt("a row of the feed cannot be read".into()))?
+        {
+            (item, true) => found.items.push(item),
+            (_, false) => {
+                found.unsettled = true;
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn item(topic: u16, row: &Row) -> Option<((FeedPos, Key), bool)> {
+    let xid = number(row.try_get(1).ok()?)?;
+    let pos = Pos { era: row.try_get(0).ok()?, xid, seq: row.try_get(2).ok()? };
+    let key: &str = row.try_get(3).ok()?;
+    Some(((FeedPos(pos.text(topic).into()), key.into()), row.try_get(4).ok()?))
+}
+
+/// Items after a position.
+///
+/// An item of a commit that was acknowledged is not settled while a transaction runs that wrote something earlier,
+/// whatever it is. Those of the store are over in a moment, so that is waited for; one of somebody else may take long,
+/// and then only what comes before it is given.
+pub(super) async fn changes(
+    shared: &Shared,
+    topic: u16,
+    after: Option<&FeedPos>,
+    max: u32,
+) -> StoreResult<Vec<(FeedPos, Key)>> {
+    let after = Pos::of(topic, after)?;
+    let end = Instant::now() + MAX_TXN;
+    let mut pause = SETTLE.0;
+    loop {
+        let found = look(shared, topic, after, max).await?;
+        if !found.unsettled {
+            return Ok(found.items);
+        }
+        if Instant::now() >= end {
+            tracing::warn!(
+                topic,
+                "the feed waits for a transaction that has been open for long: see pg_stat_activity"
+            );
+            return Ok(found.items);
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(SETTLE.1);
+    }
+}
+
+/// Waits for a settled item after a position. A commit of this process is noticed at once, one of another when it is
+/// looked for.
+pub(super) async fn changed(
+    shared: &Arc<Shared>,
+    topic: u16,
+    after: Option<&FeedPos>,
+    wait: Duration,
+) -> StoreResult<bool> {
+    let after = Pos::of(topic, after)?;
+    let mut news = shared.news.subscribe();
+    let end = Instant::now().checked_add(wait);
+    let (mut settle, mut poll) = (SETTLE.0, POLL.0);
+    loop {
+        // What is told from here on ends the wait below.
+        news.borrow_and_update();
+        let found = look(shared, topic, after, 1).await?;
+        if !found.items.is_empty() {
+            return Ok(true);
+        }
+        let (pause, longest) = if found.unsettled { (&mut settle, SETTLE.1) } else { (&mut poll, POLL.1) };
+        let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return Ok(false);
+        }
+        // Whether woken or not, it is looked again; the sender lives as long as `shared`.
+        let _ = timeout(left.min(*pause), news.changed()).await;
+        *pause = (*pause * 2).min(longest);
+    }
+}
+
+/// Forgets items up to a position, in pieces, so that no statement takes long.
+pub(super) async fn trim(shared: &Shared, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+    let upto = Pos::of(topic, Some(upto))?;
+    let note = "UPDATE feed_era SET upto = $2::text::xid8 WHERE era = $1 AND upto < $2::text::xid8";
+    let trim = "\
+        WITH gone AS (DELETE FROM feed WHERE ctid = ANY(ARRAY( \
+            SELECT ctid FROM feed WHERE topic = $1 AND (era, xid, seq) <= ($2, $3::text::xid8, $4) \
+            ORDER BY era, xid, seq LIMIT $5 \
+        )) RETURNING 1) SELECT count(*) FROM gone";
+    loop {
+        let session = shared.session(Work::Upkeep).await?;
+        let xid = upto.xid.to_string();
+        let note = Request::new(note, vec![Box::new(upto.era), Box::new(xid.clone())]);
+        let trim = Request::new(
+            trim,
+            vec![
+                Box::new(i32::from(topic)),
+                Box::new(upto.era),
+                Box::new(xid),
+                Box::new(upto.seq),
+                Box::new(TRIM),
+            ],
+        );
+        let answers =
+            session.commit(vec![note, trim]).await.map_err(|refusal| refusal.again(Work::Upkeep))?;
+        let gone: Option<i64> = answers.last().and_then(|rows| rows.first()?.try_get(0).ok());
+        if gone.is_none_or(|gone| gone < TRIM) {
+            return Ok(());
+        }
+    }
+}

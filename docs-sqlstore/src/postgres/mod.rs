@@ -1,0 +1,225 @@
+//! The store in PostgreSQL.
+
+mod connect;
+mod error;
+mod feed;
+mod fold;
+mod objects;
+mod schema;
+mod session;
+mod sql;
+mod txn;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use docs_core::{
+    ports::Clock,
+    store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, Txn},
+};
+use tokio::sync::{Semaphore, watch};
+use tokio_postgres::{
+    NoTls, Socket,
+    tls::{MakeTlsConnect, TlsConnect},
+};
+
+pub use self::objects::PostgresObjects;
+use self::session::{Session, Work};
+use crate::{
+    layout::Layout,
+    objects::TableObjects,
+    options::{OpenError, Options},
+};
+
+/// A [`Store`] in a PostgreSQL database, for any number of processes. Clones are the same store.
+///
+/// Write transactions are PostgreSQL's own serializable ones; a read transaction is one snapshot and never conflicts.
+/// Reads of one call, and all of a commit, are one round trip each. Keys lie in the tables of the schema that
+/// `search_path` names first, see the views `v_space`, `v_member` and `v_site` for a look at them.
+///
+/// The server is PostgreSQL 14 or newer, with `max_pred_locks_per_transaction = 1024` or more: with fewer,
+/// transactions that read a few dozen records are repeated often. Between the store and the server there may be no
+/// pooler that gives a session to several clients.
+///
+/// Hot keys are advisory locks: a transaction waits for those before it, at most for as long as for a connection, and
+/// goes on without them after that.
+///
+/// A call that finds no connection within [`Options::wait`] answers [`StoreError::Unavailable`]; after the server was
+/// away the store goes on by itself. If the connection breaks while a commit is under way, the answer is
+/// [`StoreError::Unknown`].
+///
+/// An item of the feed is told when no transaction is open any more that wrote before it, anywhere in the database
+/// cluster. A long one, such as building an index, holds the feed up; nothing is lost or out of order.
+///
+/// # Example
+/// ```no_run
+/// use docs_sqlstore::{Options, PostgresStore};
+///
+/// # async fn open() -> Result<(), docs_sqlstore::OpenError> {
+/// let url = "postgres://docs:secret@db.example.com/docs";
+/// let store = PostgresStore::open(url, Options::new().connections(8)).await?;
+/// let objects = store.objects();
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct PostgresStore(Arc<Shared>);
+
+struct Shared {
+    pool: Pool,
+    layout: Layout,
+    options: Options,
+    clock: Arc<dyn Clock>,
+    place: String,
+    schema: String,
+    era: i32,
+    /// Changes when this process has told an item.
+    news: watch::Sender<u64>,
+    /// A turn to fold counters.
+    folding: Arc<Semaphore>,
+}
+
+impl PostgresStore {
+    /// Opens the store at an address such as `postgres://user:password@host:port/database`, and makes or migrates its
+    /// tables. The connection is not encrypted.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the address is wrong or asks for TLS, the server cannot be reached or is too old, the tables are
+    /// those of a newer program.
+    pub async fn open(url: &str, options: Options) -> Result<Self, OpenError> {
+        let config = connect::config(url, &options)?;
+        connect::check_plain(&config)?;
+        Self::open_config(config, options, NoTls).await
+    }
+
+    /// Opens the store with connections that a TLS connector makes, as `sslmode` of the address asks.
+    ///
+    /// # Errors
+    /// As [`open`](PostgresStore::open).
+    pub async fn open_with_tls<T>(url: &str, options: Options, tls: T) -> Result<Self, OpenError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send + Sync,
+        T::TlsConnect: Send + Sync,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        Self::open_config(connect::config(url, &options)?, options, tls).await
+    }
+
+    async fn open_config<T>(
+        config: tokio_postgres::Config,
+        options: Options,
+        tls: T,
+    ) -> Result<Self, OpenError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send + Sync,
+        T::TlsConnect: Send + Sync,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        let layout = options.layout()?;
+        let place = connect::place(&config);
+        let pool = connect::pool(config, &options, tls)?;
+        let mut client = pool.get().await.map_err(|e| OpenError::Unusable {
+            place: place.clone(),
+            why: error::pool_error(&e).to_string(),
+        })?;
+        let schema::Found { schema, era } = schema::prepare(&mut client, &layout, &place).await?;
+        drop(client);
+        Ok(Self(Arc::new(Shared {
+            pool,
+            layout,
+            clock: options.the_clock(),
+            options,
+            place,
+            schema,
+            era,
+            news: watch::Sender::new(0),
+            folding: Arc::new(Semaphore::new(1)),
+        })))
+    }
+
+    /// The objects that lie in the same database.
+    #[must_use]
+    pub fn objects(&self) -> PostgresObjects {
+        let rows = objects::Rows(Arc::clone(&self.0));
+        PostgresObjects(Arc::new(TableObjects::new(rows, &self.0.options)))
+    }
+
+    /// Folds counters of which many additions are kept. The store does so by itself, for some of those it adds to.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn fold(&self, counters: &[Key]) -> StoreResult<()> {
+        fold::fold(&self.0, counters).await
+    }
+}
+
+impl Shared {
+    /// A connection, for a transaction that has not begun.
+    async fn session(&self, work: Work) -> StoreResult<Session> {
+        let wait = self.options.the_wait();
+        match tokio::time::timeout(wait, self.pool.get()).await {
+            Ok(Ok(client)) => Ok(Session::new(client, work)),
+            Ok(Err(error)) => Err(error::pool_error(&error)),
+            Err(_) => Err(StoreError::Unavailable(format!(
+                "no connection to the database {} within {} ms, {} of {} are in use: try again, or open the store \
+                 with more",
+                self.place,
+                wait.as_millis(),
+                self.pool.status().size.saturating_sub(self.pool.status().available),
+                self.pool.status().max_size
+            ))),
+        }
+    }
+
+    /// The advisory lock of a hot key. Locks are those of a database, keys those of a schema.
+    fn lock_of(&self, key: &Key) -> i64 {
+        let hash = Hash::of(format!("{}/{key}", self.schema).as_bytes());
+        let mut id = [0; 8];
+        id.copy_from_slice(&hash.as_bytes()[..8]);
+        i64::from_le_bytes(id)
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        let work = if mode == Mode::Read { Work::Read } else { Work::Write };
+        let session = self.0.session(work).await?;
+        if mode == Mode::Write && !hot.is_empty() {
+            let mut locks: Vec<i64> = hot.iter().map(|key| self.0.lock_of(key)).collect();
+            // Everybody takes them in the same order.
+            locks.sort_unstable();
+            locks.dedup();
+            session.lock(locks).await?;
+        }
+        Ok(Box::new(txn::PostgresTxn::new(Arc::clone(&self.0), session, mode)))
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        feed::changes(&self.0, topic, after.as_ref(), max).await
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        feed::changed(&self.0, topic, after.as_ref(), wait).await
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        feed::trim(&self.0, topic, upto).await
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("place", &self.0.place)
+            .field("schema", &self.0.schema)
+            .finish_non_exhaustive()
+    }
+}

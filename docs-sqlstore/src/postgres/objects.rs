@@ -1,0 +1,242 @@
+//! Objects in a table.
+
+use std::{collections::HashSet, fmt, sync::Arc, time::Duration, time::SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_core::store::{Hash, Objects, StoreError, StoreResult};
+use tokio_postgres::Row;
+
+use super::{
+    Shared,
+    session::{Request, Work},
+};
+use crate::objects::{ObjectRows, Place, TableObjects};
+
+/// Most rows that one statement stores.
+const ROWS: usize = 500;
+/// Most bytes that one statement stores, unless a single object has more.
+const BYTES: usize = 16 * 1024 * 1024;
+/// What gives hashes their order, as the index has it.
+const ORDER: &str = "translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv')";
+
+/// The objects of a [`PostgresStore`](super::PostgresStore). Clones are the same.
+///
+/// They share its connections.
+#[derive(Clone)]
+pub struct PostgresObjects(pub(super) Arc<TableObjects<Rows>>);
+
+impl fmt::Debug for PostgresObjects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PostgresObjects").field(&self.0).finish()
+    }
+}
+
+#[async_trait]
+impl Objects for PostgresObjects {
+    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
+        self.0.put(domain, objects).await
+    }
+
+    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
+        self.0.get(domain, hashes).await
+    }
+
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        untouched_for: Duration,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        self.0.list(domain, after, untouched_for, max).await
+    }
+
+    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
+        self.0.delete(domain, hashes, untouched_for).await
+    }
+}
+
+/// The table `obj`.
+pub(super) struct Rows(pub(super) Arc<Shared>);
+
+impl Rows {
+    async fn read(&self, request: Request) -> StoreResult<Vec<Row>> {
+        self.0.session(Work::Read).await?.read_alone(request).await
+    }
+
+    /// Each change leaves the same when it is made twice, so a lost answer is just a failure.
+    async fn write(&self, request: Request) -> StoreResult<Vec<Row>> {
+        let session = self.0.session(Work::Upkeep).await?;
+        let answers = session.commit(vec![request]).await.map_err(|refusal| refusal.again(Work::Upkeep))?;
+        Ok(answers.into_iter().flatten().collect())
+    }
+}
+
+#[async_trait]
+impl ObjectRows for Rows {
+    async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>> {
+        // Locked in order, so that two who touch the same do not wait for each other.
+        let sql = "\
+            WITH here AS MATERIALIZED ( \
+                SELECT h FROM obj WHERE domain = $1 AND h = ANY($2::text[]) AND NOT dying \
+                ORDER BY h FOR NO KEY UPDATE \
+            ) \
+            UPDATE obj SET touched = greatest(touched, $3) FROM here \
+            WHERE obj.domain = $1 AND obj.h = here.h RETURNING obj.h";
+        let params: Request = Request::new(sql, vec![text(domain), Box::new(texts(hashes)), time(now)]);
+        let here: HashSet<Hash> =
+            self.write(params).await?.iter().map(|row| hash(row, 0)).collect::<StoreResult<_>>()?;
+        Ok(hashes.iter().filter(|hash| !here.contains(hash)).copied().collect())
+    }
+
+    async fn insert(
+        &self,
+        domain: &str,
+        mut rows: Vec<(Hash, usize, Place)>,
+        now: DateTime<Utc>,
+    ) -> StoreResult<()> {
+        let sql = "\
+            INSERT INTO obj (domain, h, len, data, loc, touched) \
+            SELECT $1, h, len, data, loc, $6 \
+            FROM unnest($2::text[], $3::bigint[], $4::bytea[], $5::text[]) AS u (h, len, data, loc) \
+            ORDER BY h COLLATE \"C\" \
+            ON CONFLICT (domain, h) DO UPDATE SET \
+                touched = greatest(obj.touched, excluded.touched), \
+                data = CASE WHEN obj.dying THEN excluded.data ELSE obj.data END, \
+                loc = CASE WHEN obj.dying THEN excluded.loc ELSE obj.loc END, \
+                dying = false";
+        while !rows.is_empty() {
+            let mut bytes = 0;
+            let fits = rows.iter().take(ROWS).take_while(|(_, _, place)| {
+                bytes += if let Place::Row(data) = place { data.len() } else { 0 };
+                bytes <= BYTES
+            });
+            let count = fits.count().max(1);
+            let mut params = Columns::default();
+            rows.drain(..count).try_for_each(|row| params.push(row))?;
+            let Columns { hashes, lens, data, places } = params;
+            let params = vec![
+                text(domain),
+                Box::new(hashes),
+                Box::new(lens),
+                Box::new(data),
+                Box::new(places),
+                time(now),
+            ];
+            self.write(Request::new(sql, params)).await?;
+        }
+        Ok(())
+    }
+
+    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Place>>> {
+        let sql = "SELECT h, data, loc FROM obj WHERE domain = $1 AND h = ANY($2::text[]) AND NOT dying";
+        let rows = Self::read(self, Request::new(sql, vec![text(domain), Box::new(texts(hashes))])).await?;
+        let place = |row: &Row| -> StoreResult<(Hash, Place)> {
+            let data: Option<&[u8]> = get(row, 1)?;
+            let loc: Option<String> = get(row, 2)?;
+            match (data, loc) {
+                (Some(data), _) => Ok((hash(row, 0)?, Place::Row(Bytes::copy_from_slice(data)))),
+                (None, Some(loc)) => Ok((hash(row, 0)?, Place::Blob(loc))),
+                (None, None) => {
+                    Err(StoreError::Corrupt("an object without bytes and without a place".into()))
+                }
+            }
+        };
+        let found: std::collections::HashMap<Hash, Place> =
+            rows.iter().map(place).collect::<StoreResult<_>>()?;
+        Ok(hashes.iter().map(|hash| found.get(hash).cloned()).collect())
+    }
+
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        before: DateTime<Utc>,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        let from = after.map_or_else(|| "''".to_owned(), |_| ORDER.replace("(h,", "($4::text,"));
+        let mut params = vec![text(domain), time(before), Box::new(i64::from(max)) as _];
+        params.extend(after.map(|hash| text(&hash.to_string())));
+        let sql = format!(
+            "SELECT h FROM obj WHERE domain = $1 AND {ORDER} > {from} AND touched <= $2 ORDER BY {ORDER} LIMIT $3"
+        );
+        Self::read(self, Request::new(sql, params)).await?.iter().map(|row| hash(row, 0)).collect()
+    }
+
+    async fn condemn(
+        &self,
+        domain: &str,
+        hashes: &[Hash],
+        before: DateTime<Utc>,
+    ) -> StoreResult<Vec<(Hash, String)>> {
+        let sql = "\
+            WITH old AS MATERIALIZED ( \
+                SELECT h FROM obj WHERE domain = $1 AND h = ANY($2::text[]) AND (dying OR touched <= $3) \
+                ORDER BY h FOR UPDATE \
+            ), gone AS ( \
+                DELETE FROM obj USING old WHERE obj.domain = $1 AND obj.h = old.h AND obj.loc IS NULL \
+            ) \
+            UPDATE obj SET dying = true FROM old \
+            WHERE obj.domain = $1 AND obj.h = old.h AND obj.loc IS NOT NULL RETURNING obj.h, obj.loc";
+        let request = Request::new(sql, vec![text(domain), Box::new(texts(hashes)), time(before)]);
+        self.write(request).await?.iter().map(|row| Ok((hash(row, 0)?, get(row, 1)?))).collect()
+    }
+
+    async fn remove(&self, domain: &str, rows: &[(Hash, String)]) -> StoreResult<()> {
+        let sql = "\
+            DELETE FROM obj USING unnest($2::text[], $3::text[]) AS u (h, loc) \
+            WHERE obj.domain = $1 AND obj.h = u.h AND obj.loc = u.loc AND obj.dying";
+        let (hashes, places): (Vec<String>, Vec<String>) =
+            rows.iter().map(|(hash, place)| (hash.to_string(), place.clone())).unzip();
+        self.write(Request::new(sql, vec![text(domain), Box::new(hashes), Box::new(places)])).await.map(drop)
+    }
+}
+
+/// Rows to store, by column.
+#[derive(Default)]
+struct Columns {
+    hashes: Vec<String>,
+    lens: Vec<i64>,
+    data: Vec<Option<Vec<u8>>>,
+    places: Vec<Option<String>>,
+}
+
+impl Columns {
+    fn push(&mut self, (hash, len, place): (Hash, usize, Place)) -> StoreResult<()> {
+        let (data, place) = match place {
+            Place::Row(data) => (Some(data.into()), None),
+            Place::Blob(name) => (None, Some(name)),
+        };
+        self.hashes.push(hash.to_string());
+        self.lens.push(i64::try_from(len).map_err(|_| StoreError::TooLarge("an object"))?);
+        self.data.push(data);
+        self.places.push(place);
+        Ok(())
+    }
+}
+
+type Param = Box<dyn tokio_postgres::types::ToSql + Sync + Send>;
+
+fn text(text: &str) -> Param {
+    Box::new(text.to_owned())
+}
+
+fn texts(hashes: &[Hash]) -> Vec<String> {
+    hashes.iter().map(Hash::to_string).collect()
+}
+
+/// A time that PostgreSQL can hold: no object is older than the epoch.
+fn time(at: DateTime<Utc>) -> Param {
+    Box::new(SystemTime::from(at.max(DateTime::UNIX_EPOCH)))
+}
+
+fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> StoreResult<T> {
+    row.try_get(column).map_err(|e| StoreError::Corrupt(format!("a row of table obj cannot be read: {e}")))
+}
+
+fn hash(row: &Row, column: usize) -> StoreResult<Hash> {
+    let text: &str = get(row, column)?;
+    text.parse().map_err(|e| StoreError::Corrupt(format!("table obj has the hash `{text}`: {e}")))
+}

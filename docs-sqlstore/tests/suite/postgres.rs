@@ -1,0 +1,157 @@
+//! The conformance suite over a PostgreSQL server, and what is special to it.
+//!
+//! `DOCS_TEST_POSTGRES` is the address of a server and of a database on it, where the tests may make schemas and end
+//! sessions. Without it they are not run, and say so.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use docs_core::{
+    ports::{Ids as _, RandomIds, id_text},
+    store::{
+        Entity as _, Hash, Objects, Store,
+        conformance::{Factory, Note},
+    },
+};
+use docs_memstore::ManualClock;
+use docs_sqlstore::{OpenError, Options, PostgresStore};
+use parking_lot::Mutex;
+use tokio_postgres::{Client, NoTls};
+
+/// The variable that names the server.
+const SERVER: &str = "DOCS_TEST_POSTGRES";
+
+/// Makes stores in a schema of their own, with a clock that is moved by the test. The schemas are dropped at the end.
+struct Postgres {
+    server: String,
+    clock: ManualClock,
+    /// The last one is that of the store or the objects of the test.
+    schemas: Mutex<Vec<String>>,
+}
+
+impl Postgres {
+    /// `None` where no server is named.
+    fn new() -> Option<Self> {
+        let Ok(server) = std::env::var(SERVER) else {
+            println!("not run: {SERVER} names no PostgreSQL server");
+            return None;
+        };
+        Some(Self { server, clock: ManualClock::default(), schemas: Mutex::default() })
+    }
+
+    /// A session beside the store.
+    async fn admin(&self) -> Client {
+        connect(&self.server).await
+    }
+
+    /// Makes a schema; its name is also what the sessions of its stores are called.
+    async fn new_schema(&self) -> String {
+        let schema = format!("docs_test_{}", id_text(RandomIds.next()));
+        self.admin()
+            .await
+            .batch_execute(&format!("CREATE SCHEMA {schema}"))
+            .await
+            .expect("a schema can be made");
+        self.schemas.lock().push(schema.clone());
+        schema
+    }
+
+    fn schema(&self) -> String {
+        self.schemas.lock().last().cloned().expect("there is a store")
+    }
+
+    fn url(&self, schema: &str) -> String {
+        let more = if self.server.contains('?') { '&' } else { '?' };
+        format!("{}{more}application_name={schema}&options=-c%20search_path%3D{schema}", self.server)
+    }
+
+    fn options(&self) -> Options {
+        Options::new().clock(Arc::new(self.clock.clone())).kinds([Note::KIND])
+    }
+
+    /// Opens a store over what is in the schema.
+    async fn open(&self, schema: &str) -> Result<PostgresStore, OpenError> {
+        PostgresStore::open(&self.url(schema), self.options()).await
+    }
+
+    async fn fresh(&self) -> PostgresStore {
+        let schema = self.new_schema().await;
+        self.open(&schema).await.expect("the store can be opened")
+    }
+
+    /// Ends all sessions of the stores in the schema, as the server would that stops.
+    async fn kill(&self) {
+        let sql = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE application_name = $1";
+        self.admin().await.query(sql, &[&self.schema()]).await.expect("sessions can be ended");
+    }
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the server is there");
+    // Ends with the client.
+    tokio::spawn(connection);
+    client
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let (server, schemas) = (self.server.clone(), std::mem::take(&mut *self.schemas.lock()));
+        // On a thread of its own, as the runtime of the test cannot be waited for here.
+        let clean = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let admin = connect(&server).await;
+                let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
+                           WHERE application_name = ANY($1::text[])";
+                admin.query(end, &[&schemas]).await.map_err(std::io::Error::other)?;
+                for schema in schemas {
+                    let sql =
+                        format!("SET client_min_messages = warning; DROP SCHEMA IF EXISTS {schema} CASCADE");
+                    admin.batch_execute(&sql).await.map_err(std::io::Error::other)?;
+                }
+                Ok(())
+            })
+        };
+        let cleaned: std::thread::Result<std::io::Result<()>> = std::thread::spawn(clean).join();
+        if !matches!(cleaned, Ok(Ok(()))) {
+            println!("the schemas of the test are left behind: {cleaned:?}");
+        }
+    }
+}
+
+#[async_trait]
+impl Factory for Postgres {
+    async fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.fresh().await)
+    }
+
+    async fn objects(&self) -> Arc<dyn Objects> {
+        Arc::new(self.fresh().await.objects())
+    }
+
+    async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        self.kill().await;
+        drop(store);
+        Arc::new(self.open(&self.schema()).await.expect("the store can be opened again"))
+    }
+
+    async fn pass(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    async fn damage(&self, domain: &str, hash: Hash) {
+        let sql = format!(
+            "UPDATE {}.obj SET data = data || '\\x00'::bytea WHERE domain = $1 AND h = $2",
+            self.schema()
+        );
+        let done = self.admin().await.execute(&sql, &[&domain, &hash.to_string()]).await;
+        assert_eq!(done.expect("the table is there"), 1, "the object is there");
+    }
+}
+
+mod suite {
+    docs_core::suite!(match super::Postgres::new() {
+        Some(factory) => factory,
+        None => return,
+    });
+}
