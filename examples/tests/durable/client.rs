@@ -21,6 +21,8 @@ pub(crate) struct Client {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
+    /// It says when to try again.
+    pub(crate) retry_after: bool,
 }
 
 /// Nobody knows what became of the request.
@@ -49,9 +51,10 @@ impl Client {
         let request = request.body(Full::new(body)).expect("the request of a test is well formed");
         let answer = self.http.request(request).await.map_err(|_| NoAnswer)?;
         let status = answer.status().as_u16();
+        let retry_after = answer.headers().contains_key("retry-after");
         let bytes = answer.into_body().collect().await.map_err(|_| NoAnswer)?.to_bytes();
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Ok(Answer { status, body })
+        Ok(Answer { status, body, retry_after })
     }
 
     /// Reads what must be there.

@@ -81,7 +81,7 @@ impl Log {
             2 => self.create_request(client, place).await?,
             3 | 6 => self.edit(client, place).await?,
             4 => self.merge(client, place).await?,
-            _ if self.steps % 3 == 0 => self.delete(client).await?,
+            _ if self.steps.is_multiple_of(3) => self.delete(client).await?,
             _ => self.import(client).await?,
         }
         self.open = None;
@@ -92,7 +92,7 @@ impl Log {
         let title = self.name("space");
         let path = format!("/orgs/{}/spaces", place.org);
         let answer = client.call("POST", &path, json!({ "title": title })).await?;
-        if let Some(space) = self.acknowledged(&answer) {
+        if let Some(space) = self.acknowledged(&answer)? {
             self.spaces.insert(id(&space), Some(title));
         }
         Ok(())
@@ -103,7 +103,7 @@ impl Log {
         let title = self.name("renamed");
         self.open = Some(Open::Title(space.clone(), Some(title.clone())));
         let answer = client.call("PATCH", &format!("/spaces/{space}"), json!({ "title": title })).await?;
-        if self.acknowledged(&answer).is_some() {
+        if self.acknowledged(&answer)?.is_some() {
             self.spaces.insert(space, Some(title));
         }
         Ok(())
@@ -114,7 +114,7 @@ impl Log {
         let Some(space) = self.living().filter(|space| !imported(space)) else { return Ok(()) };
         self.open = Some(Open::Title(space.clone(), None));
         let answer = client.call("DELETE", &format!("/spaces/{space}"), Value::Null).await?;
-        if self.acknowledged(&answer).is_some() {
+        if self.acknowledged(&answer)?.is_some() {
             self.spaces.insert(space, None);
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Log {
         let Some(space) = self.living().filter(|space| !self.imports.contains(space)) else { return Ok(()) };
         let body = json!({ "url": docs_examples::HANDBOOK_URL, "ref": docs_examples::MAIN });
         let answer = client.call("POST", &format!("/spaces/{space}/git/import"), body).await?;
-        if self.acknowledged(&answer).is_some() {
+        if self.acknowledged(&answer)?.is_some() {
             self.imports.push(space);
         }
         Ok(())
@@ -134,7 +134,7 @@ impl Log {
         let subject = self.name("request");
         let path = format!("/spaces/{}/change-requests", place.shared);
         let answer = client.call("POST", &path, json!({ "subject": subject })).await?;
-        if let Some(request) = self.acknowledged(&answer) {
+        if let Some(request) = self.acknowledged(&answer)? {
             self.requests.insert(id(&request), Request { subject, ..Request::default() });
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Log {
         let change = json!({ "operation": "insert_page", "document": { "markdown": text } });
         let path = format!("{}/content", place.request(&request));
         let answer = client.call("POST", &path, json!({ "changes": [change] })).await?;
-        if self.acknowledged(&answer).is_some() {
+        if self.acknowledged(&answer)?.is_some() {
             self.requests.entry(request).or_default().page = Some(title);
         }
         Ok(())
@@ -159,20 +159,22 @@ impl Log {
         self.open = Some(Open::Merge(request.clone()));
         let path = format!("{}/merge", place.request(&request));
         let answer = client.call("POST", &path, json!({})).await?;
-        if self.acknowledged(&answer).is_some() {
+        if self.acknowledged(&answer)?.is_some() {
             self.requests.entry(request).or_default().merged = true;
         }
         Ok(())
     }
 
-    /// The body of an acknowledgement. What a busy or stopping server refuses has not happened, and is no fault.
-    fn acknowledged(&mut self, answer: &Answer) -> Option<Value> {
+    /// The body of an acknowledgement. What a server refuses with 409 has not happened; of a 503 it may not know
+    /// itself.
+    fn acknowledged(&mut self, answer: &Answer) -> Result<Option<Value>, NoAnswer> {
         match answer.status {
             200..=299 => {
                 self.acknowledged += 1;
-                Some(answer.body.clone())
+                Ok(Some(answer.body.clone()))
             }
-            409 | 503 => None,
+            409 => Ok(None),
+            503 => Err(NoAnswer),
             status => panic!("worker {}: {status} {}", self.worker, answer.body),
         }
     }

@@ -7,5 +7,7 @@ mod client;
 mod crash;
 mod load;
 mod nodes;
+mod outage;
 mod process;
+mod proxy;
 mod stores;

@@ -72,5 +72,8 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
         .await;
     }
     drop(second);
+    for space in &spaces {
+        assert_eq!(stand.imports(space).await, 1, "{space}");
+    }
     stand.verify().await;
 }

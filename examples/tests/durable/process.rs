@@ -65,6 +65,14 @@ impl Process {
     }
 }
 
+/// Starts a server that must refuse its store; answers what it says and its exit code.
+pub(crate) async fn refused_to_start(store: &str) -> (String, Option<i32>) {
+    let output =
+        tokio::process::Command::new(server()).args(["--bind", "127.0.0.1:0", "--store", store]).output();
+    let output = tokio::time::timeout(PATIENCE, output).await.expect("it ends in time").expect("it starts");
+    (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended before; then there is nothing to do.

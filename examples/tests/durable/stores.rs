@@ -2,11 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use docs_core::store::{Store, verify};
+use docs_core::store::{Mode, Store, Tx, decode, records::RevisionRecord, verify};
 use docs_sqlstore::{Options, PostgresStore, SqliteStore};
 use tempfile::TempDir;
 
-use crate::process::PATIENCE;
+use crate::{process::PATIENCE, proxy::Proxy};
 
 /// A store for one test.
 pub(crate) struct Stand {
@@ -49,6 +49,28 @@ impl Stand {
             Some(path) => Arc::new(SqliteStore::open(path, Options::new()).await.expect("it opens")),
             None => Arc::new(PostgresStore::open(&self.url, Options::new()).await.expect("it opens")),
         }
+    }
+
+    /// The same database behind a proxy that can be cut.
+    pub(crate) async fn through_proxy(&self) -> (Proxy, String) {
+        let config: tokio_postgres::Config = self.url.parse().expect("the URL of a server");
+        let (host, port) = (&config.get_hosts()[0], config.get_ports().first().copied().unwrap_or(5432));
+        let tokio_postgres::config::Host::Tcp(host) = host else { panic!("tests need a server on TCP") };
+        let proxy = Proxy::new(&format!("{host}:{port}")).await;
+        let url = self.url.replacen(&format!("{host}:{port}"), &proxy.at.to_string(), 1);
+        assert!(url != self.url, "the URL of the server names its port");
+        (proxy, url)
+    }
+
+    /// How many revisions of a space came from Git.
+    pub(crate) async fn imports(&self, space: &str) -> usize {
+        let store = self.open().await;
+        let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("the store is there"));
+        let space = space.parse().expect("an id");
+        let rows = tx.below(&RevisionRecord::of_space(&space), 1_000).await.expect("the store can be read");
+        let revisions =
+            rows.into_iter().map(|(_, value)| decode::<RevisionRecord>(value).expect("a revision"));
+        revisions.filter(|revision| revision.git.is_some()).count()
     }
 
     /// Every index row, unique value and counter is what the records call for.

@@ -1,0 +1,75 @@
+//! The database goes away and comes back; the server stays.
+
+use serde_json::Value;
+
+use crate::{
+    client::Client,
+    crash::check,
+    load::{Log, Place},
+    process::{Process, TOKEN, refused_to_start},
+    stores::{postgres, until},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
+    let Some(stand) = postgres().await else { return };
+    let (proxy, url) = stand.through_proxy().await;
+    let server = Process::start(&url).await;
+    let client = Client::new(&server.base, TOKEN);
+    let place = Place::new(&client).await;
+    let mut logs: Vec<Log> = (0..4).map(Log::new).collect();
+    for _ in 0..3 {
+        let so_far = requests(&client, &place).await;
+        let workers: Vec<_> = logs
+            .into_iter()
+            .map(|mut log| {
+                let (client, place) = (client.clone(), place.clone());
+                tokio::spawn(async move {
+                    log.write(&client, &place).await;
+                    log
+                })
+            })
+            .collect();
+        until("some load", async || requests(&client, &place).await >= so_far + 4).await;
+        proxy.cut().await;
+        // Whatever is asked now is refused in order, with a time to come back.
+        until("a refusal", async || {
+            let answer = client.call("GET", "/user", Value::Null).await.expect("the server runs");
+            assert!(matches!(answer.status, 200 | 503), "{} {}", answer.status, answer.body);
+            assert!(answer.status == 200 || answer.retry_after, "503 says when to come back");
+            answer.status == 503
+        })
+        .await;
+        logs = Vec::new();
+        for worker in workers {
+            logs.push(worker.await.expect("a worker's answers are as they should be"));
+        }
+        proxy.mend().await;
+        until("the database", async || {
+            client.call("GET", "/user", Value::Null).await.is_ok_and(|answer| answer.status == 200)
+        })
+        .await;
+        check(&client, &place, &mut logs).await;
+    }
+    for log in &logs {
+        log.imports_end(&client).await;
+    }
+    drop(server);
+    stand.verify().await;
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_reach_its_database_says_so_and_ends() {
+    let (said, code) = refused_to_start("postgres://docs:hunter2@127.0.0.1:1/docs").await;
+    assert!(said.contains("127.0.0.1") && said.contains("1") && !said.contains("hunter2"), "{said}");
+    assert_ne!(code, Some(0));
+    let (said, code) = refused_to_start("sqlite:/nowhere/at/all/docs.db").await;
+    assert!(said.contains("/nowhere/at/all"), "{said}");
+    assert_ne!(code, Some(0));
+    let (said, _) = refused_to_start("mysql://docs:hunter2@localhost/docs").await;
+    assert!(said.contains("sqlite:PATH") && said.contains("postgres://"), "{said}");
+}
+
+async fn requests(client: &Client, place: &Place) -> u64 {
+    client.get(&format!("/spaces/{}", place.shared)).await["changeRequests"].as_u64().expect("a counter")
+}
