@@ -57,13 +57,26 @@ CREATE INDEX obj_order ON obj (
     (translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv') COLLATE "C")
 );
 
--- For people.
+-- For people. A space is as visible as the first published site it is on; ids need no escaping in keys.
 CREATE VIEW v_space AS
-SELECT doc->>'id' AS id, doc->>'title' AS title, doc->>'organization' AS organization,
-       doc->>'default_level' AS default_level, doc->>'edit_mode' AS edit_mode,
-       doc->>'created_by' AS created_by, (doc->>'created_at')::timestamptz AS created_at,
-       (doc->>'updated_at')::timestamptz AS updated_at, (doc->>'deleted_at')::timestamptz AS deleted_at
-FROM r_spc;
+SELECT s.doc->>'id' AS id, s.doc->>'title' AS title, s.doc->>'organization' AS organization,
+       coalesce(
+           (SELECT t.doc->>'visibility'
+            FROM ix
+            JOIN r_site AS t ON t.k = 'site!' || split_part(substr(ix.k, 8 + length(s.doc->>'id')), '!', 1)
+            WHERE ix.k >= 'ssp.s!' || (s.doc->>'id') || '!'
+              AND ix.k < 'ssp.s!' || (s.doc->>'id') || '"'
+              AND s.doc->>'deleted_at' IS NULL
+              AND (t.doc->>'published')::boolean
+            ORDER BY ix.k
+            LIMIT 1),
+           'private'
+       ) AS visibility,
+       s.doc->>'default_level' AS default_level, s.doc->>'edit_mode' AS edit_mode,
+       s.doc->>'created_by' AS created_by, (s.doc->>'created_at')::timestamptz AS created_at,
+       (s.doc->>'updated_at')::timestamptz AS updated_at, (s.doc->>'deleted_at')::timestamptz AS deleted_at,
+       s.doc->>'head' AS head, s.doc->>'root' AS root, s.doc->>'domain' AS domain
+FROM r_spc AS s;
 
 CREATE VIEW v_member AS
 SELECT m.doc->>'organization' AS organization, m.doc->>'user' AS "user", u.doc->>'email' AS email,
@@ -77,3 +90,28 @@ SELECT doc->>'id' AS id, doc->>'title' AS title, doc->>'organization' AS organiz
        doc->>'basename' AS basename, doc->>'proxy' AS proxy, doc->>'kind' AS kind,
        doc->>'created_by' AS created_by, (doc->>'created_at')::timestamptz AS created_at
 FROM r_site;
+
+-- The pages of each space's active revision. A revision is a tree of nodes, each an object with JSON: an inner node
+-- names its children by their hashes, a leaf holds entries, and those under `p!` are pages. Siblings are in the order
+-- of `rank`. Looking at one space walks the nodes of all: for people, not for programs.
+CREATE VIEW v_page AS
+WITH RECURSIVE node (space, domain, body) AS (
+    SELECT s.doc->>'id', s.doc->>'domain', convert_from(o.data, 'UTF8')::jsonb
+    FROM r_spc AS s
+    JOIN obj AS o ON o.domain = s.doc->>'domain' AND o.h = s.doc->>'root'
+    UNION ALL
+    SELECT node.space, node.domain, convert_from(o.data, 'UTF8')::jsonb
+    FROM node
+    CROSS JOIN LATERAL jsonb_array_elements(node.body->'children') AS child
+    JOIN obj AS o ON o.domain = node.domain AND o.h = child->>1
+)
+SELECT node.space AS space, substr(entry->>0, 3) AS id, entry->1->>'parent' AS parent,
+       entry->1->>'rank' AS rank, entry->1->>'kind' AS kind, entry->1->>'title' AS title,
+       entry->1->>'slug' AS slug, entry->1->>'description' AS description,
+       coalesce((entry->1->>'hidden')::boolean, false) AS hidden,
+       (entry->1->>'updatedAt')::timestamptz AS updated_at,
+       convert_from(body.data, 'UTF8') AS markdown
+FROM node
+CROSS JOIN LATERAL jsonb_array_elements(node.body->'entries') AS entry
+LEFT JOIN obj AS body ON body.domain = node.domain AND body.h = entry->1->>'body'
+WHERE entry->>0 LIKE 'p!%';

@@ -102,3 +102,33 @@ SELECT doc ->> 'id' AS id,
        doc ->> 'created_by' AS created_by,
        doc ->> 'created_at' AS created_at
 FROM r_site;
+
+-- The pages of each space's active revision. A revision is a tree of nodes, each an object with JSON: an inner node
+-- names its children by their hashes, a leaf holds entries, and those under `p!` are pages. Siblings are in the order
+-- of `rank`. Looking at one space walks the nodes of all: for people, not for programs.
+CREATE VIEW v_page AS
+WITH RECURSIVE node (space, domain, body) AS (
+    SELECT s.doc ->> 'id', s.doc ->> 'domain', CAST(o.data AS TEXT)
+    FROM r_spc AS s
+    JOIN obj AS o ON o.domain = s.doc ->> 'domain' AND o.h = s.doc ->> 'root'
+    UNION ALL
+    SELECT node.space, node.domain, CAST(o.data AS TEXT)
+    FROM node
+    JOIN json_each(node.body, '$.children') AS child
+    JOIN obj AS o ON o.domain = node.domain AND o.h = child.value ->> 1
+)
+SELECT node.space AS space,
+       substr(entry.value ->> 0, 3) AS id,
+       entry.value ->> '$[1].parent' AS parent,
+       entry.value ->> '$[1].rank' AS rank,
+       entry.value ->> '$[1].kind' AS kind,
+       entry.value ->> '$[1].title' AS title,
+       entry.value ->> '$[1].slug' AS slug,
+       entry.value ->> '$[1].description' AS description,
+       coalesce(entry.value ->> '$[1].hidden', 0) AS hidden,
+       entry.value ->> '$[1].updatedAt' AS updated_at,
+       CAST(text.data AS TEXT) AS markdown
+FROM node
+JOIN json_each(node.body, '$.entries') AS entry
+LEFT JOIN obj AS text ON text.domain = node.domain AND text.h = entry.value ->> '$[1].body'
+WHERE substr(entry.value ->> 0, 1, 2) = 'p!';

@@ -4,3 +4,4 @@
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod views;

@@ -1,0 +1,69 @@
+//! What an administrator sees with the database's own shell.
+
+use docs_core::{
+    Actor, Platform,
+    model::{CreateChangeRequest, CreateSpace, UpdateContent},
+    platform::{NewUser, SetUp},
+};
+use serde_json::json;
+
+/// A page as its view shows it: kind, title, slug, Markdown.
+pub(crate) type Shown = (String, String, String, Option<String>);
+
+/// A platform with a space in which a group holds a page, and a page that is only in a change request.
+pub(crate) async fn fill(platform: &Platform) {
+    let administrator = NewUser {
+        display_name: "Ada".parse().expect("a name"),
+        email: "ada@example.com".parse().expect("an address"),
+    };
+    let set_up = SetUp { administrator, organization: "Engines".parse().expect("a title"), token: None };
+    let done = platform.set_up(&Actor::Platform, set_up).await.expect("a new store");
+    let ada = Actor::User(done.administrator);
+    let new = CreateSpace { title: Some("Guide".parse().expect("a title")), ..CreateSpace::default() };
+    let space = platform.create_space(&ada, &done.organization, new).await.expect("created").id;
+    for (round, merged) in [(0, true), (1, false)] {
+        let new = CreateChangeRequest::default();
+        let request = platform.create_change_request(&ada, &space, new).await.expect("created").id;
+        let pages: Vec<_> = (0..40)
+            .map(|n| {
+                let text = format!("# Page {round} {n}\n\nText {n} of \"{round}\".");
+                json!({ "operation": "insert_page", "document": { "markdown": text } })
+            })
+            .collect();
+        let change: UpdateContent = serde_json::from_value(json!({ "changes": pages })).expect("changes");
+        let name = request.as_str();
+        platform.edit_content(&ada, &space, name, change).await.expect("changed");
+        if merged {
+            platform.merge_change_request(&ada, &space, name).await.expect("merged");
+        }
+    }
+}
+
+/// What the view of pages must show.
+pub(crate) fn expected() -> Vec<Shown> {
+    (0..40)
+        .map(|n| {
+            let text = format!("Text {n} of \"0\".");
+            ("document".to_owned(), format!("Page 0 {n}"), format!("page-0-{n}"), Some(text))
+        })
+        .collect()
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn the_view_of_pages_in_sqlite_shows_those_of_the_active_revision() {
+    use docs_sqlstore::{Options, SqliteStore};
+    use std::sync::Arc;
+
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let store = SqliteStore::open(folder.path().join("docs.db"), Options::new()).await.expect("it opens");
+    let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();
+    fill(&platform).await;
+    let conn = rusqlite::Connection::open(store.path()).expect("the file is there");
+    let sql = "SELECT kind, v_page.title, slug, markdown FROM v_page JOIN v_space ON v_space.id = space ORDER BY rank";
+    let mut select = conn.prepare(sql).expect("the view is there");
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let found: Vec<Shown> =
+        select.query_map([], row).expect("the view can be read").collect::<Result<_, _>>().expect("rows");
+    assert_eq!(found, expected());
+}
