@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
+use docs_blobs::ObjectBlobs;
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
@@ -65,20 +66,27 @@ impl FromStr for Place {
     }
 }
 
-/// Opens the store of a server, and its objects.
+/// Opens the store of a server, and its objects; large ones lie among `blobs`, where there are any.
 ///
 /// # Errors
 /// When the database cannot be used; the sentence says why.
-pub async fn open(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Objects>), OpenError> {
+pub async fn open(
+    place: &Place,
+    blobs: Option<ObjectBlobs>,
+) -> Result<(Arc<dyn Store>, Arc<dyn Objects>), OpenError> {
+    let options = match blobs {
+        Some(blobs) => Options::new().blobs(Arc::new(blobs)),
+        None => Options::new(),
+    };
     Ok(match place {
         Place::Memory => (Arc::new(MemStore::new()), Arc::new(MemObjects::new())),
         Place::Sqlite(path) => {
-            let store = SqliteStore::open(path, Options::new()).await?;
+            let store = SqliteStore::open(path, options).await?;
             let objects = store.objects();
             (Arc::new(store), Arc::new(objects))
         }
         Place::Postgres(url) => {
-            let store = PostgresStore::open(url, Options::new()).await?;
+            let store = PostgresStore::open(url, options).await?;
             let objects = store.objects();
             (Arc::new(store), Arc::new(objects))
         }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
+use docs_blobs::ObjectBlobs;
 use docs_core::{
     Platform,
     platform::stored_sealing_key,
@@ -38,6 +39,9 @@ struct Flags {
     /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`.
     #[arg(long, env = "DOCS_STORE", hide_env_values = true, default_value = "memory")]
     store: Place,
+    /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when absent.
+    #[arg(long, env = "DOCS_BLOBS", value_parser = |text: &str| text.parse::<ObjectBlobs>())]
+    blobs: Option<ObjectBlobs>,
     /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
     /// the store when absent.
     #[arg(long, env = "DOCS_SECRET", hide_env_values = true, value_parser = token)]
@@ -99,7 +103,7 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
     };
     let (git, first) = remote(outbound, flags.import.as_deref()).await?;
     let web = Arc::new(WebClient::new(outbound)?);
-    let (store, objects) = open(&flags.store).await?;
+    let (store, objects) = open(&flags.store, flags.blobs.clone()).await?;
     let key = match &flags.secret {
         Some(secret) => SealingKey::of_secret(secret),
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,

@@ -36,7 +36,7 @@ impl Dialer {
     /// # Errors
     /// When TLS cannot be set up.
     pub fn new(user_agent: &'static str) -> Result<Self, TlsError> {
-        Ok(Self { tls: tls()?, user_agent })
+        Ok(Self { tls: Arc::new(tls_config()?), user_agent })
     }
 
     /// A client for the host of a URL, which may say nothing for as long as `idle`.
@@ -86,8 +86,12 @@ impl Resolve for Pinned {
     }
 }
 
-/// TLS 1.2 and 1.3 by ring, the root certificates of Mozilla. Nothing is set for the process.
-fn tls() -> Result<Arc<ClientConfig>, TlsError> {
+/// TLS 1.2 and 1.3 by ring, the root certificates of Mozilla: for an adapter whose library makes its own client. Nothing
+/// is set for the process.
+///
+/// # Errors
+/// When TLS cannot be set up.
+pub fn tls_config() -> Result<ClientConfig, TlsError> {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
@@ -95,7 +99,7 @@ fn tls() -> Result<Arc<ClientConfig>, TlsError> {
         .map_err(|error| TlsError(error.to_string()))?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    Ok(Arc::new(config))
+    Ok(config)
 }
 
 /// Why a request failed, without its URL: the innermost reason. The outer ones repeat the URL.

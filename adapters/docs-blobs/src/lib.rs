@@ -1,0 +1,145 @@
+//! Large objects outside the database: [`ObjectBlobs`] keeps them in a folder, or in a bucket of Amazon S3 or of
+//! anything that speaks its protocol.
+//!
+//! A store that is given blobs puts objects over its inline size there and remembers where. Backups have to take both:
+//! the database first, then the blobs, because nothing in the database names a blob that is not there yet.
+
+mod s3;
+
+use std::{fmt, path::Path as FsPath, str::FromStr, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::store::{Blobs, StoreError, StoreResult};
+use object_store::{
+    Error, ObjectStore, ObjectStoreExt as _, PutPayload, local::LocalFileSystem, path::Path,
+    prefix::PrefixStore,
+};
+
+/// [`Blobs`] in a folder or a bucket. Clones are the same place.
+///
+/// ```
+/// use docs_blobs::ObjectBlobs;
+/// use docs_core::store::Blobs as _;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let folder = tempfile::TempDir::new()?;
+/// let blobs = ObjectBlobs::folder(folder.path())?;
+/// blobs.put("ab/one", "bytes".into()).await?;
+/// assert_eq!(blobs.get("ab/one").await?.as_deref(), Some(&b"bytes"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct ObjectBlobs(Arc<dyn ObjectStore>);
+
+/// A place for blobs cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlobsError {
+    /// The folder cannot be made or written to.
+    #[error("the folder {place} cannot hold blobs: {why}")]
+    Folder {
+        /// The folder.
+        place: String,
+        /// What the system says.
+        why: String,
+    },
+    /// The address of the bucket is not understood, or the environment lacks what it takes.
+    #[error("the bucket {place} cannot be used: {why}")]
+    Bucket {
+        /// The bucket's URL.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl ObjectBlobs {
+    /// Blobs in a folder, which is made when it is missing. What was put is on the disk before it is acknowledged.
+    ///
+    /// # Errors
+    /// [`BlobsError::Folder`].
+    pub fn folder(path: impl AsRef<FsPath>) -> Result<Self, BlobsError> {
+        let path = path.as_ref();
+        let unusable = |why: &dyn fmt::Display| BlobsError::Folder {
+            place: path.display().to_string(),
+            why: why.to_string(),
+        };
+        std::fs::create_dir_all(path).map_err(|error| unusable(&error))?;
+        let store = LocalFileSystem::new_with_prefix(path).map_err(|error| unusable(&error))?;
+        Ok(Self(Arc::new(store.with_fsync(true))))
+    }
+
+    /// Blobs in a bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
+    ///
+    /// Everything else comes from the environment under the names that other programs for S3 use:
+    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, and for other providers
+    /// `AWS_ENDPOINT` and `AWS_ALLOW_HTTP`.
+    ///
+    /// # Errors
+    /// [`BlobsError::Bucket`]; whether the bucket is there shows at the first use.
+    pub fn bucket(url: &str) -> Result<Self, BlobsError> {
+        let unusable = |why: String| BlobsError::Bucket { place: url.to_owned(), why };
+        let (bucket, prefix) = s3::parse(url).map_err(unusable)?;
+        let store = s3::open(&bucket).map_err(unusable)?;
+        Ok(Self(match prefix {
+            None => Arc::new(store),
+            Some(prefix) => Arc::new(PrefixStore::new(store, prefix)),
+        }))
+    }
+
+    fn path(name: &str) -> StoreResult<Path> {
+        let path = Path::parse(name).ok().filter(|path| path.as_ref() == name && !name.is_empty());
+        path.ok_or(StoreError::Misuse("the name of a blob is no relative path"))
+    }
+}
+
+impl FromStr for ObjectBlobs {
+    type Err = BlobsError;
+
+    /// A bucket by its URL, or a folder by its path.
+    fn from_str(text: &str) -> Result<Self, BlobsError> {
+        if text.contains("://") { Self::bucket(text) } else { Self::folder(text) }
+    }
+}
+
+impl fmt::Debug for ObjectBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectBlobs({})", self.0)
+    }
+}
+
+#[async_trait]
+impl Blobs for ObjectBlobs {
+    async fn put(&self, name: &str, bytes: Bytes) -> StoreResult<()> {
+        let path = Self::path(name)?;
+        self.0
+            .put(&path, PutPayload::from(bytes))
+            .await
+            .map(drop)
+            .map_err(|error| away("written", name, &error))
+    }
+
+    async fn get(&self, name: &str) -> StoreResult<Option<Bytes>> {
+        let path = Self::path(name)?;
+        let found = match self.0.get(&path).await {
+            Ok(found) => found,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(away("read", name, &error)),
+        };
+        found.bytes().await.map(Some).map_err(|error| away("read", name, &error))
+    }
+
+    async fn delete(&self, name: &str) -> StoreResult<()> {
+        let path = Self::path(name)?;
+        match self.0.delete(&path).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(away("removed", name, &error)),
+        }
+    }
+}
+
+fn away(what: &str, name: &str, error: &Error) -> StoreError {
+    StoreError::Unavailable(format!("the blob `{name}` cannot be {what}: {error}"))
+}

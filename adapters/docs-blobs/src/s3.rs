@@ -1,0 +1,77 @@
+//! Buckets.
+
+use std::time::Duration;
+
+use object_store::{
+    ClientOptions,
+    aws::{AmazonS3, AmazonS3Builder},
+    client::{HttpClient, HttpConnector},
+    path::Path,
+};
+use reqwest::Client;
+use rustls::ClientConfig;
+use url::Url;
+
+/// How long the bucket may say nothing.
+const IDLE: Duration = Duration::from_secs(30);
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The bucket of a URL, and the prefix of all names in it.
+pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
+    const FORM: &str = "write it as s3://BUCKET or s3://BUCKET/PREFIX";
+    let url = Url::parse(text).map_err(|_| FORM.to_owned())?;
+    let bucket = url.host_str().filter(|_| url.scheme() == "s3").ok_or(FORM)?;
+    if !url.username().is_empty() || url.port().is_some() || url.query().is_some() || url.fragment().is_some()
+    {
+        return Err(format!("{FORM}; credentials and the endpoint come from the environment"));
+    }
+    let prefix = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
+    Ok((bucket.to_owned(), Some(prefix).filter(|prefix| !prefix.as_ref().is_empty())))
+}
+
+/// The bucket, with what the environment says of it.
+pub(crate) fn open(bucket: &str) -> Result<AmazonS3, String> {
+    let tls = docs_web::tls_config().map_err(|error| error.to_string())?;
+    let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_http_connector(Connector(tls));
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// Makes clients with our TLS configuration: a library must not set one for the whole process.
+#[derive(Debug)]
+struct Connector(ClientConfig);
+
+impl HttpConnector for Connector {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        let client = Client::builder()
+            .no_proxy()
+            .connect_timeout(CONNECT)
+            .read_timeout(IDLE)
+            .tls_backend_preconfigured(self.0.clone())
+            .build()
+            .map_err(|error| object_store::Error::Generic { store: "S3", source: Box::new(error) })?;
+        Ok(HttpClient::new(client))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_is_named_by_its_url() {
+        assert_eq!(parse("s3://docs"), Ok(("docs".to_owned(), None)));
+        assert_eq!(parse("s3://docs/"), Ok(("docs".to_owned(), None)));
+        assert_eq!(parse("s3://docs/a/b/"), Ok(("docs".to_owned(), Some("a/b".into()))));
+        for wrong in [
+            "docs",
+            "https://docs",
+            "s3://",
+            "s3:///a",
+            "s3://key:secret@docs",
+            "s3://docs?x=1",
+            "s3://docs:9000",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

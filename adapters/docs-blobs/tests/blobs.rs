@@ -1,0 +1,119 @@
+//! Blobs in a folder, and in a bucket behind HTTP.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use docs_blobs::ObjectBlobs;
+use docs_core::store::{Blobs, StoreError};
+use parking_lot::Mutex;
+use poem::{
+    EndpointExt as _, IntoResponse as _, Request, Response, Route, Server,
+    endpoint::make,
+    http::{Method, StatusCode},
+    listener::TcpAcceptor,
+};
+
+/// What every place must do.
+async fn keeps(blobs: &dyn Blobs) {
+    assert_eq!(blobs.get("ab/one").await, Ok(None));
+    blobs.put("ab/one", Bytes::from_static(b"1")).await.expect("put");
+    blobs.put("ab/one", Bytes::from_static(b"one")).await.expect("replaced");
+    let large: Bytes = (0..3_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+    blobs.put("cd/large-2", large.clone()).await.expect("put");
+    blobs.put("empty", Bytes::new()).await.expect("put");
+    assert_eq!(blobs.get("ab/one").await, Ok(Some(Bytes::from_static(b"one"))));
+    assert!(blobs.get("cd/large-2").await == Ok(Some(large)));
+    assert_eq!(blobs.get("empty").await, Ok(Some(Bytes::new())));
+    blobs.delete("ab/one").await.expect("removed");
+    blobs.delete("ab/one").await.expect("removing what is not there is fine");
+    assert_eq!(blobs.get("ab/one").await, Ok(None));
+    for wrong in ["../escape", "a//b", "/a"] {
+        let refused = blobs.put(wrong, Bytes::new()).await;
+        assert!(matches!(refused, Err(StoreError::Misuse(_))), "{wrong}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_keeps_blobs_also_for_the_next_process() {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let place = folder.path().join("made/when missing");
+    keeps(&ObjectBlobs::folder(&place).expect("it can be made")).await;
+    let again: ObjectBlobs = place.to_str().expect("text").parse().expect("it is there");
+    assert_eq!(again.get("cd/large-2").await.expect("read").expect("kept").len(), 3_000_000);
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_told() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let error = ObjectBlobs::folder(file.path()).expect_err("a file is no folder").to_string();
+    assert!(error.contains(file.path().to_str().expect("text")), "{error}");
+}
+
+/// As much of S3 as blobs need: objects by path, whoever signs.
+async fn bucket() -> String {
+    type Objects = Arc<Mutex<BTreeMap<String, Bytes>>>;
+    let objects = Objects::default();
+    let endpoint = make(move |request: Request| {
+        let objects = objects.clone();
+        async move {
+            let path = request.uri().path().to_owned();
+            assert!(request.header("authorization").is_some_and(|text| text.starts_with("AWS4-HMAC-SHA256")));
+            let answer = Response::builder()
+                .header("etag", "\"1\"")
+                .header("last-modified", "Thu, 01 Jan 2026 00:00:00 GMT");
+            Ok::<_, poem::Error>(match *request.method() {
+                Method::PUT => {
+                    let bytes = request.into_body().into_bytes().await?;
+                    objects.lock().insert(path, bytes);
+                    answer.finish()
+                }
+                // Several at once: `<Key>` names each within the bucket.
+                Method::POST => {
+                    let list = request.into_body().into_string().await?;
+                    let keys = list.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
+                    let mut deleted = String::new();
+                    for key in keys {
+                        objects.lock().remove(&format!("{path}/{key}"));
+                        deleted.push_str(&format!("<Deleted><Key>{key}</Key></Deleted>"));
+                    }
+                    answer
+                        .content_type("application/xml")
+                        .body(format!("<DeleteResult>{deleted}</DeleteResult>"))
+                }
+                _ => match objects.lock().get(&path).cloned() {
+                    Some(bytes) => answer.header("content-length", bytes.len()).body(bytes),
+                    None => StatusCode::NOT_FOUND.into_response(),
+                },
+            })
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let at = listener.local_addr().expect("an address");
+    let acceptor = TcpAcceptor::from_tokio(listener).expect("an acceptor");
+    tokio::spawn(Server::new_with_acceptor(acceptor).run(Route::new().nest("/", endpoint.boxed())));
+    format!("http://{at}")
+}
+
+#[test]
+fn a_bucket_keeps_blobs_under_its_prefix() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    if std::env::var_os("AWS_ENDPOINT").is_some() {
+        let blobs = ObjectBlobs::bucket("s3://docs/some/prefix").expect("the environment says it all");
+        return runtime.block_on(keeps(&blobs));
+    }
+    // The environment is what operators give, and changing one's own is unsafe: so the test is run again in a child.
+    let endpoint = runtime.block_on(bucket());
+    let child = std::process::Command::new(std::env::current_exe().expect("a test knows its program"))
+        .args(["--exact", "a_bucket_keeps_blobs_under_its_prefix", "--nocapture"])
+        .envs([
+            ("AWS_ENDPOINT", endpoint.as_str()),
+            ("AWS_ALLOW_HTTP", "true"),
+            ("AWS_REGION", "eu-test-1"),
+            ("AWS_ACCESS_KEY_ID", "id"),
+            ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ])
+        .output()
+        .expect("it runs");
+    let said = [child.stdout, child.stderr].concat();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&said));
+}
