@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use deadpool_postgres::{Hook, HookError, Manager, Pool, Runtime};
+use docs_core::store::MAX_TXN;
 use tokio_postgres::{
     Config, Socket,
     config::{Host, SslMode},
@@ -97,7 +98,8 @@ where
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
     let place = place(&config);
-    let settings = format!("{SETTINGS} SET lock_timeout = '{}ms';", options.the_wait().as_millis().max(1));
+    let lock_wait = options.the_wait().clamp(Duration::from_millis(1), MAX_TXN);
+    let settings = format!("{SETTINGS} SET lock_timeout = '{}ms';", lock_wait.as_millis());
     Pool::builder(Manager::new(config, tls))
         .max_size(options.the_connections())
         .runtime(Runtime::Tokio1)

@@ -139,6 +139,12 @@ impl Session {
         self.state.lock().open
     }
 
+    /// Puts the session in the state of one whose BEGIN was sent and failed.
+    #[cfg(test)]
+    pub(super) fn pretend_begun(&self) {
+        self.state.lock().open = true;
+    }
+
     /// Waits for advisory locks, at most for the `lock_timeout` of the session, and begins behind them. They are held
     /// until the session is dropped or has committed; if the time is over, some may be missing.
     pub(super) async fn lock(&self, ids: Vec<i64>) -> StoreResult<()> {
