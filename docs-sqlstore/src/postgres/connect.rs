@@ -33,7 +33,7 @@ pub(super) const SETTINGS: &str = "\
     SET jit = off; \
     SET default_transaction_read_only = on; \
     SET idle_in_transaction_session_timeout = '10s'; \
-    SET statement_timeout = '30s'; \
+    SET statement_timeout = '25s'; \
     SET client_min_messages = warning;";
 
 /// Reads an address.
@@ -51,7 +51,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(TCP_TIMEOUT);
     }
-    if !url.contains("keepalives") {
+    if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
         config.keepalives_idle(KEEPALIVE);
     }
     if config.get_application_name().is_none() {

@@ -176,7 +176,12 @@ impl Session {
         self.in_time(async {
             let statements = self.prepare(&requests).await?;
             let (begin, replies) = self.send_all(statements, requests)?;
-            self.began(begin).await?;
+            if let Some(begin) = begin {
+                begin.await.map_err(|e| {
+                    self.state.lock().lost = true;
+                    self.failed(&e)
+                })?;
+            }
             let mut answers = Vec::with_capacity(replies.len());
             for reply in replies {
                 answers.push(reply.await.map_err(|e| self.failed(&e))?);
@@ -255,9 +260,14 @@ impl Session {
     }
 
     async fn land(&self, flight: Flight<'_>) -> Result<Vec<Vec<Row>>, Refusal> {
-        if let Err(error) = self.began(flight.begin).await {
-            // Outside of a transaction the requests behind it cannot write.
-            return Err(Refusal::Not(error));
+        if let Some(begin) = flight.begin
+            && let Err(error) = begin.await
+        {
+            self.state.lock().lost = true;
+            // The requests behind a BEGIN that was refused cannot write. If there is no answer to it, then there is
+            // none to COMMIT.
+            let refused = error.as_db_error().is_some();
+            return Err(if refused { Refusal::Not(self.failed(&error)) } else { unsure(&error) });
         }
         let mut answers = Vec::with_capacity(flight.requests.len());
         let mut failure = None;
@@ -286,16 +296,8 @@ impl Session {
             // not get to COMMIT, or that this rolled back.
             (Some((n, error)), _) if error.as_db_error().is_some() => Err(Refusal::At(n, error)),
             (None, Err(error)) if is_refusal(&error) => Err(Refusal::Not(self.failed(&error))),
-            (Some((_, error)), _) | (None, Err(error)) => Err(Refusal::Unsure(describe(&error))),
+            (Some((_, error)), _) | (None, Err(error)) => Err(unsure(&error)),
         }
-    }
-
-    async fn began(&self, begin: Option<Reply<'_, ()>>) -> StoreResult<()> {
-        let Some(begin) = begin else { return Ok(()) };
-        begin.await.map_err(|error| {
-            self.state.lock().lost = true;
-            self.failed(&error)
-        })
     }
 
     async fn in_time<T>(&self, call: impl Future<Output = StoreResult<T>> + Send) -> StoreResult<T> {
@@ -333,6 +335,10 @@ const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 fn late() -> String {
     format!("the database did not answer within {} s: look at its load and its locks", ANSWER.as_secs())
+}
+
+fn unsure(error: &Error) -> Refusal {
+    Refusal::Unsure(describe(error))
 }
 
 /// Tells whether an error that answers COMMIT says that nothing was applied. The last words of a dying server do not:

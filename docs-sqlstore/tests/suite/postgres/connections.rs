@@ -147,36 +147,51 @@ async fn commits_of_connections_that_are_killed_are_whole_and_told_the_truth_abo
     println!("{unknown} commits of unknown outcome");
 }
 
+/// A commit under way while nothing passes the proxy in one direction, and then the connection breaks. With reads
+/// before it, or without: then all of the transaction is one flight. Answers whether it was applied, as a number.
+async fn cut_off(postgres: &Postgres, mood: Mood, reads: bool) -> i64 {
+    let (store, straight, proxy) = with_proxy(postgres).await;
+    // Nothing is left to prepare when it matters.
+    for n in 0..2 {
+        let txn = begin(&store, Mode::Write).await;
+        assert_eq!(int(&*txn, "num!a").await, Ok(0));
+        txn.commit(ops(vec![put("num!b", n)])).await.expect("no conflict");
+    }
+    let txn = begin(&store, Mode::Write).await;
+    if reads {
+        int(&*txn, "num!a").await.expect("reading is fine");
+    }
+    proxy.set(mood);
+    let committing = tokio::spawn(txn.commit(ops(vec![put("num!a", 1)])));
+    if mood == Mood::Mute {
+        while now(&straight, "num!a").await == 0 {}
+    } else {
+        // What was to arrive before these answers has gone where it goes.
+        for _ in 0..20 {
+            now(&straight, "num!a").await;
+        }
+    }
+    assert!(!committing.is_finished());
+    proxy.set(Mood::Down);
+    let result = committing.await.expect("a commit does not panic");
+    assert!(matches!(result, Err(StoreError::Unknown(_))), "reads {reads}: {result:?}");
+    now(&straight, "num!a").await
+}
+
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_unknown_and_applied() {
     let postgres = postgres!();
-    let (store, straight, proxy) = with_proxy(&postgres).await;
-    commit(&store, vec![put("num!a", 0)]).await.expect("no conflict");
-    let txn = begin(&store, Mode::Write).await;
-    int(&*txn, "num!a").await.expect("reading is fine");
-    proxy.set(Mood::Mute);
-    let committing = tokio::spawn(txn.commit(ops(vec![put("num!a", 1)])));
-    while now(&straight, "num!a").await == 0 {}
-    proxy.set(Mood::Down);
-    let result = committing.await.expect("a commit does not panic");
-    assert!(matches!(result, Err(StoreError::Unknown(_))), "{result:?}");
-    assert_eq!(now(&straight, "num!a").await, 1);
+    for reads in [true, false] {
+        assert_eq!(cut_off(&postgres, Mood::Mute, reads).await, 1);
+    }
 }
 
 #[tokio::test]
 async fn a_commit_that_did_not_arrive_is_unknown_and_not_applied() {
     let postgres = postgres!();
-    let (store, straight, proxy) = with_proxy(&postgres).await;
-    commit(&store, vec![put("num!a", 0)]).await.expect("no conflict");
-    let txn = begin(&store, Mode::Write).await;
-    int(&*txn, "num!a").await.expect("reading is fine");
-    proxy.set(Mood::Deaf);
-    let mut committing = txn.commit(ops(vec![put("num!a", 1)]));
-    assert!(poll_times(&mut committing, 20).await.is_none());
-    proxy.set(Mood::Down);
-    let result = committing.await;
-    assert!(matches!(result, Err(StoreError::Unknown(_))), "{result:?}");
-    assert_eq!(now(&straight, "num!a").await, 0);
+    for reads in [true, false] {
+        assert_eq!(cut_off(&postgres, Mood::Deaf, reads).await, 0);
+    }
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ async fn a_server_that_is_not_there_is_named_without_the_password() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_a_missing_schema_are_named() {
+async fn a_missing_schema_is_named() {
     let postgres = postgres!();
     let text = PostgresStore::open(&postgres.url("docs_test_none"), postgres.options()).await.map(drop);
     assert!(text.unwrap_err().to_string().contains("search_path"));
