@@ -282,7 +282,8 @@ impl Session {
             Ok(reply) => reply.await,
             Err(error) => Err(error),
         };
-        if committed.is_ok() {
+        // A transaction that fails in COMMIT for its conflicts is over; one that is cancelled before it may not be.
+        if committed.as_ref().map_or_else(is_conflict, |()| true) {
             self.state.lock().open = false;
         }
         if let Some(unlock) = flight.unlock
@@ -335,6 +336,10 @@ const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 fn late() -> String {
     format!("the database did not answer within {} s: look at its load and its locks", ANSWER.as_secs())
+}
+
+fn is_conflict(error: &Error) -> bool {
+    error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
 }
 
 fn unsure(error: &Error) -> Refusal {
