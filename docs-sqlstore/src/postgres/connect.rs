@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use deadpool_postgres::{Hook, HookError, Manager, Pool, Runtime};
+use docs_core::store::MAX_TXN;
 use tokio_postgres::{
     Config, Socket,
     config::{Host, SslMode},
@@ -32,7 +33,7 @@ pub(super) const SETTINGS: &str = "\
     SET jit = off; \
     SET default_transaction_read_only = on; \
     SET idle_in_transaction_session_timeout = '10s'; \
-    SET statement_timeout = '30s'; \
+    SET statement_timeout = '25s'; \
     SET client_min_messages = warning;";
 
 /// Reads an address.
@@ -50,7 +51,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(TCP_TIMEOUT);
     }
-    if !url.contains("keepalives") {
+    if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
         config.keepalives_idle(KEEPALIVE);
     }
     if config.get_application_name().is_none() {
@@ -97,7 +98,8 @@ where
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
     let place = place(&config);
-    let settings = format!("{SETTINGS} SET lock_timeout = '{}ms';", options.the_wait().as_millis().max(1));
+    let lock_wait = options.the_wait().clamp(Duration::from_millis(1), MAX_TXN);
+    let settings = format!("{SETTINGS} SET lock_timeout = '{}ms';", lock_wait.as_millis());
     Pool::builder(Manager::new(config, tls))
         .max_size(options.the_connections())
         .runtime(Runtime::Tokio1)

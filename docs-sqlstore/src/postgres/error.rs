@@ -27,15 +27,12 @@ pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
     }
 }
 
-/// The meaning of not getting a connection.
-pub(super) fn pool_error(error: &PoolError) -> StoreError {
-    StoreError::Unavailable(match error {
-        PoolError::Backend(error) => {
-            let advice = error.code().map_or("is the server running?", |code| advice(code.code()));
-            format!("no connection to the database: {}: {advice}", describe(error))
-        }
-        other => format!("no connection to the database: {other}"),
-    })
+/// Why there is no connection, and what to do.
+pub(super) fn no_connection(error: &PoolError) -> String {
+    let PoolError::Backend(error) = error else { return error.to_string() };
+    let advice =
+        error.code().map_or("is the server running, and is the address right?", |code| advice(code.code()));
+    format!("{}: {advice}", describe(error))
 }
 
 /// What the database says, with its code.

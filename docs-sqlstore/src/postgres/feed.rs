@@ -79,7 +79,7 @@ async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<
     let sql = "\
         SELECT era, xid::text, seq, k, era < $2 OR xid < pg_snapshot_xmin(pg_current_snapshot()) \
         FROM feed WHERE topic = $1 AND (era, xid, seq) > ($3, $4::text::xid8, $5) \
-        ORDER BY era, xid, seq LIMIT $6";
+        ORDER BY feed.era, feed.xid, feed.seq LIMIT $6";
     let request = Request::new(
         sql,
         vec![

@@ -45,13 +45,13 @@ pub(super) async fn fold(shared: &Shared, counters: &[Key]) -> StoreResult<()> {
     let keys: Vec<String> = counters.iter().map(|key| key.to_string()).collect();
     let sql = "\
         WITH parts AS MATERIALIZED ( \
-            SELECT k, part FROM ctr \
+            SELECT ctid AS at FROM ctr \
             WHERE k = ANY(ARRAY( \
                 SELECT k FROM ctr WHERE k = ANY($1::text[]) GROUP BY k HAVING count(*) > $2 \
             )) \
             FOR UPDATE SKIP LOCKED \
         ), gone AS ( \
-            DELETE FROM ctr USING parts WHERE ctr.k = parts.k AND ctr.part = parts.part RETURNING ctr.k, ctr.n \
+            DELETE FROM ctr WHERE ctid = ANY(ARRAY(SELECT at FROM parts)) RETURNING k, n \
         ) \
         INSERT INTO ctr (k, n) SELECT k, sum(n)::bigint FROM gone GROUP BY k";
     let session = shared.session(Work::Upkeep).await?;

@@ -8,6 +8,8 @@ mod objects;
 mod schema;
 mod session;
 mod sql;
+#[cfg(test)]
+mod tests;
 mod txn;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -120,10 +122,10 @@ impl PostgresStore {
         let layout = options.layout()?;
         let place = connect::place(&config);
         let pool = connect::pool(config, &options, tls)?;
-        let mut client = pool.get().await.map_err(|e| OpenError::Unusable {
-            place: place.clone(),
-            why: error::pool_error(&e).to_string(),
-        })?;
+        let mut client = pool
+            .get()
+            .await
+            .map_err(|e| OpenError::Unusable { place: place.clone(), why: error::no_connection(&e) })?;
         let schema::Found { schema, era } = schema::prepare(&mut client, &layout, &place).await?;
         drop(client);
         Ok(Self(Arc::new(Shared {
@@ -161,7 +163,10 @@ impl Shared {
         let wait = self.options.the_wait();
         match tokio::time::timeout(wait, self.pool.get()).await {
             Ok(Ok(client)) => Ok(Session::new(client, work)),
-            Ok(Err(error)) => Err(error::pool_error(&error)),
+            Ok(Err(error)) => {
+                let why = error::no_connection(&error);
+                Err(StoreError::Unavailable(format!("no connection to the database {}: {why}", self.place)))
+            }
             Err(_) => Err(StoreError::Unavailable(format!(
                 "no connection to the database {} within {} ms, {} of {} are in use: try again, or open the store \
                  with more",

@@ -139,6 +139,12 @@ impl Session {
         self.state.lock().open
     }
 
+    /// Puts the session in the state of one whose BEGIN was sent and failed.
+    #[cfg(test)]
+    pub(super) fn pretend_begun(&self) {
+        self.state.lock().open = true;
+    }
+
     /// Waits for advisory locks, at most for the `lock_timeout` of the session, and begins behind them. They are held
     /// until the session is dropped or has committed; if the time is over, some may be missing.
     pub(super) async fn lock(&self, ids: Vec<i64>) -> StoreResult<()> {
@@ -170,7 +176,12 @@ impl Session {
         self.in_time(async {
             let statements = self.prepare(&requests).await?;
             let (begin, replies) = self.send_all(statements, requests)?;
-            self.began(begin).await?;
+            if let Some(begin) = begin {
+                begin.await.map_err(|e| {
+                    self.state.lock().lost = true;
+                    self.failed(&e)
+                })?;
+            }
             let mut answers = Vec::with_capacity(replies.len());
             for reply in replies {
                 answers.push(reply.await.map_err(|e| self.failed(&e))?);
@@ -249,9 +260,14 @@ impl Session {
     }
 
     async fn land(&self, flight: Flight<'_>) -> Result<Vec<Vec<Row>>, Refusal> {
-        if let Err(error) = self.began(flight.begin).await {
-            // Outside of a transaction the requests behind it cannot write.
-            return Err(Refusal::Not(error));
+        if let Some(begin) = flight.begin
+            && let Err(error) = begin.await
+        {
+            self.state.lock().lost = true;
+            // The requests behind a BEGIN that was refused cannot write. If there is no answer to it, then there is
+            // none to COMMIT.
+            let refused = error.as_db_error().is_some();
+            return Err(if refused { Refusal::Not(self.failed(&error)) } else { unsure(&error) });
         }
         let mut answers = Vec::with_capacity(flight.requests.len());
         let mut failure = None;
@@ -266,7 +282,8 @@ impl Session {
             Ok(reply) => reply.await,
             Err(error) => Err(error),
         };
-        if committed.is_ok() {
+        // A transaction that fails in COMMIT for its conflicts is over; one that is cancelled before it may not be.
+        if committed.as_ref().map_or_else(is_conflict, |()| true) {
             self.state.lock().open = false;
         }
         if let Some(unlock) = flight.unlock
@@ -280,16 +297,8 @@ impl Session {
             // not get to COMMIT, or that this rolled back.
             (Some((n, error)), _) if error.as_db_error().is_some() => Err(Refusal::At(n, error)),
             (None, Err(error)) if is_refusal(&error) => Err(Refusal::Not(self.failed(&error))),
-            (Some((_, error)), _) | (None, Err(error)) => Err(Refusal::Unsure(describe(&error))),
+            (Some((_, error)), _) | (None, Err(error)) => Err(unsure(&error)),
         }
-    }
-
-    async fn began(&self, begin: Option<Reply<'_, ()>>) -> StoreResult<()> {
-        let Some(begin) = begin else { return Ok(()) };
-        begin.await.map_err(|error| {
-            self.state.lock().lost = true;
-            self.failed(&error)
-        })
     }
 
     async fn in_time<T>(&self, call: impl Future<Output = StoreResult<T>> + Send) -> StoreResult<T> {
@@ -327,6 +336,14 @@ const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 fn late() -> String {
     format!("the database did not answer within {} s: look at its load and its locks", ANSWER.as_secs())
+}
+
+fn is_conflict(error: &Error) -> bool {
+    error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
+}
+
+fn unsure(error: &Error) -> Refusal {
+    Refusal::Unsure(describe(error))
 }
 
 /// Tells whether an error that answers COMMIT says that nothing was applied. The last words of a dying server do not:

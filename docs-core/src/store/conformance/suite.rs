@@ -3,6 +3,7 @@
 /// Makes a test of each guarantee of the [conformance suite](crate::store::conformance), for a store.
 ///
 /// The argument is an expression that makes a [`Factory`](crate::store::conformance::Factory), evaluated once a test.
+/// Where there is nothing to test against, such as no server, it may leave the test with `return`.
 /// The tests lie in the module where the macro is called, under the names of the guarantees.
 #[macro_export]
 macro_rules! suite {

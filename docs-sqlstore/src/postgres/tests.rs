@@ -1,0 +1,57 @@
+//! What cannot be seen from outside.
+
+use docs_core::{
+    ports::{Ids as _, RandomIds, id_text},
+    store::{Batch, Mode, Op, Store as _, StoreError, Value},
+};
+use tokio_postgres::{NoTls, error::SqlState};
+
+use super::{PostgresStore, session::Work};
+use crate::Options;
+
+/// A store in a schema of its own, and what drops that; `None` where no server is named.
+async fn fresh() -> Option<(PostgresStore, tokio_postgres::Client, String)> {
+    let Ok(server) = std::env::var("DOCS_TEST_POSTGRES") else {
+        println!("not run: DOCS_TEST_POSTGRES names no PostgreSQL server");
+        return None;
+    };
+    let (admin, connection) = tokio_postgres::connect(&server, NoTls).await.expect("the server is there");
+    tokio::spawn(connection);
+    let schema = format!("docs_test_{}", id_text(RandomIds.next()));
+    admin.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema can be made");
+    let more = if server.contains('?') { '&' } else { '?' };
+    let url = format!("{server}{more}options=-csearch_path%3D{schema}");
+    let store = PostgresStore::open(&url, Options::new()).await.expect("the store can be opened");
+    let drop = format!("SET client_min_messages = warning; DROP SCHEMA {schema} CASCADE");
+    Some((store, admin, drop))
+}
+
+#[tokio::test]
+async fn a_statement_outside_of_a_transaction_cannot_write() {
+    let Some((store, admin, clean)) = fresh().await else { return };
+    let client = store.0.pool.get().await.expect("the server is there");
+    for sql in
+        ["INSERT INTO ix (k) VALUES ('cf!a')", "DELETE FROM ix", "INSERT INTO ctr (k, n) VALUES ('ctr!a', 1)"]
+    {
+        let refused = client.execute(sql, &[]).await.expect_err("there is no transaction");
+        assert_eq!(refused.code(), Some(&SqlState::READ_ONLY_SQL_TRANSACTION));
+    }
+    drop(client);
+    // So a commit behind a BEGIN that failed applies nothing, not even some.
+    let txn = store.begin(Mode::Write, &[]).await.expect("the server is there");
+    txn.get(&["num!a".into()]).await.expect("reading is fine");
+    let session = store.0.session(Work::Write).await.expect("the server is there");
+    session.pretend_begun();
+    let changes = ["cf!a", "cf!b"].map(|key| Op::Put(key.into(), Value::Unit)).to_vec();
+    let plan = super::sql::Plan::of(&store.0.layout, &changes).expect("a batch");
+    let refused = session.commit(plan.requests).await.map(drop).map_err(|refusal| refusal.again(Work::Write));
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    drop(session);
+    txn.commit(Batch::default()).await.expect("nobody else was there");
+    let read = store.begin(Mode::Read, &[]).await.expect("the server is there");
+    assert!(
+        read.get(&["cf!a".into(), "cf!b".into()]).await.expect("reading is fine").iter().all(Option::is_none)
+    );
+    drop(read);
+    admin.batch_execute(&clean).await.expect("nobody uses the schema");
+}

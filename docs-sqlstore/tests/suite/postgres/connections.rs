@@ -1,0 +1,321 @@
+//! Connections that break, are used up, or are left in the middle of something.
+
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use docs_core::store::{Batch, Key, Mode, Op, Scan, Store, StoreError, Value};
+use docs_sqlstore::{Options, PostgresStore};
+
+use super::{
+    Postgres, begin, commit, create, int, now, ops,
+    proxy::{Mood, Proxy},
+    put,
+};
+
+/// Polls a future, unless it ends before.
+async fn poll_times<F: Future + Send>(future: F, times: u32) -> Option<F::Output> {
+    let mut future = pin!(future);
+    for _ in 0..times {
+        if let Poll::Ready(output) = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+            return Some(output);
+        }
+        tokio::task::yield_now().await;
+    }
+    None
+}
+
+async fn open(postgres: &Postgres, options: Options) -> PostgresStore {
+    let schema = postgres.new_schema().await;
+    PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened")
+}
+
+/// The store through a proxy, and the store itself.
+async fn with_proxy(postgres: &Postgres) -> (PostgresStore, PostgresStore, Proxy) {
+    let straight = postgres.fresh().await;
+    let proxy = Proxy::new(&postgres.server).await;
+    let url = proxy.url(&postgres.schema());
+    let through = PostgresStore::open(&url, postgres.options()).await.expect("the store can be opened");
+    (through, straight, proxy)
+}
+
+fn is_unavailable<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Unavailable(_)))
+}
+
+#[tokio::test]
+async fn a_connection_that_is_killed_between_reads_makes_the_transaction_unavailable() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    commit(&store, vec![put("num!a", 7)]).await.expect("no conflict");
+    for mode in [Mode::Read, Mode::Write] {
+        let txn = begin(&store, mode).await;
+        assert_eq!(int(&*txn, "num!a").await, Ok(7));
+        postgres.kill().await;
+        for _ in 0..2 {
+            let read = int(&*txn, "num!a").await;
+            assert!(is_unavailable(&read), "{read:?}");
+        }
+        drop(txn);
+        assert_eq!(now(&store, "num!a").await, 7);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_killed_before_the_commit_applies_nothing() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    for n in 0..10 {
+        let txn = begin(&store, Mode::Write).await;
+        int(&*txn, "num!a").await.expect("reading is fine");
+        postgres.kill().await;
+        let result = txn.commit(ops(vec![put("num!a", n + 1), create("cf!a")])).await;
+        assert!(matches!(result, Err(StoreError::Unavailable(_) | StoreError::Unknown(_))), "{result:?}");
+        assert_eq!(now(&store, "num!a").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_restart_of_the_server_costs_at_most_one_failure_a_connection() {
+    const CONNECTIONS: usize = 4;
+    let postgres = postgres!();
+    let store = open(&postgres, Options::new().connections(CONNECTIONS)).await;
+    for n in 1..=5 {
+        let mut all = Vec::new();
+        for _ in 0..CONNECTIONS {
+            all.push(begin(&store, Mode::Read).await);
+        }
+        for txn in &all {
+            assert_eq!(int(&**txn, "num!a").await, Ok(n - 1));
+        }
+        drop(all);
+        postgres.kill().await;
+        let mut failures = 0;
+        while commit(&store, vec![put("num!a", n)]).await.is_err() {
+            failures += 1;
+        }
+        assert!(failures <= CONNECTIONS, "{failures} failures");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_of_connections_that_are_killed_are_whole_and_told_the_truth_about() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    let done = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..4)
+        .map(|w| {
+            let (store, done) = (store.clone(), done.clone());
+            tokio::spawn(async move {
+                let mut outcomes = Vec::new();
+                while !done.load(Ordering::SeqCst) {
+                    let n = outcomes.len();
+                    let pair =
+                        vec![create(&format!("cf!{w}!{n}")), Op::Add(format!("ctr!{w}!{n}").into(), 1)];
+                    outcomes.push(commit(&store, pair).await);
+                }
+                outcomes
+            })
+        })
+        .collect();
+    for _ in 0..15 {
+        postgres.kill().await;
+    }
+    done.store(true, Ordering::SeqCst);
+    let mut unknown = 0;
+    for (w, writer) in writers.into_iter().enumerate() {
+        for (n, outcome) in writer.await.expect("a writer does not fail").into_iter().enumerate() {
+            let keys = [format!("cf!{w}!{n}"), format!("ctr!{w}!{n}")].map(Key::from);
+            let found = begin(&store, Mode::Read).await.get(&keys).await.expect("reading is fine");
+            let there = found[0].is_some();
+            assert_eq!(there, found[1].is_some(), "half a commit is there");
+            match outcome {
+                Ok(()) => assert!(there, "an acknowledged commit is gone"),
+                Err(StoreError::Unknown(_)) => unknown += 1,
+                Err(StoreError::Unavailable(_)) => assert!(!there, "a commit that was not applied is there"),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    println!("{unknown} commits of unknown outcome");
+}
+
+/// A commit under way while nothing passes the proxy in one direction, and then the connection breaks. With reads
+/// before it, or without: then all of the transaction is one flight. Answers whether it was applied, as a number.
+async fn cut_off(postgres: &Postgres, mood: Mood, reads: bool) -> i64 {
+    let (store, straight, proxy) = with_proxy(postgres).await;
+    // Nothing is left to prepare when it matters.
+    for n in 0..2 {
+        let txn = begin(&store, Mode::Write).await;
+        assert_eq!(int(&*txn, "num!a").await, Ok(0));
+        txn.commit(ops(vec![put("num!b", n)])).await.expect("no conflict");
+    }
+    let txn = begin(&store, Mode::Write).await;
+    if reads {
+        int(&*txn, "num!a").await.expect("reading is fine");
+    }
+    proxy.set(mood);
+    let committing = tokio::spawn(txn.commit(ops(vec![put("num!a", 1)])));
+    if mood == Mood::Mute {
+        while now(&straight, "num!a").await == 0 {}
+    } else {
+        // What was to arrive before these answers has gone where it goes.
+        for _ in 0..20 {
+            now(&straight, "num!a").await;
+        }
+    }
+    assert!(!committing.is_finished());
+    proxy.set(Mood::Down);
+    let result = committing.await.expect("a commit does not panic");
+    assert!(matches!(result, Err(StoreError::Unknown(_))), "reads {reads}: {result:?}");
+    now(&straight, "num!a").await
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_unknown_and_applied() {
+    let postgres = postgres!();
+    for reads in [true, false] {
+        assert_eq!(cut_off(&postgres, Mood::Mute, reads).await, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_did_not_arrive_is_unknown_and_not_applied() {
+    let postgres = postgres!();
+    for reads in [true, false] {
+        assert_eq!(cut_off(&postgres, Mood::Deaf, reads).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_store_goes_on_when_the_server_is_back() {
+    let postgres = postgres!();
+    let (store, _, proxy) = with_proxy(&postgres).await;
+    for n in 1..=3 {
+        commit(&store, vec![put("num!a", n)]).await.expect("the server is there");
+        let txn = begin(&store, Mode::Read).await;
+        assert_eq!(int(&*txn, "num!a").await, Ok(n));
+        proxy.set(Mood::Down);
+        assert!(is_unavailable(&int(&*txn, "num!a").await));
+        for _ in 0..3 {
+            let read = async { int(&*store.begin(Mode::Read, &[]).await?, "num!a").await }.await;
+            assert!(is_unavailable(&read), "{read:?}");
+            assert!(is_unavailable(&commit(&store, vec![put("num!a", 0)]).await));
+            assert!(is_unavailable(&store.changes(1, None, 1).await));
+        }
+        proxy.set(Mood::Open);
+        assert_eq!(now(&store, "num!a").await, n);
+    }
+}
+
+#[tokio::test]
+async fn whoever_finds_no_connection_is_told_within_the_wait() {
+    let postgres = postgres!();
+    // Long enough for a connection to be made, short enough to be waited for.
+    let wait = Duration::from_secs(1);
+    let store = open(&postgres, Options::new().connections(2).wait(wait)).await;
+    let open = [begin(&store, Mode::Read).await, begin(&store, Mode::Write).await];
+    for txn in &open {
+        assert_eq!(int(&**txn, "num!a").await, Ok(0));
+    }
+    let started = Instant::now();
+    let refused = store.begin(Mode::Read, &[]).await.map(drop);
+    assert!(started.elapsed() >= wait);
+    assert!(matches!(&refused, Err(StoreError::Unavailable(why)) if why.contains("2 of 2")), "{refused:?}");
+    assert!(is_unavailable(&store.changes(1, None, 1).await));
+    drop(open);
+    commit(&store, vec![put("num!a", 1)]).await.expect("the connections are free again");
+    let all = [begin(&store, Mode::Read).await, begin(&store, Mode::Write).await];
+    assert_eq!(int(&*all[0], "num!a").await, Ok(1));
+    assert_eq!(int(&*all[1], "num!a").await, Ok(1));
+}
+
+#[tokio::test]
+async fn no_connection_goes_back_with_a_transaction_or_a_lock() {
+    let postgres = postgres!();
+    let store = open(&postgres, Options::new().connections(1)).await;
+    let hot = [Key::from("num!a"), Key::from("num!b")];
+    let scan = Scan { from: "cf!".into(), to: "cf\"".into(), rev: false, limit: 1_000 };
+    commit(&store, (0..300).map(|n| create(&format!("cf!old{n}"))).collect()).await.expect("no conflict");
+    for round in 0..120_u32 {
+        let hot = if round % 2 == 0 { &hot[..] } else { &[] };
+        let mode = if round % 3 == 0 { Mode::Read } else { Mode::Write };
+        // Left while beginning, while reading, while committing, or before any of it.
+        let times = round / 4 % 6;
+        if let Some(txn) = poll_times(store.begin(mode, hot), 1 + times * 20).await {
+            let txn = txn.expect("a connection is free");
+            match round % 4 {
+                0 => drop(txn),
+                1 => drop(poll_times(txn.scan(&[scan.clone(), scan.clone()]), times).await),
+                2 => drop(poll_times(txn.get(&[Key::from("num!a")]), times).await),
+                _ if mode == Mode::Write => {
+                    let changes =
+                        ops(vec![create("cf!left"), create("cf!old7"), create(&format!("cf!{round}"))]);
+                    drop(poll_times(txn.commit(changes), times).await);
+                }
+                _ => drop(txn.commit(Batch::default()).await),
+            }
+        }
+        // The one connection gives what is newest, and what it commits is there.
+        commit(&store, vec![put("num!round", i64::from(round))]).await.expect("nobody holds anything");
+        assert_eq!(now(&store, "num!round").await, i64::from(round));
+    }
+    let found = begin(&store, Mode::Read).await.get(&["cf!left".into()]).await.expect("reading is fine");
+    assert!(found[0].is_none());
+    let left = "SELECT count(*) FILTER (WHERE state = 'idle in transaction'), \
+                (SELECT count(*) FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.pid = ANY(array_agg(a.pid))) \
+                FROM pg_stat_activity AS a WHERE application_name = $1";
+    let row = postgres.admin().await.query_one(left, &[&postgres.schema()]).await.expect("it can be asked");
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (0, 0));
+}
+
+#[test]
+fn a_transaction_may_be_dropped_where_there_is_no_runtime() {
+    let postgres = postgres!();
+    let runtime =
+        || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let first = runtime();
+    let (store, txn) = first.block_on(async {
+        let store = postgres.fresh().await;
+        commit(&store, vec![put("num!a", 1)]).await.expect("no conflict");
+        let txn = store.begin(Mode::Write, &["num!a".into()]).await.expect("the server is there");
+        assert_eq!(int(&*txn, "num!a").await, Ok(1));
+        (store, txn)
+    });
+    drop(txn);
+    first.block_on(async {
+        commit(&store, vec![put("num!a", 2)]).await.expect("no conflict");
+        assert_eq!(now(&store, "num!a").await, 2);
+    });
+    let txn = first.block_on(begin(&store, Mode::Read));
+    // With its runtime the connection is gone; the store makes new ones where it is used next.
+    drop(first);
+    drop(txn);
+    runtime().block_on(async { assert_eq!(now(&store, "num!a").await, 2) });
+}
+
+#[tokio::test]
+async fn values_that_the_database_cannot_hold_are_misuse() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    // Half of a pair of escapes is JSON by its grammar, and no text.
+    let half = Op::Put("cf!a".into(), Value::Json(br#""\ud800""#.to_vec().into()));
+    for refused in [
+        vec![put("num!a", 1), half],
+        vec![put("num!a", 1), put("ctr!a", 1)],
+        vec![put("num!a", 1), create("ctr!a")],
+        vec![put("num!a", 1), Op::Add("num!b".into(), 1)],
+        vec![put("num!a", 1), put("note!a", 1)],
+    ] {
+        let result = commit(&store, refused).await;
+        assert!(matches!(result, Err(StoreError::Misuse(_))), "{result:?}");
+    }
+    assert_eq!(now(&store, "num!a").await, 0);
+}

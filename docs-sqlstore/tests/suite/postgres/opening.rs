@@ -1,0 +1,190 @@
+//! Opening a store: addresses, migrations, what people see.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::store::{Blobs, Hash, Mode, Objects as _, Op, StoreError, StoreResult, Value};
+use docs_sqlstore::{OpenError, Options, PostgresStore};
+use parking_lot::Mutex;
+
+use super::{begin, commit, now, put};
+
+#[tokio::test]
+async fn an_address_that_is_none_is_refused_with_a_reason() {
+    for (url, part) in [
+        ("nonsense", "invalid connection string"),
+        ("postgres://docs:secret@db.example.com/docs?sslmode=require", "open_with_tls"),
+        ("postgres:///docs?user=docs", "no host"),
+    ] {
+        let refused = PostgresStore::open(url, Options::new()).await.map(drop);
+        let text = refused.as_ref().map_or_else(ToString::to_string, |()| String::new());
+        assert!(matches!(refused, Err(OpenError::Address(_))) && text.contains(part), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named_without_the_password() {
+    // Taken and let go, so that nobody listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("postgres://docs:secret@127.0.0.1:{port}/library");
+    let text = PostgresStore::open(&url, Options::new()).await.map(drop).unwrap_err().to_string();
+    for part in [&format!("`library` on 127.0.0.1:{port}"), "refused", "is the server running"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("secret"), "{text}");
+}
+
+#[tokio::test]
+async fn a_missing_schema_is_named() {
+    let postgres = postgres!();
+    let text = PostgresStore::open(&postgres.url("docs_test_none"), postgres.options()).await.map(drop);
+    assert!(text.unwrap_err().to_string().contains("search_path"));
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_and_nothing_is_changed() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    let schema = postgres.schema();
+    let sql = format!("INSERT INTO {schema}.docs_schema (version) VALUES (99)");
+    postgres.admin().await.batch_execute(&sql).await.expect("the table is there");
+    let options = postgres.options().kinds(["later"]);
+    let refused = PostgresStore::open(&postgres.url(&schema), options).await.map(drop);
+    assert!(matches!(refused, Err(OpenError::Newer { found: 99, known: 1, .. })), "{refused:?}");
+    let sql = format!("SELECT to_regclass('{schema}.r_later') IS NULL");
+    assert!(postgres.admin().await.query_one(&sql, &[]).await.unwrap().get::<_, bool>(0));
+    assert_eq!(now(&store, "num!a").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_may_open_one_new_schema_at_once() {
+    let postgres = postgres!();
+    let schema = postgres.new_schema().await;
+    let url = postgres.url(&schema);
+    let opening: Vec<_> = (0..6)
+        .map(|n| {
+            let (url, options) = (url.clone(), postgres.options().kinds([format!("kind{}", n % 3)]));
+            tokio::spawn(async move { PostgresStore::open(&url, options).await })
+        })
+        .collect();
+    for (n, store) in opening.into_iter().enumerate() {
+        let store = store.await.expect("opening does not panic").expect("the store can be opened");
+        let record = Value::Json(br#"{"a":1}"#.to_vec().into());
+        commit(&store, vec![Op::Create(format!("kind{}!{n}", n % 3).into(), record)])
+            .await
+            .expect("no conflict");
+    }
+    let sql = format!("SELECT count(*) FROM {schema}.docs_schema");
+    assert_eq!(postgres.admin().await.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0), 1);
+}
+
+#[tokio::test]
+async fn an_extension_brings_its_kinds_to_a_store_that_is_there() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    commit(&store, vec![put("num!a", 1)]).await.expect("no conflict");
+    let options = Options::new().kinds(["plugin"]);
+    let more =
+        PostgresStore::open(&postgres.url(&postgres.schema()), options).await.expect("it can be opened");
+    let record = Value::Json(br#"{"b":[1,2]}"#.to_vec().into());
+    commit(&more, vec![Op::Put("plugin!x".into(), record)]).await.expect("no conflict");
+    assert_eq!(now(&more, "num!a").await, 1);
+    let sql = format!("SELECT doc->'b'->>1 FROM {}.r_plugin WHERE k = 'plugin!x'", postgres.schema());
+    assert_eq!(postgres.admin().await.query_one(&sql, &[]).await.unwrap().get::<_, &str>(0), "2");
+}
+
+#[tokio::test]
+async fn people_see_spaces_members_and_sites() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    let record =
+        |key: &str, json: serde_json::Value| Op::Put(key.into(), Value::Json(json.to_string().into()));
+    let changes = vec![
+        record(
+            "spc!s1",
+            serde_json::json!({"id": "s1", "organization": "o1", "title": "Guide", "default_level": "reader",
+                "created_at": "2025-01-01T00:00:00.000Z", "deleted_at": "2025-01-02T00:00:00.000Z"}),
+        ),
+        record("usr!u1", serde_json::json!({"id": "u1", "display_name": "Ada", "email": "ada@example.com"})),
+        record("mem!o1!u1", serde_json::json!({"organization": "o1", "user": "u1", "role": "admin"})),
+        record("mem!o1!u2", serde_json::json!({"organization": "o1", "user": "u2", "role": null})),
+        record(
+            "site!t1",
+            serde_json::json!({"id": "t1", "organization": "o1", "title": "Docs", "published": true,
+                "visibility": "public"}),
+        ),
+    ];
+    commit(&store, changes).await.expect("no conflict");
+    let admin = postgres.admin().await;
+    admin.batch_execute(&format!("SET search_path = {}", postgres.schema())).await.unwrap();
+    let seen =
+        async |sql: &str| admin.query_one(sql, &[]).await.expect("the view is there").get::<_, String>(0);
+    let space = "SELECT concat_ws(' ', id, organization, title, default_level, extract(day FROM deleted_at)) FROM v_space";
+    assert_eq!(seen(space).await, "s1 o1 Guide reader 2");
+    let members = "SELECT string_agg(concat_ws(' ', organization, \"user\", email, name, role), ', ' ORDER BY 1) FROM v_member";
+    assert_eq!(seen(members).await, "o1 u1 ada@example.com Ada admin, o1 u2");
+    let sites = "SELECT concat_ws(' ', id, organization, title, published, visibility) FROM v_site";
+    assert_eq!(seen(sites).await, "t1 o1 Docs t public");
+}
+
+/// Blobs in memory.
+#[derive(Clone, Default)]
+struct Shelf(Arc<Mutex<BTreeMap<String, Bytes>>>);
+
+#[async_trait]
+impl Blobs for Shelf {
+    async fn put(&self, name: &str, bytes: Bytes) -> StoreResult<()> {
+        self.0.lock().insert(name.to_owned(), bytes);
+        Ok(())
+    }
+    async fn get(&self, name: &str) -> StoreResult<Option<Bytes>> {
+        Ok(self.0.lock().get(name).cloned())
+    }
+    async fn delete(&self, name: &str) -> StoreResult<()> {
+        self.0.lock().remove(name);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn large_objects_lie_in_blobs_and_go_with_their_rows() {
+    let postgres = postgres!();
+    let schema = postgres.new_schema().await;
+    let shelf = Shelf::default();
+    let options = postgres.options().blobs(Arc::new(shelf.clone()));
+    let store = PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened");
+    let objects = store.objects();
+    let object = |len: usize| {
+        let bytes = Bytes::from(vec![7; len]);
+        (Hash::of(&bytes), bytes)
+    };
+    let (small, large) = (object(128 * 1024), object(128 * 1024 + 1));
+    for _ in 0..2 {
+        objects.put("d", &[small.clone(), large.clone()]).await.expect("the hashes fit");
+        assert_eq!(shelf.0.lock().len(), 1);
+        let found = objects.get("d", &[large.0, small.0]).await.expect("both are there");
+        assert!(found == [Some(large.1.clone()), Some(small.1.clone())]);
+        // A sweep that ended half way: the row is condemned, and the bytes are still there.
+        let sql = format!("UPDATE {schema}.obj SET dying = true WHERE loc IS NOT NULL");
+        postgres.admin().await.batch_execute(&sql).await.expect("the table is there");
+        assert_eq!(objects.get("d", &[large.0]).await, Ok(vec![None]));
+        objects.put("d", std::slice::from_ref(&large)).await.expect("the hash fits");
+        assert_eq!(objects.get("d", &[large.0]).await, Ok(vec![Some(large.1.clone())]));
+        assert_eq!(shelf.0.lock().len(), 2);
+        // The place of the condemned one went with its row; nothing leads there any more.
+        let kept = format!("SELECT loc FROM {schema}.obj WHERE loc IS NOT NULL");
+        let kept: String = postgres.admin().await.query_one(&kept, &[]).await.unwrap().get(0);
+        shelf.0.lock().retain(|name, _| *name == kept);
+        objects.delete("d", &[large.0, small.0], Duration::ZERO).await.expect("the server is there");
+        assert!(shelf.0.lock().is_empty());
+        assert_eq!(objects.list("d", None, Duration::ZERO, 10).await, Ok(vec![]));
+    }
+    let straight =
+        PostgresStore::open(&postgres.url(&schema), postgres.options()).await.expect("it can be opened");
+    objects.put("d", std::slice::from_ref(&large)).await.expect("the hash fits");
+    let unread = straight.objects().get("d", &[large.0]).await;
+    assert!(matches!(unread, Err(StoreError::Unavailable(_))), "{unread:?}");
+    drop(begin(&straight, Mode::Read).await);
+}
