@@ -36,11 +36,20 @@ pub fn value(n: usize) -> Value {
 /// The store's.
 pub async fn filled(keys: usize) -> StoreResult<MemStore> {
     let store = MemStore::new();
+    fill(&store, keys).await?;
+    Ok(store)
+}
+
+/// Puts so many keys into a store.
+///
+/// # Errors
+/// The store's.
+pub async fn fill(store: &dyn Store, keys: usize) -> StoreResult<()> {
     for start in (0..keys).step_by(CHUNK) {
         let ops = (start..keys.min(start + CHUNK)).map(|n| Op::Put(key(n), value(n))).collect();
         store.begin(Mode::Write, &[]).await?.commit(Batch { ops, feed: Vec::new() }).await?;
     }
-    Ok(store)
+    Ok(())
 }
 
 /// A write as operations do it: a read, a short scan, five keys, a counter, a news.
@@ -94,8 +103,18 @@ pub fn text(n: usize, edit: &str) -> String {
 pub async fn platform_with(
     spaces: usize,
 ) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
-    let store: Arc<dyn Store> = Arc::new(MemStore::new());
-    let objects: Arc<dyn Objects> = Arc::new(MemObjects::new());
+    platform_over(Arc::new(MemStore::new()), Arc::new(MemObjects::new()), spaces).await
+}
+
+/// The same over other stores, which must be empty.
+///
+/// # Errors
+/// The platform's.
+pub async fn platform_over(
+    store: Arc<dyn Store>,
+    objects: Arc<dyn Objects>,
+    spaces: usize,
+) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
     let platform = Platform::builder(store, objects).ids(SeededIds::new(3)).build();
     let user = NewUser { display_name: "Bench".parse()?, email: "bench@example.com".parse()? };
     let user = platform.create_user(&Actor::Platform, user).await?;

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docs_core::{Actor, Error, Platform, model::SpaceId};
 use poem::{
-    Endpoint, IntoResponse as _, Request, Response, Route,
-    endpoint::make_sync,
+    Endpoint, Request, Response, Route,
     http::{HeaderValue, StatusCode, header},
-    web::Redirect,
 };
 use poem_openapi::OpenApiService;
 
@@ -49,7 +47,7 @@ impl Authenticator for Platform {
 pub fn routes(platform: &Platform, config: HttpConfig) -> Result<HttpApp, Problems> {
     let files = Route::new().at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())));
     #[cfg(feature = "explorer")]
-    let files = files.at("/", ReadOnly(make_sync(|_| Redirect::see_other("docs").into_response())));
+    let files = files.at("/", crate::explorer::way_there());
     join(api(platform), about(), config, Arc::new(platform.clone()), files)
 }
 

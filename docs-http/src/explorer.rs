@@ -5,7 +5,7 @@
 //! font server on the web, and holds a copy of the document; ours asks nobody but this server, so it works without a
 //! network, and the browser keeps the script.
 
-use poem::Route;
+use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, web::Redirect};
 use poem_openapi::OpenApiService;
 
 use crate::{
@@ -34,6 +34,11 @@ pub(crate) fn mount(route: Route) -> Result<Route, Problems> {
     Ok(route
         .at("/docs", ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8")))
         .at("/docs/explorer.js", ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8"))))
+}
+
+/// Leads from the root of the application to the page.
+pub(crate) fn way_there() -> impl Endpoint<Output = Response> {
+    ReadOnly(make_sync(|_| Redirect::see_other("docs").into_response()))
 }
 
 /// The script, which poem-openapi gives out only as part of its own page.

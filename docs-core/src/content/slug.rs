@@ -20,9 +20,9 @@ pub fn slugify(title: &str) -> String {
     let mut slug = String::with_capacity(title.len());
     // Lower case may decompose a letter, so the composed form is made last.
     let lower: String = title.to_lowercase();
-    for c in lower.nfc() {
+    // And what vanishes goes first, so that the marks around it come into their order.
+    for c in lower.chars().filter(|c| !matches!(c, '\'' | '’' | '‘')).nfc() {
         match c {
-            '\'' | '’' | '‘' => {}
             '.' | '_' | '+' => slug.push(c),
             c if c.is_alphanumeric() || is_combining_mark(c) => slug.push(c),
             _ if slug.ends_with('-') => {}

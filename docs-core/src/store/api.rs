@@ -103,7 +103,8 @@ pub enum Op {
     Create(Key, Value),
     /// Removes the key; a missing key is fine.
     Delete(Key),
-    /// Adds to a counter, which starts at 0. Never conflicts with another `Add`.
+    /// Adds to a counter, which starts at 0: a key of the class `ctr`, which nothing else sets. Never conflicts with
+    /// another `Add`.
     Add(Key, i64),
 }
 

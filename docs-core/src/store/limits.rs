@@ -7,7 +7,7 @@ use std::io;
 
 use super::{
     Batch, Key, MAX_BATCH_BYTES, MAX_BATCH_OPS, MAX_KEY, MAX_SCAN, MAX_VALUE, Mode, Op, Scan, StoreError,
-    StoreResult, Value,
+    StoreResult, Value, records::COUNTERS,
 };
 
 /// Bytes of the longest `i64` in decimal: what a number counts for in a batch.
@@ -46,7 +46,8 @@ pub fn check_scan(scan: &Scan) -> StoreResult<()> {
 ///
 /// # Errors
 /// [`StoreError::Misuse`] for a change in [`Mode::Read`], a key that is there twice, a record under a key of another
-/// kind, text with NUL or a value that is not JSON; [`StoreError::TooLarge`] for everything over the limits.
+/// kind, a counter (a key of the class `ctr`) that is set, something else that is added to, text with NUL or a value
+/// that is not JSON; [`StoreError::TooLarge`] for everything over the limits.
 pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
     if mode == Mode::Read && !batch.is_empty() {
         return Err(StoreError::Misuse("a read transaction has nothing to commit"));
@@ -157,9 +158,14 @@ fn check_bound(text: &str, max: usize) -> StoreResult<()> {
 }
 
 fn op_size(op: &Op) -> StoreResult<usize> {
+    let counter = op.key().split('!').next() == Some(COUNTERS);
     let (key, value) = match op {
+        Op::Put(..) | Op::Create(..) if counter => {
+            return Err(StoreError::Misuse("a counter is added to or deleted, never set"));
+        }
         Op::Put(key, value) | Op::Create(key, value) => (key, value),
         Op::Delete(_) => return Ok(0),
+        Op::Add(..) if !counter => return Err(StoreError::Misuse("only a counter is added to")),
         Op::Add(..) => return Ok(INT_BYTES),
     };
     if let Value::Live(record) = value

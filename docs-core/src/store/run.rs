@@ -17,8 +17,6 @@ use crate::{Error, Result};
 pub const MAX_ATTEMPTS: u32 = 10;
 /// How long attempts may go on.
 pub const DEADLINE: Duration = Duration::from_secs(3);
-/// From this attempt on an operation's hot keys are taken first: doing so at once halves throughput.
-const HOT_FROM: u32 = 3;
 /// Class of the receipts of operations; behind it the time of the operation.
 pub const RECEIPTS: &str = "op";
 
@@ -87,8 +85,9 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
     let started = Instant::now();
     let mut exists_seen = false;
     let mut certainty = Certainty::Certain;
+    // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
+    let hot = operation.hot();
     for attempt in 1.. {
-        let hot = if attempt >= HOT_FROM { operation.hot() } else { Vec::new() };
         let error = match attempt_once(store, receipt, operation, (&hot, certainty)).await {
             Ok(out) => return Ok(out),
             Err(error) => error,

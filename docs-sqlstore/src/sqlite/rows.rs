@@ -73,7 +73,7 @@ pub(super) fn apply(conn: &Connection, layout: &Layout, batch: &Batch) -> Outcom
             Op::Delete(key) => {
                 conn.prepare_cached(&format!("DELETE FROM {table} WHERE k = ?1"))?.execute([&**key])?;
             }
-            Op::Add(key, by) => add(conn, table, key, *by)?,
+            Op::Add(key, by) => add(conn, key, *by)?,
         }
     }
     let mut fed = Fed::new();
@@ -99,7 +99,7 @@ fn insert(
 ) -> Outcome<usize> {
     let (names, values, set) = match table {
         Table::Records(_) => ("k, doc", "?1, ?2", "doc = excluded.doc"),
-        Table::Counters => ("k, n", "?1, ?2", "n = excluded.n"),
+        Table::Counters => return Err(StoreError::Misuse("a counter is never set").into()),
         Table::Rows => ("k, v, n", "?1, ?2, ?3", "v = excluded.v, n = excluded.n"),
     };
     let action = match on_conflict {
@@ -110,13 +110,7 @@ fn insert(
     let mut insert = conn.prepare_cached(&sql)?;
     Ok(match table {
         Table::Records(_) => insert.execute(params![&**key, Cell::record(value)?])?,
-        Table::Counters => match Cell::of(value)? {
-            Cell::Int(n) => insert.execute(params![&**key, n])?,
-            Cell::Json(_) | Cell::Unit => {
-                return Err(StoreError::Misuse("a key of a counter holds only numbers").into());
-            }
-        },
-        Table::Rows => match Cell::of(value)? {
+        Table::Counters | Table::Rows => match Cell::of(value)? {
             Cell::Json(text) => insert.execute(params![&**key, text, None::<i64>])?,
             Cell::Int(n) => insert.execute(params![&**key, None::<&str>, n])?,
             Cell::Unit => insert.execute(params![&**key, None::<&str>, None::<i64>])?,
@@ -124,18 +118,9 @@ fn insert(
     })
 }
 
-fn add(conn: &Connection, table: Table<'_>, key: &Key, by: i64) -> Outcome<()> {
-    const NO_COUNTER: StoreError = StoreError::Misuse("an Add on a key that is no counter");
-    let only = match table {
-        Table::Records(_) => return Err(NO_COUNTER.into()),
-        Table::Counters => "",
-        Table::Rows => "WHERE n IS NOT NULL",
-    };
-    let sql = format!(
-        "INSERT INTO {table} (k, n) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n {only}"
-    );
-    match conn.prepare_cached(&sql)?.execute(params![&**key, by]) {
-        Ok(0) => Err(NO_COUNTER.into()),
+fn add(conn: &Connection, key: &Key, by: i64) -> Outcome<()> {
+    let sql = "INSERT INTO ctr (k, n) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n";
+    match conn.prepare_cached(sql)?.execute(params![&**key, by]) {
         Ok(_) => Ok(()),
         // A sum beyond 64 bits becomes a floating-point number, which the column refuses.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {

@@ -69,6 +69,20 @@ pub async fn add_from_nothing(factory: &dyn Factory) {
     assert_eq!(found, [Some(Plain::Int(3)), Some(Plain::Int(-3)), Some(Plain::Int(0)), None]);
 }
 
+/// A counter is added to or deleted, never set, and nothing else is added to: all else is misuse and changes nothing.
+pub async fn only_counters_are_added_to(factory: &dyn Factory) {
+    let store = factory.store().await;
+    write(&*store, vec![add("ctr!a", 3), put("num!a", 3), unit("cf!a")]).await;
+    for wrong in
+        [put("ctr!a", 1), put("ctr!b", 1), create("ctr!b"), add("num!a", 1), add("cf!a", 1), add("cf!b", 1)]
+    {
+        let refused = commit(&*store, ops(vec![unit("cf!beside"), wrong])).await;
+        assert!(matches!(refused, Err(StoreError::Misuse(_))), "{refused:?}");
+    }
+    let found = get(&*store, &["ctr!a", "ctr!b", "num!a", "cf!a", "cf!b", "cf!beside"]).await;
+    assert_eq!(found, [Some(Plain::Int(3)), None, Some(Plain::Int(3)), Some(Plain::Unit), None, None]);
+}
+
 /// Transactions that add to the same counter do not conflict.
 pub async fn adds_commute_without_conflict(factory: &dyn Factory) {
     let store = factory.store().await;

@@ -74,6 +74,7 @@ macro_rules! suite_despite_faults {
                 three_txn_cycle;
             counters:
                 add_from_nothing,
+                only_counters_are_added_to,
                 add_then_read_in_new_txn,
                 counter_exact_after_storm,
                 create_after_delete,

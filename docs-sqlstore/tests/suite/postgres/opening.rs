@@ -4,11 +4,15 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::store::{Blobs, Hash, Mode, Objects as _, Op, StoreError, StoreResult, Value};
+use docs_core::{
+    Platform,
+    store::{Blobs, Hash, Mode, Objects as _, Op, StoreError, StoreResult, Value},
+};
 use docs_sqlstore::{OpenError, Options, PostgresStore};
 use parking_lot::Mutex;
 
 use super::{begin, commit, now, put};
+use crate::views;
 
 #[tokio::test]
 async fn an_address_that_is_none_is_refused_with_a_reason() {
@@ -187,4 +191,22 @@ async fn large_objects_lie_in_blobs_and_go_with_their_rows() {
     let unread = straight.objects().get("d", &[large.0]).await;
     assert!(matches!(unread, Err(StoreError::Unavailable(_))), "{unread:?}");
     drop(begin(&straight, Mode::Read).await);
+}
+
+#[tokio::test]
+async fn the_view_of_pages_shows_those_of_the_active_revision() {
+    let postgres = postgres!();
+    let store = postgres.fresh().await;
+    let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();
+    views::fill(&platform).await;
+    let schema = postgres.schema();
+    let sql = format!(
+        "SELECT kind, p.title, slug, markdown FROM {schema}.v_page p JOIN {schema}.v_space s ON s.id = space ORDER BY rank"
+    );
+    let admin = postgres.admin().await;
+    // The views name their tables by the schema they were made in.
+    let rows = admin.query(&sql, &[]).await.expect("the view can be read");
+    let found: Vec<views::Shown> =
+        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();
+    assert_eq!(found, views::expected());
 }
