@@ -214,7 +214,7 @@ const SEEDS: &str = "tests/suite/differential.regressions";
 
 #[test]
 fn the_platform_answers_the_same_over_sqlite_as_in_memory() {
-    proptest!(config(6, SEEDS), |(program in programs(220..310))| {
+    proptest!(config(16, SEEDS), |(program in programs(220..310))| {
         finish(async { run(World::new().await, &program, &[]).await })?;
     });
     tell();
@@ -223,7 +223,7 @@ fn the_platform_answers_the_same_over_sqlite_as_in_memory() {
 #[test]
 fn nothing_changes_when_a_sqlite_file_is_closed_and_opened_again() {
     let moments = prop::collection::vec(1..250_usize, 1..6);
-    proptest!(config(2, SEEDS), |(program in programs(220..310), moments in moments)| {
+    proptest!(config(6, SEEDS), |(program in programs(220..310), moments in moments)| {
         finish(async { run(World::new().await, &program, &moments).await })?;
     });
     tell();
@@ -235,7 +235,7 @@ fn the_platform_answers_the_same_over_postgresql_as_over_sqlite_and_in_memory() 
     if crate::postgres::Postgres::new().is_none() {
         return;
     }
-    proptest!(config(3, SEEDS), |(program in programs(220..310))| {
+    proptest!(config(4, SEEDS), |(program in programs(220..310))| {
         finish(async { run(World::with_postgres().await, &program, &[]).await })?;
     });
     tell();
@@ -248,7 +248,7 @@ fn nothing_changes_when_another_node_takes_over_on_postgresql() {
         return;
     }
     let moments = prop::collection::vec(1..250_usize, 1..6);
-    proptest!(config(1, SEEDS), |(program in programs(220..310), moments in moments)| {
+    proptest!(config(2, SEEDS), |(program in programs(220..310), moments in moments)| {
         finish(async { run(World::with_postgres().await, &program, &moments).await })?;
     });
     tell();
