@@ -266,10 +266,10 @@ fn by_row(row: &Key) -> Key {
 }
 
 fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
-    let mut size: usize = job.log.iter().map(|line| line.text.len()).sum();
+    let mut size: usize = job.log.iter().map(|line| json_size(&line.text)).sum();
     for line in lines {
         let text = cut(&line.text);
-        size += text.len() + LINE_OVERHEAD;
+        size += json_size(&text) + LINE_OVERHEAD;
         if size > JobRecord::MAX_LOG {
             job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
             return;
@@ -278,8 +278,14 @@ fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
     }
 }
 
-/// Text cut to what a line may have.
+/// What a text takes where a store keeps it: a character that JSON escapes takes up to six bytes.
+fn json_size(text: &str) -> usize {
+    Json::from(text).to_string().len()
+}
+
+/// Text cut to what a line may have, and fit to be kept: lines quote what hosts and their files say, whatever that is.
 fn cut(text: &str) -> String {
+    let text = text.replace('\0', "\u{fffd}");
     let mut end = text.len().min(JobRecord::MAX_LINE);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -1,5 +1,8 @@
-//! The tests of the stores in a database: the conformance suite over each, and what is special to it.
+//! The tests of the stores in a database: the conformance suite over each, what is special to it, and all of them
+//! against each other.
 
+#[cfg(feature = "sqlite")]
+mod differential;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]

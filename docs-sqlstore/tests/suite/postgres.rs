@@ -26,16 +26,16 @@ use tokio_postgres::{Client, NoTls};
 const SERVER: &str = "DOCS_TEST_POSTGRES";
 
 /// Makes stores in a schema of their own, with a clock that is moved by the test. The schemas are dropped at the end.
-struct Postgres {
+pub(super) struct Postgres {
     server: String,
-    clock: ManualClock,
+    pub(super) clock: ManualClock,
     /// The last one is that of the store or the objects of the test.
     schemas: Mutex<Vec<String>>,
 }
 
 impl Postgres {
     /// `None` where no server is named.
-    fn new() -> Option<Self> {
+    pub(super) fn new() -> Option<Self> {
         let Ok(server) = std::env::var(SERVER) else {
             static SAID: Once = Once::new();
             // Past the harness, which keeps to itself what a test says that passes.
@@ -51,7 +51,7 @@ impl Postgres {
     }
 
     /// Makes a schema; its name is also what the sessions of its stores are called.
-    async fn new_schema(&self) -> String {
+    pub(super) async fn new_schema(&self) -> String {
         let schema = format!("docs_test_{}", id_text(RandomIds.next()));
         self.admin()
             .await
@@ -76,7 +76,7 @@ impl Postgres {
     }
 
     /// Opens a store over what is in the schema.
-    async fn open(&self, schema: &str) -> Result<PostgresStore, OpenError> {
+    pub(super) async fn open(&self, schema: &str) -> Result<PostgresStore, OpenError> {
         PostgresStore::open(&self.url(schema), self.options()).await
     }
 

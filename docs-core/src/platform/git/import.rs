@@ -155,7 +155,8 @@ fn git_commit(payload: &ImportPayload, commit: &Commit) -> GitCommit {
     let below = payload.request.repo_commit_url.as_deref().filter(|url| !url.is_empty());
     GitCommit {
         oid: commit.oid.clone(),
-        message: commit.message.chars().take(MAX_MESSAGE).collect(),
+        // No store keeps NUL, and a message is no reason to refuse its commit.
+        message: commit.message.replace('\0', "\u{fffd}").chars().take(MAX_MESSAGE).collect(),
         created_by_platform: false,
         created_by_git_book: false,
         url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),

@@ -64,7 +64,7 @@ pub struct JobRecord {
     /// Why it failed, in a sentence for the user.
     #[serde(default)]
     pub error: Option<String>,
-    /// What happened, at most [`JobRecord::MAX_LOG`] bytes.
+    /// What happened, at most [`JobRecord::MAX_LOG`] bytes of JSON.
     #[serde(default)]
     pub log: Vec<JobLine>,
 }

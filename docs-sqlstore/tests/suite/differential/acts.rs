@@ -1,0 +1,183 @@
+//! Doing a step on one platform: the answer as JSON, refusals included.
+
+mod content;
+mod people;
+mod sites;
+mod spaces;
+
+pub(super) use self::people::cast;
+
+use docs_core::{
+    Actor, Platform, Result,
+    model::List,
+    store::{Page, PageRequest},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+use super::{
+    known::Known,
+    program::{Dice, Step, What},
+};
+
+/// Most pages of a list that are walked: lists of a program are shorter.
+const MOST_PAGES: usize = 500;
+/// Text that a store could get wrong: separators and wildcards, letters of more than one byte, other cases.
+const TEXTS: &[&str] = &[
+    "Guide",
+    "Team space",
+    "a!b\"c",
+    "ß漢📘\u{301}ﷺ",
+    "%_\\' OR 1=1 --",
+    " edge ",
+    "İI ı i",
+    "\u{1}\u{7f}\u{10FFFF}",
+    "{\"a\": 1e2}",
+    "\\u0000",
+    "a title of quite some length, which is over fifty characters",
+    "",
+];
+
+/// One step on one platform.
+pub(super) struct Act<'a> {
+    p: &'a Platform,
+    known: &'a Known,
+    me: Actor,
+    dice: Dice,
+}
+
+/// What an operation answers; `Err` for input that is no request at all, which never reaches the platform.
+type Answer = std::result::Result<Value, Value>;
+
+impl<'a> Act<'a> {
+    /// Does a step; every platform that is asked with the same `known` is asked the same.
+    pub(super) async fn answer(p: &'a Platform, known: &'a Known, step: &Step) -> Value {
+        let mut act = Self { p, known, me: known.actor(step.who), dice: step.dice() };
+        let answer = match step.what {
+            What::SetUp
+            | What::CreateUser
+            | What::CreateToken
+            | What::Authenticate
+            | What::CurrentUser
+            | What::CreateOrg
+            | What::ListOrgs
+            | What::GetOrg
+            | What::PatchOrg
+            | What::PutMember => act.people(step.what).await,
+            What::ListSpaces
+            | What::CreateSpace
+            | What::GetSpace
+            | What::PatchSpace
+            | What::DeleteSpace
+            | What::RestoreSpace
+            | What::DuplicateSpace
+            | What::PurgeSpace
+            | What::ImportGit
+            | What::GitInfo
+            | What::JobsOfSpace => act.spaces(step.what).await,
+            What::ListRequests
+            | What::CreateRequest
+            | What::GetRequest
+            | What::PatchRequest
+            | What::Edit
+            | What::Pull
+            | What::Merge => act.requests(step.what).await,
+            What::GetRevision
+            | What::ListPages
+            | What::GetPage
+            | What::GetPageByPath
+            | What::ListFiles
+            | What::GetFile
+            | What::FileBytes => act.content(step.what).await,
+            What::ListSites
+            | What::CreateSite
+            | What::GetSite
+            | What::PatchSite
+            | What::DeleteSite
+            | What::Publish
+            | What::Unpublish
+            | What::AddSiteSpace
+            | What::ListSiteSpaces
+            | What::PublishedSite => act.sites(step.what).await,
+            What::GetJob | What::Settle | What::Tidy | What::Work => act.jobs(step.what).await,
+            What::ChangeRepository | What::Pass => Ok(Value::Null),
+        };
+        answer.unwrap_or_else(|unreadable| json!({ "unreadable": unreadable }))
+    }
+
+    async fn jobs(&mut self, what: What) -> Answer {
+        Ok(match what {
+            What::GetJob => {
+                let job = super::known::id(super::known::one(&mut self.dice, &self.known.jobs));
+                told(self.p.get_job(&self.me, &job).await)
+            }
+            What::Tidy => told(self.p.tidy().await),
+            // A worker that is stopped at once: it tidies up and takes one job.
+            What::Work => {
+                self.p.work(std::future::ready(())).await;
+                Value::Null
+            }
+            _ => told(self.p.settle().await),
+        })
+    }
+
+    fn text(&mut self) -> &'static str {
+        self.dice.of::<&'static str>(TEXTS)
+    }
+
+    /// A field that is left out, `null`, or one of the values.
+    fn field(&mut self, fields: &mut Map<String, Value>, name: &str, values: &[Value]) {
+        match self.dice.below(10) {
+            0..=4 => {}
+            5 => drop(fields.insert(name.to_owned(), Value::Null)),
+            _ => drop(fields.insert(name.to_owned(), self.dice.of(values).clone())),
+        }
+    }
+
+    /// Where a list begins, and how long its pages are.
+    fn list(&mut self) -> PageRequest {
+        let limit =
+            *self.dice.of(&[None, Some(1), Some(2), Some(3), Some(7), Some(0), Some(1_000), Some(1_001)]);
+        let foreign = if self.dice.chance(12) { self.dice.near(&self.known.cursors) } else { None };
+        PageRequest { page: foreign.cloned(), limit }
+    }
+}
+
+/// Walks a list to its end: all pages, the text of their cursors included.
+async fn walk<T, F>(mut request: PageRequest, list: impl Fn(PageRequest) -> F) -> Value
+where
+    T: Serialize,
+    F: Future<Output = Result<Page<T>>>,
+{
+    let mut pages = Vec::new();
+    loop {
+        let page = list(request.clone()).await;
+        let next = page.as_ref().ok().and_then(|page| page.next.clone());
+        pages.push(told(page.map(List::from)));
+        assert!(pages.len() < MOST_PAGES, "the list has an end: {request:?}");
+        match next {
+            Some(next) => request.page = Some(next),
+            None => return json!({ "pages": pages }),
+        }
+    }
+}
+
+/// An answer as it is compared.
+fn told<T: Serialize>(answer: Result<T>) -> Value {
+    match answer {
+        Ok(done) => json!({ "ok": serde_json::to_value(done).expect("answers are JSON") }),
+        Err(error) => json!({ "refused": format!("{:?}", error.kind()), "message": error.message() }),
+    }
+}
+
+/// A request as a client sends it.
+fn read<T: DeserializeOwned>(json: impl Into<Value>) -> std::result::Result<T, Value> {
+    serde_json::from_value(json.into()).map_err(|error| Value::from(error.to_string()))
+}
+
+/// Text of a bounded length.
+fn bounded<const MIN: usize, const MAX: usize>(
+    text: &str,
+) -> std::result::Result<docs_core::model::Text<MIN, MAX>, Value> {
+    text.parse().map_err(|error: docs_core::model::TextError| Value::from(error.to_string()))
+}

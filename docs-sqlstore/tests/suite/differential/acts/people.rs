@@ -1,0 +1,176 @@
+//! Users, tokens, organizations and members.
+
+use docs_core::{
+    Actor, Platform,
+    model::{CreateChangeRequest, CreateSite, CreateSpace, OrgId, Role, UpdateOrganization},
+    platform::{NewUser, SetUp},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{
+        known::{Known, KnownRequest, KnownSite, KnownSpace, id, one},
+        program::What,
+    },
+    Act, Answer, bounded, read, told, walk,
+};
+
+const ROLES: &[Option<Role>] = &[
+    None,
+    Some(Role::Read),
+    Some(Role::Comment),
+    Some(Role::Edit),
+    Some(Role::Review),
+    Some(Role::Create),
+    Some(Role::Admin),
+];
+const EMAILS: &[&str] = &[
+    "ada@example.com",
+    "ADA@example.com",
+    "b!\"c@x.org",
+    "ß@ß.de",
+    "İ@i.tr",
+    "i@I.tr",
+    "none",
+    "@x",
+    "a b@c",
+];
+const SECRETS: &[&str] = &["short", "a secret of sixteen", "another secret!\"ß"];
+
+/// Makes everybody who acts in a program, two organizations and a first space.
+pub(in super::super) async fn cast(p: &Platform) -> Known {
+    let new = |name: &str| NewUser {
+        display_name: name.parse().expect("a name"),
+        email: format!("{name}@example.org").parse().expect("an address"),
+    };
+    let title = |title: &str| title.parse().expect("a title");
+    let first = SetUp { administrator: new("admin"), organization: title("First"), token: None };
+    let done = p.set_up(&Actor::Platform, first).await.expect("the store is new");
+    let mut known = Known { users: vec![done.administrator.to_string()], ..Known::default() };
+    known.secrets.push(done.token.secret);
+    // By how much they may; a guest, and a stranger who is no member.
+    for (name, role) in ["create", "review", "edit", "comment", "read", "guest", "stranger"].iter().zip(
+        [Role::Create, Role::Review, Role::Edit, Role::Comment, Role::Read]
+            .map(|role| Some(Some(role)))
+            .into_iter()
+            .chain([Some(None), None]),
+    ) {
+        let user = p.create_user(&Actor::Platform, new(name)).await.expect("a user").id;
+        if let Some(role) = role {
+            p.put_member(&Actor::Platform, &done.organization, &user, role).await.expect("a member");
+        }
+        known.users.push(user.to_string());
+    }
+    let second = id(&known.users[1]);
+    let second = p.create_org(&Actor::Platform, title("Second"), &second).await.expect("an organization");
+    known.orgs = vec![done.organization.to_string(), second.to_string()];
+    let second: OrgId = id(&known.orgs[1]);
+    let admin = Actor::User(done.administrator);
+    let user = admin.user().expect("a user");
+    p.put_member(&Actor::Platform, &second, user, Some(Role::Admin)).await.expect("a member");
+    for org in [&done.organization, &done.organization, &second] {
+        let space = p.create_space(&admin, org, CreateSpace::default()).await.expect("a space").id;
+        known.spaces.push(KnownSpace { id: space.to_string(), ..KnownSpace::default() });
+    }
+    let request =
+        p.create_change_request(&admin, &id(&known.spaces[0].id), CreateChangeRequest::default()).await;
+    let request = request.expect("a change request");
+    known.spaces[0].requests.push(KnownRequest { id: request.id.to_string(), number: 1, living: true });
+    let site = p.create_site(&admin, &done.organization, CreateSite::default()).await.expect("a site").id;
+    known.sites = vec![KnownSite { org: known.orgs[0].clone(), id: site.to_string(), places: Vec::new() }];
+    known
+}
+
+impl Act<'_> {
+    pub(super) async fn people(&mut self, what: What) -> Answer {
+        let (p, me) = (self.p, self.me.clone());
+        Ok(match what {
+            What::SetUp => self.set_up().await?,
+            What::CreateUser => told(p.create_user(&me, self.new_user()?).await),
+            What::CreateToken => self.create_token().await?,
+            What::Authenticate => {
+                let secret = self.dice.near(&self.known.secrets).map_or("nobody's", String::as_str);
+                let found = p.authenticate(secret).await;
+                told(found.map(|actor| actor.user().map(ToString::to_string)))
+            }
+            What::CurrentUser => told(p.current_user(&me).await),
+            What::CreateOrg => {
+                let title = bounded(self.text())?;
+                told(p.create_org(&me, title, &id(one(&mut self.dice, &self.known.users))).await)
+            }
+            What::ListOrgs => {
+                walk(self.list(), |page| {
+                    let me = me.clone();
+                    async move { p.list_orgs(&me, &page).await }
+                })
+                .await
+            }
+            What::GetOrg => told(p.get_org(&me, &self.known.org(&mut self.dice)).await),
+            What::PutMember => {
+                let org = self.known.org(&mut self.dice);
+                // The first administrator mostly stays one: hardly anything can be done without.
+                let users = &self.known.users[usize::from(self.dice.chance(90))..];
+                let user = id(one(&mut self.dice, users));
+                told(p.put_member(&me, &org, &user, *self.dice.of(ROLES)).await)
+            }
+            _ => {
+                let org = self.known.org(&mut self.dice);
+                let change: UpdateOrganization = read(self.org_change())?;
+                told(p.update_org(&me, &org, change).await)
+            }
+        })
+    }
+
+    async fn set_up(&mut self) -> Answer {
+        let token = *self.dice.of(&[None, Some(SECRETS[0]), Some(SECRETS[1])]);
+        let new = SetUp {
+            administrator: self.new_user()?,
+            organization: bounded(self.text())?,
+            token: token.map(str::to_owned),
+        };
+        let done = self.p.set_up(&self.me, new).await;
+        Ok(told(done.map(|done| {
+            json!({
+                "administrator": done.administrator, "organization": done.organization,
+                "id": done.token.id, "secret": done.token.secret,
+            })
+        })))
+    }
+
+    async fn create_token(&mut self) -> Answer {
+        let user = id(one(&mut self.dice, &self.known.users));
+        let user = if self.dice.chance(50) { self.me.user().cloned().unwrap_or(user) } else { user };
+        let label = bounded(self.text())?;
+        let secret = if self.dice.chance(60) { None } else { Some(*self.dice.of(SECRETS)) };
+        let made = self.p.create_token(&self.me, &user, &label, secret).await;
+        Ok(told(made.map(|made| json!({ "id": made.id, "secret": made.secret }))))
+    }
+
+    fn new_user(&mut self) -> Result<NewUser, Value> {
+        let fresh = format!("u{}@example.com", self.dice.below(1_000));
+        let email = if self.dice.chance(60) { &fresh } else { *self.dice.of(EMAILS) };
+        Ok(NewUser { display_name: bounded(self.text())?, email: bounded(email)? })
+    }
+
+    fn org_change(&mut self) -> Value {
+        let mut change = Map::new();
+        let title = self.text();
+        self.field(&mut change, "title", &[title.into()]);
+        let domains = [json!([]), json!(["a.org", "A.org"]), json!(["b.org", "a.org"]), json!(["c-.org"])];
+        self.field(&mut change, "emailDomains", &domains);
+        self.field(&mut change, "hostname", &["docs".into(), "wiki".into(), "Wrong!".into()]);
+        self.field(&mut change, "defaultRole", &["read".into(), "admin".into(), "king".into()]);
+        let site = self.known.site(&mut self.dice).id;
+        self.field(&mut change, "defaultContent", &[json!({ "type": "site", "site": site })]);
+        self.field(&mut change, "logo", &["https://x.org/logo.png".into(), "no".into()]);
+        for flag in ["sso", "ai", "inviteLinks"] {
+            self.field(&mut change, flag, &[true.into(), false.into()]);
+        }
+        // Nulls are refused for most fields; mostly they are not what the test is about.
+        if self.dice.chance(85) {
+            let may_be_null = ["defaultRole", "defaultContent", "logo"];
+            change.retain(|name, value| !value.is_null() || may_be_null.contains(&name.as_str()));
+        }
+        change.into()
+    }
+}

@@ -1,0 +1,132 @@
+//! Sites and the spaces on them.
+
+use docs_core::{
+    model::{AddSiteSpace, CreateSite, OrgId, SiteId, SiteType, UpdateSite},
+    platform::SiteFilter,
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{
+        known::{id, one},
+        program::What,
+    },
+    Act, Answer, read, told, walk,
+};
+
+impl Act<'_> {
+    pub(super) async fn sites(&mut self, what: What) -> Answer {
+        let (p, me) = (self.p, self.me.clone());
+        let known = self.known.site(&mut self.dice);
+        let org: OrgId = id(if known.org.is_empty() { "nothing" } else { &known.org });
+        let site: SiteId = id(&known.id);
+        Ok(match what {
+            What::ListSites => {
+                let filter = self.site_filter();
+                walk(self.list(), |page| {
+                    let (me, org, filter) = (me.clone(), org.clone(), filter.clone());
+                    async move { p.list_sites(&me, &org, &filter, &page).await }
+                })
+                .await
+            }
+            What::CreateSite => {
+                let org = self.known.org(&mut self.dice);
+                let new: CreateSite = read(self.new_site())?;
+                told(p.create_site(&me, &org, new).await)
+            }
+            What::GetSite => told(p.get_site(&me, &org, &site).await),
+            What::PatchSite => {
+                let change: UpdateSite = read(self.site_change(&known.places))?;
+                told(p.update_site(&me, &org, &site, change).await)
+            }
+            What::DeleteSite => told(p.delete_site(&me, &org, &site).await),
+            What::Publish => told(p.publish_site(&me, &org, &site).await),
+            What::Unpublish => told(p.unpublish_site(&me, &org, &site).await),
+            What::AddSiteSpace => {
+                let mut add = json!({ "spaceId": self.known.space_id(&mut self.dice, What::GetSpace) });
+                if self.dice.chance(5) {
+                    add["sectionId"] = "section".into();
+                }
+                let add: AddSiteSpace = read(add)?;
+                told(p.add_site_space(&me, &org, &site, &add).await)
+            }
+            What::ListSiteSpaces => {
+                let default = *self.dice.of(&[None, None, Some(true), Some(false)]);
+                walk(self.list(), |page| {
+                    let (me, org, site) = (me.clone(), org.clone(), site.clone());
+                    async move { p.list_site_spaces(&me, (&org, &site), default, &page).await }
+                })
+                .await
+            }
+            _ => told(p.published_site(&me, &org, &site).await),
+        })
+    }
+
+    fn site_filter(&mut self) -> SiteFilter {
+        let mut filter = SiteFilter::default();
+        if self.dice.chance(25) {
+            filter.space = Some(self.known.space_id(&mut self.dice, What::GetSpace).to_string());
+        }
+        if self.dice.chance(25) {
+            filter.title = Some(self.text().chars().take(3).collect());
+        }
+        if self.dice.chance(25) {
+            filter.published = Some(self.dice.chance(50));
+        }
+        if self.dice.chance(25) {
+            filter.types = vec![SiteType::Basic, *self.dice.of(&[SiteType::Premium, SiteType::Ultimate])];
+        }
+        filter
+    }
+
+    fn new_site(&mut self) -> Value {
+        let mut new = Map::new();
+        let (first, second) = (
+            self.known.space_id(&mut self.dice, What::GetSpace),
+            self.known.space_id(&mut self.dice, What::GetSpace),
+        );
+        let spaces = [
+            json!([first]),
+            json!([first, second]),
+            json!([]),
+            json!("empty"),
+            json!("sample"),
+            json!(["a/b"]),
+        ];
+        self.field(&mut new, "spaces", &spaces);
+        let title = self.text();
+        self.field(&mut new, "title", &[title.into(), "Docs".into()]);
+        self.field(&mut new, "type", &["basic".into(), "premium".into(), "ultimate".into()]);
+        self.field(&mut new, "visibility", &["public".into(), "unlisted".into()]);
+        if self.dice.chance(20) {
+            new.insert("createSpace".to_owned(), true.into());
+        }
+        new.into()
+    }
+
+    fn site_change(&mut self, places: &[String]) -> Value {
+        let mut change = Map::new();
+        let title = self.text();
+        self.field(&mut change, "title", &[title.into(), "Docs".into()]);
+        self.field(&mut change, "visibility", &["public".into(), "share-link".into(), "wrong".into()]);
+        self.field(&mut change, "basename", &["docs".into(), "docs-2".into(), "own".into(), "Wrong".into()]);
+        self.field(
+            &mut change,
+            "adaptiveContent",
+            &[json!({ "enabled": true }), json!({ "enabled": false })],
+        );
+        self.field(&mut change, "agentsContext", &["included".into(), "excluded".into()]);
+        if self.dice.chance(50) {
+            let place = one(&mut self.dice, places).to_owned();
+            self.field(&mut change, "defaultSiteSpace", &[place.into()]);
+        }
+        if self.dice.chance(3) {
+            change.insert("defaultSiteSection".to_owned(), "section".into());
+        }
+        self.field(&mut change, "proxy", &["example.com/docs".into(), "Example.com/docs".into(), "x".into()]);
+        if self.dice.chance(90) {
+            change.retain(|name, value| !value.is_null() || name == "proxy");
+        }
+        change.into()
+    }
+}

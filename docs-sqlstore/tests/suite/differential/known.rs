@@ -1,0 +1,284 @@
+//! What a program knows of what exists, learned from the answers.
+
+use docs_core::{
+    Actor,
+    model::{OrgId, SpaceId},
+};
+use serde_json::Value;
+
+use super::program::{Dice, Step, What};
+
+/// How many there are to act: seven users with a role or as a guest, a stranger, the platform itself, and somebody
+/// who does not exist.
+pub(super) const CAST: usize = 10;
+/// The platform itself among the cast; whoever comes before is a user.
+pub(super) const PLATFORM: usize = 8;
+/// An id that nothing has.
+const NOTHING: &str = "nothing";
+
+/// A space and what was seen in it.
+#[derive(Default, Clone, PartialEq, Debug)]
+pub(super) struct KnownSpace {
+    pub(super) id: String,
+    pub(super) deleted: bool,
+    /// The newest first.
+    pub(super) requests: Vec<KnownRequest>,
+    pub(super) pages: Vec<String>,
+    pub(super) paths: Vec<String>,
+    pub(super) files: Vec<String>,
+    pub(super) revisions: Vec<String>,
+}
+
+/// A change request.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct KnownRequest {
+    pub(super) id: String,
+    pub(super) number: u64,
+    /// Neither merged nor archived.
+    pub(super) living: bool,
+}
+
+/// A site, its organization and its site spaces.
+#[derive(Default, Clone, PartialEq, Debug)]
+pub(super) struct KnownSite {
+    pub(super) org: String,
+    pub(super) id: String,
+    pub(super) places: Vec<String>,
+}
+
+/// Everything that was seen.
+#[derive(Default, Clone, PartialEq, Debug)]
+pub(super) struct Known {
+    pub(super) users: Vec<String>,
+    pub(super) orgs: Vec<String>,
+    pub(super) spaces: Vec<KnownSpace>,
+    pub(super) sites: Vec<KnownSite>,
+    pub(super) downloads: Vec<(String, String)>,
+    pub(super) cursors: Vec<String>,
+    pub(super) secrets: Vec<String>,
+    pub(super) jobs: Vec<String>,
+    /// The change request that was edited last, with its space.
+    pub(super) edited: Option<(String, String)>,
+    /// The space that something was imported into last.
+    pub(super) imported: Option<String>,
+}
+
+impl Known {
+    pub(super) fn actor(&self, who: usize) -> Actor {
+        match who {
+            PLATFORM => Actor::Platform,
+            _ if who < PLATFORM => Actor::User(id(&self.users[who])),
+            _ => Actor::User(id(NOTHING)),
+        }
+    }
+
+    pub(super) fn org(&self, dice: &mut Dice) -> OrgId {
+        id(one(dice, &self.orgs))
+    }
+
+    /// A space, mostly one that is not deleted, or mostly one that is; the first draw of a step about one.
+    fn space(&self, dice: &mut Dice, deleted: bool) -> Option<&KnownSpace> {
+        if dice.chance(3) {
+            return None;
+        }
+        let any = dice.chance(8);
+        let mut fit: Vec<&KnownSpace> =
+            self.spaces.iter().filter(|space| any || space.deleted == deleted).collect();
+        if deleted {
+            // The first ones may be gone for good.
+            fit.reverse();
+        }
+        dice.near(&fit).copied()
+    }
+
+    pub(super) fn space_id(&self, dice: &mut Dice, what: What) -> SpaceId {
+        let deleted = matches!(what, What::RestoreSpace | What::PurgeSpace);
+        id(self.space(dice, deleted).map_or(NOTHING, |space| &space.id))
+    }
+
+    /// A change request, mostly one that lives, by id or number; the first draws of a step about one.
+    pub(super) fn request(&self, dice: &mut Dice) -> (SpaceId, String) {
+        let all: Vec<_> = self
+            .spaces
+            .iter()
+            .flat_map(|space| space.requests.iter().map(move |request| (space, request)))
+            .collect();
+        let living = all.iter().copied().filter(|(space, request)| request.living && !space.deleted);
+        let living: Vec<_> = living.collect();
+        let fit = if living.is_empty() || dice.chance(12) { all } else { living };
+        let Some((space, request)) = dice.near(&fit) else { return (id(NOTHING), "1".to_owned()) };
+        let name = match dice.below(100) {
+            0..=2 => (*dice.of(&["0", "007", "99999999999999999999", "nothing", "a!b"])).to_owned(),
+            3..=50 => request.id.clone(),
+            _ => request.number.to_string(),
+        };
+        (id(&space.id), name)
+    }
+
+    /// The site that a step is about; the first draw of its dice.
+    pub(super) fn site(&self, dice: &mut Dice) -> KnownSite {
+        let found = if dice.chance(4) { None } else { dice.near(&self.sites) };
+        let orgs = self.orgs.first().cloned().unwrap_or_default();
+        found.cloned().unwrap_or(KnownSite { org: orgs, id: NOTHING.to_owned(), places: Vec::new() })
+    }
+
+    /// Learns from what a step was answered.
+    pub(super) fn learn(&mut self, step: &Step, answer: &Value) {
+        let mut seen = Seen { site: self.site(&mut step.dice()).id, space: None };
+        let space = self.space_id(&mut step.dice(), step.what);
+        let ok = answer.get("ok");
+        match (step.what, ok) {
+            (What::DeleteSpace, Some(Value::Bool(true))) => self.space_named(space.as_str()).deleted = true,
+            (What::RestoreSpace, Some(_)) => self.space_named(space.as_str()).deleted = false,
+            (What::DeleteSite, Some(_)) => self.sites.retain(|site| site.id != seen.site),
+            (What::Merge, Some(_)) => {
+                let (space, name) = self.request(&mut step.dice());
+                let requests = self.space_named(space.as_str()).requests.iter_mut();
+                let merged =
+                    |request: &&mut KnownRequest| request.id == name || request.number.to_string() == name;
+                requests.filter(merged).for_each(|request| request.living = false);
+            }
+            (What::ImportGit, Some(Value::String(job))) => {
+                add(&mut self.jobs, job);
+                self.imported = Some(space.to_string());
+            }
+            (What::Edit, Some(_)) => {
+                let (space, name) = self.request(&mut step.dice());
+                self.edited = Some((space.to_string(), name));
+            }
+            (What::CreateOrg, Some(Value::String(org))) => add(&mut self.orgs, org),
+            (What::CreateToken, Some(token)) => add(&mut self.secrets, &text(token, "secret")),
+            (What::CreateUser, Some(user)) => add(&mut self.users, &text(user, "id")),
+            (What::SetUp, Some(done)) => {
+                add(&mut self.users, &text(done, "administrator"));
+                add(&mut self.orgs, &text(done, "organization"));
+                add(&mut self.secrets, &text(done, "secret"));
+            }
+            _ => {}
+        }
+        self.walk(&mut seen, answer);
+    }
+
+    fn walk(&mut self, seen: &mut Seen, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.walk(seen, item)),
+            Value::Object(fields) => {
+                let before = seen.space.clone();
+                self.look(seen, value);
+                fields.values().for_each(|field| self.walk(seen, field));
+                seen.space = before;
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes what one object of an answer tells.
+    fn look(&mut self, seen: &mut Seen, it: &Value) {
+        let own = text(it, "id");
+        let place = it.pointer("/urls/location").or(it.pointer("/urls/app")).and_then(Value::as_str);
+        // Addresses name what a thing belongs to.
+        if let Some(space) = place.and_then(|url| after(url, "/spaces/").or(after(url, "/s/"))) {
+            seen.space = Some(space);
+        }
+        match it.get("object").and_then(Value::as_str) {
+            Some("space") => {
+                let space = self.space_named(&own);
+                add(&mut space.revisions, &text(it, "revision"));
+            }
+            Some("change-request") => {
+                let living = ["draft", "open"].iter().any(|status| it["status"] == *status);
+                let number = it["number"].as_u64().unwrap_or_default();
+                let space = self.space_named(&text(it, "space"));
+                add(&mut space.revisions, &text(it, "revision"));
+                match space.requests.iter_mut().find(|request| request.id == own) {
+                    Some(request) => request.living = living,
+                    None => space.requests.insert(0, KnownRequest { id: own.clone(), number, living }),
+                }
+            }
+            Some("site") => {
+                let org = place.and_then(|url| after(url, "/orgs/")).unwrap_or_default();
+                seen.site.clone_from(&own);
+                if self.sites.iter().all(|site| site.id != own) {
+                    self.sites.push(KnownSite { org, id: own.clone(), places: Vec::new() });
+                }
+            }
+            Some("site-space") => {
+                if let Some(site) = self.sites.iter_mut().find(|site| site.id == seen.site) {
+                    add(&mut site.places, &own);
+                }
+            }
+            Some("page") => self.page(seen, &own, None),
+            Some("deleted_page") => {
+                let page = text(it, "page");
+                self.spaces.iter_mut().for_each(|space| space.pages.retain(|known| *known != page));
+            }
+            _ if it.get("type").is_some() && it.get("path").is_some() => {
+                self.page(seen, &own, Some(&text(it, "path")));
+            }
+            _ => {}
+        }
+        if let Some(url) = it.get("downloadURL").and_then(Value::as_str) {
+            let parts: Vec<&str> = url.rsplit('/').take(3).collect();
+            add(&mut self.downloads, &(parts[2].to_owned(), parts[1].to_owned()));
+            first(&mut self.space_named(parts[2]).files, &own);
+        }
+        if let Some(next) = it.pointer("/next/page").and_then(Value::as_str) {
+            add(&mut self.cursors, &next.to_owned());
+        }
+    }
+
+    fn page(&mut self, seen: &Seen, page: &str, path: Option<&str>) {
+        let Some(space) = &seen.space else { return };
+        let space = self.space_named(space);
+        first(&mut space.pages, page);
+        if let Some(path) = path {
+            first(&mut space.paths, path);
+        }
+    }
+
+    fn space_named(&mut self, id: &str) -> &mut KnownSpace {
+        let at = self.spaces.iter().position(|space| space.id == id).unwrap_or(self.spaces.len());
+        if at == self.spaces.len() {
+            self.spaces.push(KnownSpace { id: id.to_owned(), ..KnownSpace::default() });
+        }
+        &mut self.spaces[at]
+    }
+}
+
+/// Where in an answer the walk is.
+struct Seen {
+    site: String,
+    space: Option<String>,
+}
+
+/// One of the ids, or now and then one that nothing has.
+pub(super) fn one<'a>(dice: &mut Dice, ids: &'a [String]) -> &'a str {
+    if dice.chance(3) { NOTHING } else { dice.near(ids).map_or(NOTHING, String::as_str) }
+}
+
+/// An id of any type.
+pub(super) fn id<T: std::str::FromStr<Err = docs_core::model::NotAnId>>(text: &str) -> T {
+    text.parse().expect("what was learned is an id")
+}
+
+fn add<T: PartialEq + Clone>(list: &mut Vec<T>, item: &T) {
+    if !list.contains(item) {
+        list.push(item.clone());
+    }
+}
+
+/// Puts to the front what was seen just now: it is more likely to be still there than others.
+fn first(list: &mut Vec<String>, item: &str) {
+    list.retain(|known| known != item);
+    list.insert(0, item.to_owned());
+}
+
+fn text(of: &Value, field: &str) -> String {
+    of[field].as_str().unwrap_or_default().to_owned()
+}
+
+/// The segment of an address after another.
+fn after(url: &str, segment: &str) -> Option<String> {
+    let (_, rest) = url.split_once(segment)?;
+    rest.split('/').next().map(str::to_owned)
+}

@@ -1,0 +1,159 @@
+//! The platforms that are compared: each over a store of its own, with the same ids and its own clock.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use docs_core::{
+    Platform,
+    platform::stored_sealing_key,
+    store::{Objects, Store},
+};
+use docs_memstore::{Form, ManualClock, MemObjects, MemStore, SeededIds};
+use docs_sqlstore::{Durability, Options, SqliteStore};
+use tempfile::TempDir;
+
+use super::outside::{Pictures, Repository};
+
+/// A store with its objects.
+pub(super) type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
+
+/// Where the data of a platform lies.
+#[async_trait]
+pub(super) trait Place: Send + Sync {
+    fn name(&self) -> &'static str;
+    /// Opens what lies there.
+    async fn open(&self) -> Stores;
+    /// Whether another store is opened before the first is dropped, as when one node takes over from another.
+    fn overlaps(&self) -> bool;
+}
+
+/// In memory, as long as the process lives.
+pub(super) struct Memory(MemStore, MemObjects);
+
+impl Memory {
+    pub(super) fn new(clock: &ManualClock) -> Self {
+        let objects = MemObjects::with(Arc::new(clock.clone()));
+        Self(MemStore::with(Form::Live, Arc::new(clock.clone())), objects)
+    }
+}
+
+#[async_trait]
+impl Place for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+    async fn open(&self) -> Stores {
+        (Arc::new(self.0.clone()), Arc::new(self.1.clone()))
+    }
+    fn overlaps(&self) -> bool {
+        true
+    }
+}
+
+/// In a SQLite file.
+pub(super) struct SqliteFile {
+    folder: TempDir,
+    clock: ManualClock,
+}
+
+impl SqliteFile {
+    pub(super) fn new(clock: &ManualClock) -> Self {
+        let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+        Self { folder, clock: clock.clone() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("docs.sqlite")
+    }
+}
+
+#[async_trait]
+impl Place for SqliteFile {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+    async fn open(&self) -> Stores {
+        let options = Options::new().clock(Arc::new(self.clock.clone())).durability(Durability::Normal);
+        let store = SqliteStore::open(self.path(), options).await.expect("the file can be opened");
+        let objects = store.objects();
+        (Arc::new(store), Arc::new(objects))
+    }
+    fn overlaps(&self) -> bool {
+        false
+    }
+}
+
+/// In a schema of a PostgreSQL server.
+#[cfg(feature = "postgres")]
+pub(super) struct Schema {
+    pub(super) server: crate::postgres::Postgres,
+    pub(super) schema: String,
+}
+
+#[cfg(feature = "postgres")]
+#[async_trait]
+impl Place for Schema {
+    fn name(&self) -> &'static str {
+        "postgresql"
+    }
+    async fn open(&self) -> Stores {
+        let store = self.server.open(&self.schema).await.expect("the store can be opened");
+        let objects = store.objects();
+        (Arc::new(store), Arc::new(objects))
+    }
+    fn overlaps(&self) -> bool {
+        true
+    }
+}
+
+/// One of the platforms.
+pub(super) struct Node {
+    place: Box<dyn Place>,
+    clock: ManualClock,
+    ids: SeededIds,
+    repository: Repository,
+    /// Absent while nothing is open.
+    open: Option<(Platform, Arc<dyn Objects>)>,
+}
+
+impl Node {
+    pub(super) async fn new(place: Box<dyn Place>, clock: ManualClock, repository: &Repository) -> Self {
+        let ids = SeededIds::new(7);
+        let mut node = Self { place, clock, ids, repository: repository.clone(), open: None };
+        node.reopen().await;
+        node
+    }
+
+    /// Closes the store and opens it again: what the platform kept besides is gone.
+    pub(super) async fn reopen(&mut self) {
+        if !self.place.overlaps() {
+            self.open = None;
+        }
+        let (store, objects) = self.place.open().await;
+        let key = stored_sealing_key(&store, &self.clock, &self.ids).await.expect("the store is there");
+        let platform = Platform::builder(store, Arc::clone(&objects))
+            .clock(self.clock.clone())
+            .ids(self.ids.clone())
+            .git(Arc::new(self.repository.clone()))
+            .web(Arc::new(Pictures))
+            .secrets(key)
+            .build();
+        self.open = Some((platform, objects));
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.place.name()
+    }
+
+    pub(super) fn platform(&self) -> &Platform {
+        &self.open.as_ref().expect("the store is open").0
+    }
+
+    pub(super) fn objects(&self) -> &dyn Objects {
+        &*self.open.as_ref().expect("the store is open").1
+    }
+
+    pub(super) fn pass(&self, time: Duration) {
+        self.clock.advance(time);
+    }
+}

@@ -1,0 +1,202 @@
+//! Programs: what is done, by whom, and from which chance the rest of it is drawn.
+
+use proptest::prelude::*;
+
+/// One operation of a program. What it is about is drawn from `seed` among what exists when it is reached, so any list
+/// of steps is a program, and stays one when it is shortened.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) what: What,
+    /// Who of the cast acts; the first is the administrator.
+    pub(super) who: usize,
+    /// Milliseconds that pass before.
+    pub(super) after: u64,
+    pub(super) seed: u64,
+}
+
+impl Step {
+    pub(super) fn dice(&self) -> Dice {
+        Dice(self.seed)
+    }
+}
+
+/// What a step does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum What {
+    SetUp,
+    CreateUser,
+    CreateToken,
+    Authenticate,
+    CurrentUser,
+    CreateOrg,
+    ListOrgs,
+    GetOrg,
+    PatchOrg,
+    PutMember,
+    ListSpaces,
+    CreateSpace,
+    GetSpace,
+    PatchSpace,
+    DeleteSpace,
+    RestoreSpace,
+    DuplicateSpace,
+    PurgeSpace,
+    ListRequests,
+    CreateRequest,
+    GetRequest,
+    PatchRequest,
+    Edit,
+    Pull,
+    Merge,
+    GetRevision,
+    ListPages,
+    GetPage,
+    GetPageByPath,
+    ListFiles,
+    GetFile,
+    FileBytes,
+    ListSites,
+    CreateSite,
+    GetSite,
+    PatchSite,
+    DeleteSite,
+    Publish,
+    Unpublish,
+    AddSiteSpace,
+    ListSiteSpaces,
+    PublishedSite,
+    ChangeRepository,
+    ImportGit,
+    GitInfo,
+    JobsOfSpace,
+    GetJob,
+    Settle,
+    Tidy,
+    Work,
+    /// A longer time passes.
+    Pass,
+}
+
+impl What {
+    /// Who of the cast may always do it.
+    const fn whose(self) -> usize {
+        match self {
+            Self::SetUp
+            | Self::CreateUser
+            | Self::CreateOrg
+            | Self::PutMember
+            | Self::PurgeSpace
+            | Self::GetJob => super::known::PLATFORM,
+            _ => 0,
+        }
+    }
+}
+
+/// How often each is drawn, of all together.
+const WEIGHTS: &[(u32, What)] = &[
+    (1, What::SetUp),
+    (2, What::CreateUser),
+    (2, What::CreateToken),
+    (2, What::Authenticate),
+    (1, What::CurrentUser),
+    (1, What::CreateOrg),
+    (2, What::ListOrgs),
+    (2, What::GetOrg),
+    (6, What::PatchOrg),
+    (4, What::PutMember),
+    (4, What::ListSpaces),
+    (6, What::CreateSpace),
+    (3, What::GetSpace),
+    (5, What::PatchSpace),
+    (3, What::DeleteSpace),
+    (3, What::RestoreSpace),
+    (2, What::DuplicateSpace),
+    (1, What::PurgeSpace),
+    (6, What::ListRequests),
+    (14, What::CreateRequest),
+    (2, What::GetRequest),
+    (6, What::PatchRequest),
+    (36, What::Edit),
+    (8, What::Pull),
+    (10, What::Merge),
+    (5, What::GetRevision),
+    (4, What::ListPages),
+    (5, What::GetPage),
+    (5, What::GetPageByPath),
+    (4, What::ListFiles),
+    (2, What::GetFile),
+    (3, What::FileBytes),
+    (5, What::ListSites),
+    (5, What::CreateSite),
+    (2, What::GetSite),
+    (6, What::PatchSite),
+    (1, What::DeleteSite),
+    (4, What::Publish),
+    (1, What::Unpublish),
+    (5, What::AddSiteSpace),
+    (4, What::ListSiteSpaces),
+    (3, What::PublishedSite),
+    (5, What::ChangeRepository),
+    (5, What::ImportGit),
+    (2, What::GitInfo),
+    (3, What::JobsOfSpace),
+    (1, What::GetJob),
+    (6, What::Settle),
+    (1, What::Tidy),
+    (2, What::Work),
+    (4, What::Pass),
+];
+
+/// Programs of about so many steps. Each step can be left out on its own, so that a failing program becomes short.
+pub(super) fn programs(steps: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
+    let whats = WEIGHTS.iter().map(|(weight, what)| (*weight, Just(*what))).collect();
+    let what = proptest::strategy::Union::new_weighted(whats);
+    let who = prop_oneof![8 => Just(0_usize), 2 => 0..super::known::CAST];
+    let after = prop_oneof![1 => Just(0_u64), 2 => 1..1_500_u64];
+    let step = (what, who, after, any::<u64>());
+    let step = step.prop_map(|(what, who, after, seed)| {
+        let who = if who == 0 { what.whose() } else { who };
+        Step { what, who, after, seed }
+    });
+    let program = prop::collection::vec(prop::option::weighted(0.98, step), steps);
+    program.prop_map(|steps| steps.into_iter().flatten().collect())
+}
+
+/// Chance that repeats: the same draws in the same order for everybody who starts at the same step.
+#[derive(Clone, Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// A number below another one, which is not 0.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 8) as usize % end
+    }
+
+    /// True so many times of a hundred.
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(super) fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        &choices[self.below(choices.len())]
+    }
+
+    /// One of what there is, early ones more often than late ones: programs come back to the same things.
+    pub(super) fn near<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
+        if things.is_empty() {
+            return None;
+        }
+        if self.chance(20) {
+            return Some(self.of(things));
+        }
+        let mut at = 0;
+        while at + 1 < things.len() && self.chance(35) {
+            at += 1;
+        }
+        things.get(at)
+    }
+}
