@@ -85,6 +85,11 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
+            let mut source = error.source();
+            while let Some(why) = source {
+                eprintln!("  because {why}");
+                source = why.source();
+            }
             ExitCode::FAILURE
         }
     }
@@ -111,8 +116,9 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
     let builder = Platform::builder(store, objects).secrets(key);
     let platform = builder.base_url(&base).git(git).web(web).build();
     let app = docs_http::routes(&platform, HttpConfig::default())?;
+    let setup = first_start(&platform, flags.token.as_deref()).await?;
     println!("The documentation platform is at {base}");
-    if let Some(setup) = first_start(&platform, flags.token.as_deref()).await? {
+    if let Some(setup) = setup {
         let (space, site) = publish(&setup, &first.title, &first.url).await?;
         if first.local {
             platform.settle().await?;

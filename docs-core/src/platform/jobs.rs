@@ -195,8 +195,18 @@ impl Platform {
         if let jobs::JobEnd::Failed(why) | jobs::JobEnd::Again(_, why) = &end {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
         }
-        self.write(&jobs::Finish { job, now: self.now(), end, log: run.log }).await?;
-        Ok(())
+        let finish = jobs::Finish { job, now: self.now(), end, log: run.log };
+        match self.write(&finish).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
+            // Whatever the store cannot take is in the log or in the reason: without them the job still ends.
+            Err(error) => {
+                tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
+                let end =
+                    jobs::JobEnd::Failed("its end could not be stored; the server's log says why".to_owned());
+                self.write(&jobs::Finish { end, log: Vec::new(), ..finish }).await.map(drop)
+            }
+        }
     }
 
     /// What a failure means for a job: what may pass is tried again.
