@@ -6,16 +6,30 @@ use std::{fs, path::Path};
 const LAYERS: &[(&str, &[&str])] = &[
     ("docs-core", &[]),
     ("docs-memstore", &["docs-core"]),
+    ("docs-sqlstore", &["docs-core"]),
     ("docs-http", &["docs-core"]),
+    ("adapters/docs-blobs", &["docs-core", "docs-web"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
     ("adapters/docs-web", &["docs-core"]),
-    ("examples", &["docs-core", "docs-git", "docs-http", "docs-memstore", "docs-web"]),
+    (
+        "examples",
+        &["docs-blobs", "docs-core", "docs-git", "docs-http", "docs-memstore", "docs-sqlstore", "docs-web"],
+    ),
     ("benches", &["docs-core", "docs-memstore"]),
 ];
 
 /// What the core never names: its runtime's sockets, HTTP, databases, Git libraries.
-const NOT_IN_CORE: &[&str] =
-    &["poem", "poem-openapi", "hyper", "reqwest", "git2", "rusqlite", "tokio-postgres", "axum"];
+const NOT_IN_CORE: &[&str] = &[
+    "poem",
+    "poem-openapi",
+    "hyper",
+    "reqwest",
+    "git2",
+    "rusqlite",
+    "tokio-postgres",
+    "object_store",
+    "axum",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
