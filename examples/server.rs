@@ -19,7 +19,7 @@ use docs_examples::{
     token,
 };
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
-use docs_http::HttpConfig;
+use docs_http::{HttpConfig, Readiness};
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
@@ -38,16 +38,16 @@ struct Flags {
     base_url: Option<String>,
     /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`.
     #[arg(long, env = "DOCS_STORE", hide_env_values = true, default_value = "memory")]
-    store: Place,
+    store: String,
     /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when absent.
-    #[arg(long, env = "DOCS_BLOBS", value_parser = |text: &str| text.parse::<ObjectBlobs>())]
-    blobs: Option<ObjectBlobs>,
+    #[arg(long, env = "DOCS_BLOBS", hide_env_values = true)]
+    blobs: Option<String>,
     /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
     /// the store when absent.
-    #[arg(long, env = "DOCS_SECRET", hide_env_values = true, value_parser = token)]
+    #[arg(long, env = "DOCS_SECRET", hide_env_values = true)]
     secret: Option<String>,
     /// Token of the first administrator, at least 16 characters; made and printed once when absent.
-    #[arg(long, env = "DOCS_TOKEN", hide_env_values = true, value_parser = token)]
+    #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// What imports and files by URL may reach.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
@@ -106,25 +106,47 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         Reach::Private => Outbound::Private,
         Reach::Files => Outbound::Files,
     };
+    // Read here and not by the reader of the flags, whose messages repeat what they refuse.
+    let place: Place = flags.store.parse().map_err(|why| format!("--store: {why}"))?;
+    let blobs: Option<ObjectBlobs> = flags.blobs.as_deref().map(str::parse).transpose()?;
+    let check = |flag, text: &Option<String>| match text {
+        Some(text) => token(text).map(Some).map_err(|why| format!("{flag}: {why}")),
+        None => Ok(None),
+    };
+    let (token, secret) = (check("--token", &flags.token)?, check("--secret", &flags.secret)?);
     let (git, first) = remote(outbound, flags.import.as_deref()).await?;
     let web = Arc::new(WebClient::new(outbound)?);
-    let (store, objects) = open(&flags.store, flags.blobs.clone()).await?;
-    let key = match &flags.secret {
+    let (store, objects) = open(&place, blobs).await?;
+    let key = match &secret {
         Some(secret) => SealingKey::of_secret(secret),
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
     let platform = builder.base_url(&base).git(git).web(web).build();
-    let app = docs_http::routes(&platform, HttpConfig::default())?;
-    let setup = first_start(&platform, flags.token.as_deref()).await?;
+    let asked = platform.clone();
+    let readiness = Readiness::new(move || {
+        let platform = asked.clone();
+        async move { platform.ready().await }
+    });
+    let app = docs_http::routes(&platform, HttpConfig { readiness, ..HttpConfig::default() })?;
+    let setup = first_start(&platform, token.as_deref()).await?;
     println!("The documentation platform is at {base}");
     if let Some(setup) = setup {
+        // Before anything else can go wrong: it is stored as a hash, and nobody can read it later.
+        if token.is_none() {
+            println!("  administrator's token (shown only now)");
+            println!("export DOCS_TOKEN={}", setup.token);
+        }
         let (space, site) = publish(&setup, &first.title, &first.url).await?;
         if first.local {
             platform.settle().await?;
-            imported(&setup, &space).await.map_err(|why| format!("--import: {why}"))?;
+            match imported(&setup, &space).await {
+                // What is kept is there for another try; a server in memory would be of no use.
+                Err(why) if place != Place::Memory => tracing::error!("--import: {why}"),
+                imported => imported.map_err(|why| format!("--import: {why}"))?,
+            }
         }
-        greet(&base, &setup, flags.token.is_none(), (space.as_str(), site.as_str()));
+        greet(&base, &setup, (space.as_str(), site.as_str()));
     }
 
     let (stop, stopped) = watch::channel(false);
@@ -172,13 +194,9 @@ async fn remote(
 }
 
 /// Prints the addresses that a person needs.
-fn greet(base: &str, setup: &Setup, token_is_new: bool, (space, site): (&str, &str)) {
+fn greet(base: &str, setup: &Setup, (space, site): (&str, &str)) {
     let org = &setup.org;
     println!("  explorer of the API   {base}/docs");
     println!("  first space           {base}/v1/spaces/{space}/content/pages");
     println!("  published as          {base}/v1/orgs/{org}/sites/{site}/published");
-    if token_is_new {
-        println!("  administrator's token (shown only now)");
-        println!("export DOCS_TOKEN={}", setup.token);
-    }
 }

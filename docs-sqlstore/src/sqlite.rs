@@ -185,16 +185,17 @@ impl Store for SqliteStore {
     async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
         // Watched before it is looked up, so that nothing falls in between.
         let mut last = self.shared.topics.watch(topic);
+        let mut told = *last.borrow_and_update();
         let (has, seen) = self.seen(topic, after).await?;
         if has {
             return Ok(true);
         }
         let waiting = async {
             loop {
-                tokio::select! {
-                    // The sender lives as long as the store, so this ends when the number has grown.
-                    _ = last.wait_for(|last| *last > seen) => return Ok(true),
-                    () = sleep(LOOK_AGAIN) => {}
+                // The sender lives as long as the store, so this ends when the number has grown, or to look again. What
+                // was told may have been trimmed meanwhile, so it is looked for in either case.
+                if let Ok(Ok(last)) = timeout(LOOK_AGAIN, last.wait_for(|last| *last > told)).await {
+                    told = *last;
                 }
                 if self.shared.read(move |conn| feed::has(conn, topic, seen)).await? {
                     return Ok(true);

@@ -80,9 +80,10 @@ impl ObjectBlobs {
     /// # Errors
     /// [`BlobsError::Bucket`]; whether the bucket is there shows at the first use.
     pub fn bucket(url: &str) -> Result<Self, BlobsError> {
-        let unusable = |why: String| BlobsError::Bucket { place: url.to_owned(), why };
-        let (bucket, prefix) = s3::parse(url).map_err(unusable)?;
-        let store = s3::open(&bucket).map_err(unusable)?;
+        // An address that is not understood is not repeated: there may be a secret in it.
+        let (bucket, prefix) =
+            s3::parse(url).map_err(|why| BlobsError::Bucket { place: "of this address".to_owned(), why })?;
+        let store = s3::open(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
         Ok(Self(match prefix {
             None => Arc::new(store),
             Some(prefix) => Arc::new(PrefixStore::new(store, prefix)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use object_store::{
-    ClientOptions,
+    ClientOptions, RetryConfig,
     aws::{AmazonS3, AmazonS3Builder},
     client::{HttpClient, HttpConnector},
     path::Path,
@@ -13,7 +13,10 @@ use rustls::ClientConfig;
 use url::Url;
 
 /// How long the bucket may say nothing.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE: Duration = Duration::from_secs(10);
+/// A bucket that is away is told to whoever asks, who can come back; only what passes at once is tried again.
+const RETRIES: usize = 2;
+const RETRY_FOR: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// The bucket of a URL, and the prefix of all names in it.
@@ -32,7 +35,10 @@ pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
 /// The bucket, with what the environment says of it.
 pub(crate) fn open(bucket: &str) -> Result<AmazonS3, String> {
     let tls = docs_web::tls_config().map_err(|error| error.to_string())?;
-    let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_http_connector(Connector(tls));
+    let builder = AmazonS3Builder::from_env()
+        .with_bucket_name(bucket)
+        .with_http_connector(Connector(tls))
+        .with_retry(RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_FOR, ..RetryConfig::default() });
     builder.build().map_err(|error| error.to_string())
 }
 

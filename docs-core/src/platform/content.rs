@@ -106,8 +106,10 @@ impl Platform {
                 RevisionType::Merge { merged_from: Box::new(merged) }
             }
         };
-        let tree = at.view.tree().await?;
         let place = self.placements(&tx, &[&of.space]).await?.pop().flatten();
+        // Objects may come through the same connections as the transaction, so none is held meanwhile.
+        drop(tx);
+        let tree = at.view.tree().await?;
         let variables = at.view.variables().await?;
         let reusable = at.view.reusables(None, usize::MAX).await?;
         let files = at.view.files(None, usize::MAX).await?;

@@ -151,8 +151,11 @@ impl Operation for Enqueue {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let space = &self.payload.space;
-        access::space(tx, &self.actor, space).await?.require(SpaceAction::Manage)?;
-        let event_at = self.payload.request.timestamp.unwrap_or(self.now);
+        let access = access::space(tx, &self.actor, space).await?;
+        access.require(SpaceAction::Manage)?;
+        // Without a time of its own an event is later than what was applied, whatever the clock of this server says.
+        let applied = access.space().git.as_ref().and_then(|git| git.event_at);
+        let event_at = self.payload.request.timestamp.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
         jobs::enqueue(
             tx,
             self.now,

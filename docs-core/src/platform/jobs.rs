@@ -71,15 +71,15 @@ impl Platform {
         let mut seen: Option<FeedPos> = None;
         let mut tidy_at = self.clock().now();
         loop {
+            // News of jobs enqueued from here on end the wait below. They are read before they are tidied away.
+            if let Err(error) = self.catch_up(&mut seen).await {
+                tracing::warn!(error = ?error, "the news of jobs cannot be read");
+            }
             if self.clock().now() >= tidy_at {
                 tidy_at = self.clock().now() + TIDY_EVERY;
                 if let Err(error) = self.tidy().await {
                     tracing::warn!(error = ?error, "tidying up failed");
                 }
-            }
-            // News of jobs enqueued from here on end the wait below.
-            if let Err(error) = self.catch_up(&mut seen).await {
-                tracing::warn!(error = ?error, "the news of jobs cannot be read");
             }
             let next = match self.work_once().await {
                 Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {

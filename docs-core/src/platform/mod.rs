@@ -190,6 +190,16 @@ impl Platform {
         &self.0.store
     }
 
+    /// Tells whether the store can be read: what a load balancer wants to know.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn ready(&self) -> Result<()> {
+        let tx = self.read().await?;
+        tx.get_value(&crate::store::KeyBuf::new("sys").part("ready").key()).await?;
+        Ok(())
+    }
+
     /// The addresses in answers.
     #[must_use]
     pub fn urls(&self) -> &Urls {

@@ -13,7 +13,7 @@ use crate::{
     Error, Result,
     model::{BASE32, OrgId, OrganizationTitle, UserId},
     ports::{Clock, Ids, SealingKey},
-    store::{Key, KeyBuf, Operation, Receipt, Store, StoreError, Tx, Value, run},
+    store::{Key, KeyBuf, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
 };
 
 /// What a platform starts with.
@@ -92,11 +92,21 @@ pub async fn stored_sealing_key(
     ids: &dyn Ids,
 ) -> Result<SealingKey> {
     let receipt = Receipt { at: clock.now(), id: ids.next() };
-    let key = run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
+    run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
+    // Read on its own, so that the key does not lie in a receipt as well.
+    let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
+    let key: String = match tx.get_value(&key_row()).await? {
+        Some(Value::Json(json)) => serde_json::from_slice(&json).map_err(Error::internal)?,
+        _ => return Err(StoreError::Corrupt("there is no sealing key".to_owned()).into()),
+    };
     let bytes = BASE32.decode(key.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
     let bytes: [u8; 32] =
         bytes.ok_or_else(|| StoreError::Corrupt("the sealing key is not 32 bytes".to_owned()))?;
     Ok(SealingKey::new(&bytes))
+}
+
+fn key_row() -> Key {
+    KeyBuf::new("sys").part("sealing-key").key()
 }
 
 struct KeepKey {
@@ -105,19 +115,14 @@ struct KeepKey {
 
 #[async_trait]
 impl Operation for KeepKey {
-    type Out = String;
+    type Out = ();
     const NAME: &'static str = "sealing_key_keep";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<String> {
-        let at = KeyBuf::new("sys").part("sealing-key").key();
-        match tx.get_value(&at).await? {
-            Some(Value::Json(json)) => serde_json::from_slice(&json).map_err(Error::internal),
-            Some(_) => Err(StoreError::Corrupt("the sealing key is no text".to_owned()).into()),
-            None => {
-                let key = BASE32.encode(&self.drawn);
-                tx.create_value(at, Value::Json(serde_json::Value::from(key.as_str()).to_string().into()));
-                Ok(key)
-            }
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        if tx.get_value(&key_row()).await?.is_none() {
+            let key = serde_json::Value::from(BASE32.encode(&self.drawn));
+            tx.create_value(key_row(), Value::Json(key.to_string().into()));
         }
+        Ok(())
     }
 }

@@ -28,7 +28,7 @@ pub use key::KeyBuf;
 pub use objects::{Hash, NotAHash, Objects};
 pub use record::{Entity, decode};
 pub use registry::{Drift, KINDS, verify, verify_kinds};
-pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, Receipt, run};
+pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, RECOVERY, Receipt, run};
 pub use tx::Tx;
 
 #[cfg(feature = "conformance")]

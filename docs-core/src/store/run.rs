@@ -17,6 +17,8 @@ use crate::{Error, Result};
 pub const MAX_ATTEMPTS: u32 = 10;
 /// How long attempts may go on.
 pub const DEADLINE: Duration = Duration::from_secs(3);
+/// How long a store is asked what became of a commit, from when nobody answered: a restart fits into it.
+pub const RECOVERY: Duration = Duration::from_secs(8);
 /// Class of the receipts of operations; behind it the time of the operation.
 pub const RECEIPTS: &str = "op";
 
@@ -74,7 +76,7 @@ impl Receipt {
 /// Runs an operation until it is stored or refused.
 ///
 /// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
-/// is never guessed: its receipt tells, and the same receipt keeps a second attempt from being applied twice.
+/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same receipt keeps a second attempt from being applied twice.
 ///
 /// # Errors
 /// What [`Operation::apply`] refuses, and the store's errors.
@@ -85,6 +87,7 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
     let started = Instant::now();
     let mut exists_seen = false;
     let mut certainty = Certainty::Certain;
+    let mut unknown_since = None;
     // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
     let hot = operation.hot();
     for attempt in 1.. {
@@ -104,7 +107,12 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
             Some(StoreError::Conflict) => {}
             _ => return Err(error),
         }
-        if attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE {
+        let over = match certainty {
+            Certainty::Certain => attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE,
+            // Asking costs nothing but time, and the answer is owed.
+            Certainty::Unknown => unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY,
+        };
+        if over {
             tracing::warn!(operation = O::NAME, attempt, error = ?error, "gave up");
             return Err(match certainty {
                 Certainty::Certain => error,

@@ -57,6 +57,11 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     if config.get_application_name().is_none() {
         config.application_name(NAME);
     }
+    // Credentials end at the first `@`: what follows it is a part of the password, and not to be repeated.
+    let split = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
+    if config.get_hosts().iter().any(split) {
+        return Err(OpenError::Address("the password has an `@`: write it as %40".into()));
+    }
     Ok(config)
 }
 

@@ -5,7 +5,7 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use docs_core::store::{FeedItem, FeedPos, Key, MAX_TXN, StoreError, StoreResult};
+use docs_core::store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Row;
 
@@ -18,11 +18,13 @@ use super::{
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 /// The same for an item that is there and not settled: transactions are short.
 const SETTLE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+/// How long an item that is there is waited for.
+const SETTLED_WITHIN: Duration = Duration::from_secs(2);
 /// Items that are trimmed by one statement.
 const TRIM: i64 = 5_000;
 
 /// A position: the era and the transaction, and the place in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Pos {
     era: i32,
     xid: u64,
@@ -69,9 +71,13 @@ pub(super) fn tell(era: i32, items: &[FeedItem]) -> Option<Request> {
     Some(Request::new(sql, vec![Box::new(era), Box::new(topics), Box::new(keys)]))
 }
 
-/// Items after a position, and whether there is one more that is not settled.
+/// Items after a position, and whether there are more that are not settled.
 struct Found {
     items: Vec<(FeedPos, Key)>,
+    /// The last of the items.
+    settled: Pos,
+    /// The last of all that were looked at.
+    last: Pos,
     unsettled: bool,
 }
 
@@ -92,33 +98,34 @@ async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<
         ],
     );
     let rows = shared.session(Work::Read).await?.read_alone(request).await?;
-    let mut found = Found { items: Vec::with_capacity(rows.len()), unsettled: false };
+    let mut found =
+        Found { items: Vec::with_capacity(rows.len()), settled: after, last: after, unsettled: false };
     for row in rows {
-        match item(topic, &row)
-            .ok_or_else(|| StoreError::Corrupt("a row of the feed cannot be read".into()))?
-        {
-            (item, true) => found.items.push(item),
-            (_, false) => {
-                found.unsettled = true;
-                break;
-            }
+        let (pos, key, settled) =
+            item(&row).ok_or_else(|| StoreError::Corrupt("a row of the feed cannot be read".into()))?;
+        found.last = pos;
+        found.unsettled |= !settled;
+        if !found.unsettled {
+            found.settled = pos;
+            found.items.push((FeedPos(pos.text(topic).into()), key));
         }
     }
     Ok(found)
 }
 
-fn item(topic: u16, row: &Row) -> Option<((FeedPos, Key), bool)> {
+/// A row: where it is, what it tells, and whether it is settled.
+fn item(row: &Row) -> Option<(Pos, Key, bool)> {
     let xid = number(row.try_get(1).ok()?)?;
     let pos = Pos { era: row.try_get(0).ok()?, xid, seq: row.try_get(2).ok()? };
     let key: &str = row.try_get(3).ok()?;
-    Some(((FeedPos(pos.text(topic).into()), key.into()), row.try_get(4).ok()?))
+    Some((pos, key.into(), row.try_get(4).ok()?))
 }
 
 /// Items after a position.
 ///
 /// An item of a commit that was acknowledged is not settled while a transaction runs that wrote something earlier,
-/// whatever it is. Those of the store are over in a moment, so that is waited for; one of somebody else may take long,
-/// and then only what comes before it is given.
+/// whatever it is. Those of the store are over in a moment, so that is waited for, until all that was there at the
+/// first look is settled; one of somebody else may take long, and then only what comes before it is given.
 pub(super) async fn changes(
     shared: &Shared,
     topic: u16,
@@ -126,11 +133,12 @@ pub(super) async fn changes(
     max: u32,
 ) -> StoreResult<Vec<(FeedPos, Key)>> {
     let after = Pos::of(topic, after)?;
-    let end = Instant::now() + MAX_TXN;
+    let end = Instant::now() + SETTLED_WITHIN;
     let mut pause = SETTLE.0;
+    let mut wanted = None;
     loop {
         let found = look(shared, topic, after, max).await?;
-        if !found.unsettled {
+        if found.settled >= *wanted.get_or_insert(found.last) {
             return Ok(found.items);
         }
         if Instant::now() >= end {

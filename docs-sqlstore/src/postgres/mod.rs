@@ -81,6 +81,9 @@ struct Shared {
     folding: Arc<Semaphore>,
 }
 
+/// How long opening a store may take, its migrations included.
+const OPEN: Duration = Duration::from_secs(60);
+
 impl PostgresStore {
     /// Opens the store at an address such as `postgres://user:password@host:port/database`, and makes or migrates its
     /// tables. The connection is not encrypted.
@@ -122,12 +125,15 @@ impl PostgresStore {
         let layout = options.layout()?;
         let place = connect::place(&config);
         let pool = connect::pool(config, &options, tls)?;
-        let mut client = pool
-            .get()
-            .await
-            .map_err(|e| OpenError::Unusable { place: place.clone(), why: error::no_connection(&e) })?;
-        let schema::Found { schema, era } = schema::prepare(&mut client, &layout, &place).await?;
-        drop(client);
+        let unusable = |why: String| OpenError::Unusable { place: place.clone(), why };
+        let prepared = async {
+            let mut client = pool.get().await.map_err(|e| unusable(error::no_connection(&e)))?;
+            schema::prepare(&mut client, &layout, &place).await
+        };
+        // A server may take the connection and then say nothing.
+        let schema::Found { schema, era } = tokio::time::timeout(OPEN, prepared).await.map_err(|_| {
+            unusable("it gives no answer: is it overloaded, or does a lock keep the tables?".into())
+        })??;
         Ok(Self(Arc::new(Shared {
             pool,
             layout,

@@ -84,14 +84,18 @@ impl Refusal {
 
 type Reply<'a, T> = BoxFuture<'a, Result<T, Error>>;
 
-/// Sends a request and gives the future of its answer. Dropping that takes nothing back.
+/// Sends a request and gives the future of its answer. Dropping that takes nothing back. An error here means that
+/// nothing was sent.
 fn send<'a, T: Send + 'a>(
     request: impl Future<Output = Result<T, Error>> + Send + 'a,
 ) -> Result<Reply<'a, T>, Error> {
     let mut request = request.boxed();
     match request.as_mut().now_or_never() {
         None => Ok(request),
-        Some(answer) => answer.map(|answer| ready(Ok(answer)).boxed()),
+        // The database can have answered already, when this thread lost its turn after sending: also with an error,
+        // which is an answer like any other. Every other error says that nothing was sent.
+        Some(Err(error)) if error.as_db_error().is_none() => Err(error),
+        Some(answer) => Ok(ready(answer).boxed()),
     }
 }
 

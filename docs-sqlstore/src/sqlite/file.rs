@@ -75,9 +75,20 @@ impl File {
     /// Opens the file, makes it where there is none, and brings its tables up to date; answers a connection that
     /// writes.
     pub(super) fn open(&self, layout: &Layout) -> Result<Connection, NotOpen> {
+        self.create();
         let conn = self.plain(OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| self.refused(&error))?;
         self.prepare(&conn, layout)?;
         Ok(conn)
+    }
+
+    /// Makes the file, where there is none, for its owner only: it holds the key that credentials are sealed with. SQLite
+    /// gives the files beside it the same rights. What goes wrong here, SQLite tells in a moment.
+    fn create(&self) {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        drop(options.open(&self.path));
     }
 
     pub(super) fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {

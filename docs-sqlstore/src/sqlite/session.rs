@@ -76,7 +76,7 @@ impl Session {
         if self.is_late() {
             *lease = None;
         }
-        let held = lease.as_mut().ok_or(StoreError::Conflict)?;
+        let held = lease.as_mut().ok_or_else(|| self.over())?;
         let result = held.run(work);
         // A read can fail in a way that makes SQLite roll back. What came next would be outside of the transaction.
         if !held.is_open() {
@@ -89,7 +89,7 @@ impl Session {
         check_batch(self.mode, batch)?;
         // Whatever comes of it, the transaction has ended afterwards.
         let lease = self.lease.lock().take();
-        let mut lease = lease.filter(|_| !self.is_late()).ok_or(StoreError::Conflict)?;
+        let mut lease = lease.filter(|_| !self.is_late()).ok_or_else(|| self.over())?;
         if batch.is_empty() {
             return Ok(());
         }
@@ -101,6 +101,14 @@ impl Session {
         })?;
         shared.topics.tell(&fed);
         Ok(())
+    }
+
+    /// What the owner of a transaction is told that was ended: one that only reads conflicts with nothing.
+    fn over(&self) -> StoreError {
+        match self.mode {
+            Mode::Write => StoreError::Conflict,
+            Mode::Read => StoreError::Unavailable("the transaction was open for too long: read again".into()),
+        }
     }
 
     fn is_late(&self) -> bool {

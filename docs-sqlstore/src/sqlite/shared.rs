@@ -77,7 +77,11 @@ impl Shared {
             commit(conn)?;
             Ok(done)
         };
-        self.run(Mode::Write, in_transaction).await
+        // Such work can be done again whatever became of it.
+        self.run(Mode::Write, in_transaction).await.map_err(|error| match error {
+            StoreError::Unknown(why) => StoreError::Unavailable(why),
+            other => other,
+        })
     }
 
     async fn run<T: Send + 'static>(

@@ -2,7 +2,7 @@
 
 use docs_core::{
     Actor, Platform,
-    model::{CreateChangeRequest, CreateSpace, UpdateContent},
+    model::{CreateChangeRequest, CreateSpace, SpaceId, UpdateContent},
     platform::{NewUser, SetUp},
 };
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 pub(crate) type Shown = (String, String, String, Option<String>);
 
 /// A platform with a space in which a group holds a page, and a page that is only in a change request.
-pub(crate) async fn fill(platform: &Platform) {
+pub(crate) async fn fill(platform: &Platform) -> (Actor, SpaceId) {
     let administrator = NewUser {
         display_name: "Ada".parse().expect("a name"),
         email: "ada@example.com".parse().expect("an address"),
@@ -37,6 +37,7 @@ pub(crate) async fn fill(platform: &Platform) {
             platform.merge_change_request(&ada, &space, name).await.expect("merged");
         }
     }
+    (ada, space)
 }
 
 /// What the view of pages must show.
@@ -66,4 +67,30 @@ async fn the_view_of_pages_in_sqlite_shows_those_of_the_active_revision() {
     let found: Vec<Shown> =
         select.query_map([], row).expect("the view can be read").collect::<Result<_, _>>().expect("rows");
     assert_eq!(found, expected());
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn content_is_read_through_the_one_connection_there_is() {
+    use docs_core::platform::ContentOf;
+    use docs_sqlstore::{Options, SqliteStore};
+    use std::sync::Arc;
+
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let path = folder.path().join("docs.db");
+    let open = || SqliteStore::open(&path, Options::new().connections(1));
+    let store = open().await.expect("it opens");
+    let (ada, space) =
+        fill(&Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build()).await;
+    drop(store);
+    // Opened anew, so that nothing is in a cache.
+    for request in [None, Some("1"), Some("2")] {
+        let store = open().await.expect("it opens");
+        let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();
+        let of = request
+            .map_or_else(|| ContentOf::space(space.clone()), |name| ContentOf::request(space.clone(), name));
+        let revision =
+            platform.get_revision(&ada, &of, Default::default()).await.expect("no second one is needed");
+        assert!(revision.pages.len() >= 40 || request == Some("1"));
+    }
 }

@@ -181,6 +181,28 @@ pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
     assert_eq!(distinct(changes(&*store, None, 100).await), newer);
 }
 
+/// News that were trimmed wake nobody, also not whoever has waited before.
+pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
+    let store = factory.store().await;
+    let feed = async |n: u32| {
+        let batch = Batch { ops: vec![], feed: vec![item(format!("cf!{n}"))] };
+        commit(&*store, batch).await.expect("the batch is fine");
+    };
+    feed(0).await;
+    let seen = changes(&*store, None, 10).await.pop().map(|(pos, _)| pos);
+    assert!(!changed(&*store, TOPIC, seen.clone(), Duration::ZERO).await);
+    feed(1).await;
+    let newer = changes(&*store, seen.as_ref(), 10).await.pop().expect("an item").0;
+    trim(&*store, &newer).await;
+    assert!(!changed(&*store, TOPIC, seen.clone(), Duration::from_millis(50)).await);
+    let waiting = tokio::spawn({
+        let (store, seen) = (store.clone(), seen.clone());
+        async move { changed(&*store, TOPIC, seen, LONG).await }
+    });
+    feed(2).await;
+    assert!(waiting.await.expect("the wait ends"), "woken by the next");
+}
+
 /// A position that the store never gave is misuse.
 pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;

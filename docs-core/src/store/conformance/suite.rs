@@ -90,7 +90,8 @@ macro_rules! suite_despite_faults {
                 feed_no_gap_under_concurrency,
                 feed_per_key_order,
                 feed_resume_from_any_pos,
-                feed_trim_keeps_newer;
+                feed_trim_keeps_newer,
+                feed_trimmed_items_are_no_news;
             objects:
                 obj_corrupt_bytes_detected,
                 obj_delete_respects_touch,

@@ -18,6 +18,7 @@ use crate::views;
 async fn an_address_that_is_none_is_refused_with_a_reason() {
     for (url, part) in [
         ("nonsense", "invalid connection string"),
+        ("postgres://docs:p@secret@db.example.com/docs", "%40"),
         ("postgres://docs:secret@db.example.com/docs?sslmode=require", "open_with_tls"),
         ("postgres:///docs?user=docs", "no host"),
     ] {
