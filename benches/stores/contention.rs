@@ -14,11 +14,17 @@ use docs_benches::{Outcome, key};
 use docs_core::{
     Result,
     ports::{Clock, Ids, RandomIds, SystemClock},
-    store::{Key, KeyBuf, Operation, Receipt, Store, Tx, Value, run},
+    store::{Batch, Key, KeyBuf, Mode, Op, Operation, Receipt, Store, Tx, Value, run},
 };
 
 const WRITERS: usize = 8;
 const WRITES: usize = 100;
+/// Keys that are read and put, of which each writer has one.
+const OWN: usize = 2_000;
+
+fn own_key(n: usize) -> Key {
+    KeyBuf::new("own").part(&key(n)).key()
+}
 
 /// A write that reads something of its own, creates a key, and adds to a counter.
 struct Bump {
@@ -49,6 +55,10 @@ impl Operation for Bump {
 
 /// Writers apart, and writers of one key; all of them add to one counter.
 pub(crate) async fn attempts(store: &Arc<dyn Store>) -> Outcome<String> {
+    // As in a platform with data: PostgreSQL takes what lies on one page of an index for neighbours, and the first few
+    // keys of a class all do.
+    let own = (0..OWN).map(|n| Op::Put(own_key(n), Value::Int(0))).collect();
+    store.begin(Mode::Write, &[]).await?.commit(Batch { ops: own, feed: Vec::new() }).await?;
     let mut said = String::new();
     for (what, shared) in [("apart", false), ("one key", true)] {
         let attempts = Arc::new(AtomicU32::new(0));
@@ -73,7 +83,7 @@ async fn work(store: Arc<dyn Store>, attempts: Arc<AtomicU32>, own: usize) -> Re
     for _ in 0..WRITES {
         let id = RandomIds.next();
         let bump = Bump {
-            own: KeyBuf::new("own").part(&key(own)).key(),
+            own: own_key(own * (OWN / WRITERS)),
             new: KeyBuf::new("new").part(&id.simple().to_string()).key(),
             counter: "ctr!bumps".into(),
             attempts: attempts.clone(),
