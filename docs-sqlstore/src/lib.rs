@@ -14,8 +14,9 @@ mod postgres;
 mod sqlite;
 mod value;
 
+pub use objects::TableObjects;
 pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, WAIT};
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresObjects, PostgresStore};
+pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteObjects, SqliteStore};
+pub use sqlite::SqliteStore;

@@ -67,16 +67,17 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
     async fn remove(&self, domain: &str, rows: &[(Hash, String)]) -> StoreResult<()>;
 }
 
-/// [`Objects`] over [`ObjectRows`].
-pub(crate) struct TableObjects<R> {
-    rows: R,
+/// The [`Objects`] of a store in a database: in its tables, and where [`Options::blobs`] says. Clones are the same.
+#[derive(Clone)]
+pub struct TableObjects {
+    rows: Arc<dyn ObjectRows>,
     blobs: Option<Arc<dyn Blobs>>,
     clock: Arc<dyn Clock>,
 }
 
-impl<R: ObjectRows> TableObjects<R> {
-    pub(crate) fn new(rows: R, options: &Options) -> Self {
-        Self { rows, blobs: options.the_blobs(), clock: options.the_clock() }
+impl TableObjects {
+    pub(crate) fn new(rows: impl ObjectRows, options: &Options) -> Self {
+        Self { rows: Arc::new(rows), blobs: options.the_blobs(), clock: options.the_clock() }
     }
 
     /// Stores the bytes of a new object, unless they go into the table.
@@ -121,14 +122,14 @@ impl<R: ObjectRows> TableObjects<R> {
     }
 }
 
-impl<R> fmt::Debug for TableObjects<R> {
+impl fmt::Debug for TableObjects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableObjects").field("blobs", &self.blobs.is_some()).finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl<R: ObjectRows> Objects for TableObjects<R> {
+impl Objects for TableObjects {
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
         if objects.iter().any(|(hash, bytes)| Hash::of(bytes) != *hash) {
             return Err(StoreError::Misuse("an object under a hash that is not its own"));

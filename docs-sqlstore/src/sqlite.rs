@@ -20,10 +20,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bytes::Bytes;
 #[cfg(doc)]
 use docs_core::store::StoreError;
-use docs_core::store::{FeedPos, Hash, Key, Mode, Objects, Store, StoreResult, Txn};
+use docs_core::store::{FeedPos, Key, Mode, Store, StoreResult, Txn};
 use tokio::time::{Instant, sleep, timeout};
 
 use self::{
@@ -77,12 +76,8 @@ const OPEN_AGAIN: Duration = Duration::from_millis(20);
 #[derive(Clone)]
 pub struct SqliteStore {
     shared: Arc<Shared>,
-    objects: SqliteObjects,
+    objects: TableObjects,
 }
-
-/// The [`Objects`] of a [`SqliteStore`]: in its file, and where [`Options::blobs`] says. Clones are the same store.
-#[derive(Clone)]
-pub struct SqliteObjects(Arc<TableObjects<Rows>>);
 
 impl SqliteStore {
     /// Opens a database; makes the file where there is none, and brings an older one up to date.
@@ -112,13 +107,13 @@ impl SqliteStore {
         };
         let shared = Arc::new(Shared::new(file, layout, &options));
         shared.pool(Mode::Write).add(conn);
-        let objects = SqliteObjects(Arc::new(TableObjects::new(Rows(Arc::clone(&shared)), &options)));
+        let objects = TableObjects::new(Rows(Arc::clone(&shared)), &options);
         Ok(Self { shared, objects })
     }
 
     /// The objects in the same file.
     #[must_use]
-    pub fn objects(&self) -> SqliteObjects {
+    pub fn objects(&self) -> TableObjects {
         self.objects.clone()
     }
 
@@ -210,36 +205,5 @@ impl Store for SqliteStore {
         let upto = self.shared.read(move |conn| feed::number(conn, topic, Some(&upto))).await?;
         while self.shared.write(move |conn| feed::trim(conn, topic, upto)).await? {}
         Ok(())
-    }
-}
-
-impl fmt::Debug for SqliteObjects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SqliteObjects").field(&self.0).finish()
-    }
-}
-
-#[async_trait]
-impl Objects for SqliteObjects {
-    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
-        self.0.put(domain, objects).await
-    }
-
-    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
-        self.0.get(domain, hashes).await
-    }
-
-    async fn list(
-        &self,
-        domain: &str,
-        after: Option<Hash>,
-        untouched_for: Duration,
-        max: u32,
-    ) -> StoreResult<Vec<Hash>> {
-        self.0.list(domain, after, untouched_for, max).await
-    }
-
-    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
-        self.0.delete(domain, hashes, untouched_for).await
     }
 }

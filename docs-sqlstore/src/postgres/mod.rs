@@ -26,7 +26,6 @@ use tokio_postgres::{
     tls::{MakeTlsConnect, TlsConnect},
 };
 
-pub use self::objects::PostgresObjects;
 use self::session::{Session, Work};
 use crate::{
     layout::Layout,
@@ -149,9 +148,9 @@ impl PostgresStore {
 
     /// The objects that lie in the same database.
     #[must_use]
-    pub fn objects(&self) -> PostgresObjects {
+    pub fn objects(&self) -> TableObjects {
         let rows = objects::Rows(Arc::clone(&self.0));
-        PostgresObjects(Arc::new(TableObjects::new(rows, &self.0.options)))
+        TableObjects::new(rows, &self.0.options)
     }
 
     /// Folds counters of which many additions are kept. The store does so by itself, for some of those it adds to.

@@ -1,18 +1,18 @@
 //! Objects in a table.
 
-use std::{collections::HashSet, fmt, sync::Arc, time::Duration, time::SystemTime};
+use std::{collections::HashSet, sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_core::store::{Hash, Objects, StoreError, StoreResult};
+use docs_core::store::{Hash, StoreError, StoreResult};
 use tokio_postgres::Row;
 
 use super::{
     Shared,
     session::{Request, Work},
 };
-use crate::objects::{ObjectRows, Place, TableObjects};
+use crate::objects::{ObjectRows, Place};
 
 /// Most rows that one statement stores.
 const ROWS: usize = 500;
@@ -20,43 +20,6 @@ const ROWS: usize = 500;
 const BYTES: usize = 16 * 1024 * 1024;
 /// What gives hashes their order, as the index has it.
 const ORDER: &str = "translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv')";
-
-/// The objects of a [`PostgresStore`](super::PostgresStore). Clones are the same.
-///
-/// They share its connections.
-#[derive(Clone)]
-pub struct PostgresObjects(pub(super) Arc<TableObjects<Rows>>);
-
-impl fmt::Debug for PostgresObjects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PostgresObjects").field(&self.0).finish()
-    }
-}
-
-#[async_trait]
-impl Objects for PostgresObjects {
-    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
-        self.0.put(domain, objects).await
-    }
-
-    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
-        self.0.get(domain, hashes).await
-    }
-
-    async fn list(
-        &self,
-        domain: &str,
-        after: Option<Hash>,
-        untouched_for: Duration,
-        max: u32,
-    ) -> StoreResult<Vec<Hash>> {
-        self.0.list(domain, after, untouched_for, max).await
-    }
-
-    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
-        self.0.delete(domain, hashes, untouched_for).await
-    }
-}
 
 /// The table `obj`.
 pub(super) struct Rows(pub(super) Arc<Shared>);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     client::Client,
-    load::{Log, Place, titles},
+    load::{Log, Place, start, stopped, titles},
     process::{Process, TOKEN},
     stores::{Stand, postgres, sqlite},
 };
@@ -38,26 +38,14 @@ async fn survives(stand: &Stand) {
     let mut chance = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..rounds() {
         let client = client.at(&server.base);
-        let workers: Vec<_> = logs
-            .into_iter()
-            .map(|mut log| {
-                let (client, place) = (client.clone(), place.clone());
-                tokio::spawn(async move {
-                    log.write(&client, &place).await;
-                    log
-                })
-            })
-            .collect();
+        let workers = start(logs, &client, &place);
         chance ^= chance << 13;
         chance ^= chance >> 7;
         chance ^= chance << 17;
         // The moment of the kill is what this test draws; nothing is waited for.
         tokio::time::sleep(Duration::from_millis(50 + chance % 650)).await;
         server.kill();
-        logs = Vec::new();
-        for worker in workers {
-            logs.push(worker.await.expect("a worker's answers are as they should be"));
-        }
+        logs = stopped(workers).await;
         stand.verify().await;
         server = Process::start(&stand.url).await;
         check(&client.at(&server.base), &place, &mut logs).await;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::client::{Answer, Client, NoAnswer, id};
 
@@ -249,6 +250,27 @@ impl Log {
             .await;
         }
     }
+}
+
+/// Has all workers write at once.
+pub(crate) fn start(logs: Vec<Log>, client: &Client, place: &Place) -> Vec<JoinHandle<Log>> {
+    let begin = |mut log: Log| {
+        let (client, place) = (client.clone(), place.clone());
+        tokio::spawn(async move {
+            log.write(&client, &place).await;
+            log
+        })
+    };
+    logs.into_iter().map(begin).collect()
+}
+
+/// Waits until the workers have stopped, as they do when the server gives no answer.
+pub(crate) async fn stopped(workers: Vec<JoinHandle<Log>>) -> Vec<Log> {
+    let mut logs = Vec::with_capacity(workers.len());
+    for worker in workers {
+        logs.push(worker.await.expect("a worker's answers are as they should be"));
+    }
+    logs
 }
 
 /// The titles of all pages, with their ids.

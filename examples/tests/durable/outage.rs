@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     client::Client,
     crash::check,
-    load::{Log, Place},
+    load::{Log, Place, start, stopped},
     process::{Process, TOKEN, refused_to_start},
     stores::{postgres, until},
 };
@@ -20,16 +20,7 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
     let mut logs: Vec<Log> = (0..4).map(Log::new).collect();
     for _ in 0..3 {
         let so_far = requests(&client, &place).await;
-        let workers: Vec<_> = logs
-            .into_iter()
-            .map(|mut log| {
-                let (client, place) = (client.clone(), place.clone());
-                tokio::spawn(async move {
-                    log.write(&client, &place).await;
-                    log
-                })
-            })
-            .collect();
+        let workers = start(logs, &client, &place);
         until("some load", async || requests(&client, &place).await >= so_far + 4).await;
         proxy.cut().await;
         // Whatever is asked now is refused in order, with a time to come back.
@@ -40,10 +31,7 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
             answer.status == 503
         })
         .await;
-        logs = Vec::new();
-        for worker in workers {
-            logs.push(worker.await.expect("a worker's answers are as they should be"));
-        }
+        logs = stopped(workers).await;
         proxy.mend().await;
         until("the database", async || {
             client.call("GET", "/user", Value::Null).await.is_ok_and(|answer| answer.status == 200)
@@ -61,7 +49,7 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
 #[tokio::test]
 async fn a_server_that_cannot_reach_its_database_says_so_and_ends() {
     let (said, code) = refused_to_start("postgres://docs:hunter2@127.0.0.1:1/docs").await;
-    assert!(said.contains("127.0.0.1") && said.contains("1") && !said.contains("hunter2"), "{said}");
+    assert!(said.contains("127.0.0.1:1") && !said.contains("hunter2"), "{said}");
     assert_ne!(code, Some(0));
     let (said, code) = refused_to_start("sqlite:/nowhere/at/all/docs.db").await;
     assert!(said.contains("/nowhere/at/all"), "{said}");

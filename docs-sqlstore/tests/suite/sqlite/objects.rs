@@ -9,7 +9,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use docs_core::store::{Blobs, Hash, Objects, StoreError, StoreResult};
-use docs_sqlstore::{INLINE, SqliteObjects, SqliteStore};
+use docs_sqlstore::{INLINE, SqliteStore, TableObjects};
 use parking_lot::Mutex;
 
 use super::Sqlite;
@@ -18,7 +18,7 @@ use super::Sqlite;
 #[derive(Default)]
 struct Memory {
     blobs: Mutex<BTreeMap<String, Bytes>>,
-    again: OnceLock<(SqliteObjects, Bytes)>,
+    again: OnceLock<(TableObjects, Bytes)>,
 }
 
 #[async_trait]
