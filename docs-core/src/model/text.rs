@@ -188,6 +188,12 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     }
 }
 
+/// Text with each NUL replaced by U+FFFD, as CommonMark does: stores cannot keep the character, and text that comes from
+/// elsewhere is not refused for it.
+pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
+}
+
 /// Reads a field that a change may leave out, and that cannot be removed: `null` is refused.
 pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    model::{JobId, Timestamp},
+    model::{JobId, Timestamp, without_nul},
 };
 
 /// How long a worker has a job before others may take it over; workers renew at a third of it.
@@ -285,7 +285,7 @@ fn json_size(text: &str) -> usize {
 
 /// Text cut to what a line may have, and fit to be kept: lines quote what hosts and their files say, whatever that is.
 fn cut(text: &str) -> String {
-    let text = text.replace('\0', "\u{fffd}");
+    let text = without_nul(text);
     let mut end = text.len().min(JobRecord::MAX_LINE);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -1,11 +1,11 @@
 //! Front matter: YAML to the fields of a page.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::{Map, Value};
 
 use super::super::{PagePatch, edit::check_variables};
-use crate::model::{CoverSize, PageLayout, PageWidth, VariableValue};
+use crate::model::{CoverSize, PageLayout, PageWidth, VariableValue, without_nul};
 
 /// Longest front matter that is read.
 const MAX_BYTES: usize = 256 * 1024;
@@ -42,7 +42,7 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     }
     match serde_saphyr::from_str::<Value>(yaml) {
         Ok(Value::Object(keys)) => {
-            let (keys, replaced) = without_nul(keys);
+            let (keys, replaced) = cleaned(keys);
             if replaced {
                 warnings.push("The front matter contains the NUL character, which was replaced.".to_owned());
             }
@@ -64,13 +64,15 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
 }
 
 /// YAML can escape the NUL character, which no text of the platform may hold.
-fn without_nul(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
+fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
     fn clean(text: String, replaced: &mut bool) -> String {
-        if !text.contains('\0') {
-            return text;
+        match without_nul(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => {
+                *replaced = true;
+                clean
+            }
         }
-        *replaced = true;
-        text.replace('\0', "\u{fffd}")
     }
     fn walk(value: Value, replaced: &mut bool) -> Value {
         match value {

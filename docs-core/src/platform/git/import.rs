@@ -13,7 +13,7 @@ use super::ImportPayload;
 use crate::{
     Error, ErrorKind, Result,
     content::gitsync::{FormatError, PathError, RepoPath},
-    model::{GitCommit, GitProvider, GitSync, RevisionId, Timestamp},
+    model::{GitCommit, GitProvider, GitSync, RevisionId, Timestamp, without_nul},
     platform::{
         Platform,
         jobs::{Effect, Run},
@@ -156,7 +156,7 @@ fn git_commit(payload: &ImportPayload, commit: &Commit) -> GitCommit {
     GitCommit {
         oid: commit.oid.clone(),
         // No store keeps NUL, and a message is no reason to refuse its commit.
-        message: commit.message.replace('\0', "\u{fffd}").chars().take(MAX_MESSAGE).collect(),
+        message: without_nul(&commit.message).chars().take(MAX_MESSAGE).collect(),
         created_by_platform: false,
         created_by_git_book: false,
         url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),

@@ -1,6 +1,6 @@
 //! Reading a repository as content: every page, file, reusable content and variable, with the ids they had before.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use super::{format_error, git_error};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
         },
         markdown::{PageSource, parse_page},
     },
-    model::{ContentRef, FileId, GitBlob, PageId, ReusableId},
+    model::{ContentRef, FileId, GitBlob, PageId, ReusableId, without_nul},
     platform::{
         Platform,
         files::NewFile,
@@ -143,12 +143,14 @@ impl<'a> Importer<'a> {
                 String::from_utf8_lossy(error.as_bytes()).into_owned()
             }
         };
-        if !text.contains('\0') {
-            return Ok(text);
+        // An API that refuses the character could never take such a page back.
+        match without_nul(&text) {
+            Cow::Borrowed(_) => Ok(text),
+            Cow::Owned(clean) => {
+                self.warnings.push(format!("{}: contains the NUL character, which was replaced", file.path));
+                Ok(clean)
+            }
         }
-        // As CommonMark says; an API that refuses the character could never take such a page back.
-        self.warnings.push(format!("{}: contains the NUL character, which was replaced", file.path));
-        Ok(text.replace('\0', "\u{fffd}"))
     }
 
     /// Reads the text of every page and reusable content, and adds the files they refer to.
