@@ -5,6 +5,7 @@
 
 mod change_request;
 mod customization;
+mod document;
 mod id;
 mod list;
 mod org;
@@ -18,6 +19,7 @@ mod user;
 
 pub use change_request::*;
 pub use customization::*;
+pub use document::*;
 pub use id::*;
 pub use list::{List, NextPage};
 pub use org::*;
