@@ -4,6 +4,7 @@ mod edits;
 mod faults;
 mod git;
 mod jobs;
+mod links;
 mod lists;
 mod setup;
 mod spaces;
