@@ -170,7 +170,8 @@ pub struct LinkUsage {
     pub status: LinkStatus,
     /// What it means for what it stands in.
     pub relation: LinkRelation,
-    /// Where it leads; absent when there is no such thing, or none that the caller may see.
+    /// Where it leads. Of a link to something that is not there, or that the caller may not see, it is the address as
+    /// it is written, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_reference: Option<ContentLocation>,
     /// What it stands in.

@@ -500,19 +500,17 @@ struct Chosen {
     next: Option<String>,
 }
 
-/// Where a link leads, for one who may see it.
+/// Where a link leads, for one who may see it; else what its source says, so that a broken link can be found.
 fn target_location(
     link: &Link,
     (frame, things): (&Frame, &Things),
     outside: &Outside<'_>,
 ) -> Option<ContentLocation> {
-    if let ContentRef::Url { url } = &link.reference {
-        return Some(ContentLocation::Url { url: url.clone() });
-    }
-    match frame.target_of(link) {
+    let found = match frame.target_of(link) {
         Some((target, anchor)) => things.location(frame, &target, anchor),
         None => outside.find(&link.reference).cloned(),
-    }
+    };
+    found.or_else(|| link.destination().map(|url| ContentLocation::Url { url }))
 }
 
 fn thing_of(source: &LinkSource) -> LinkTarget {

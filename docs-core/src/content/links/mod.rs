@@ -247,6 +247,12 @@ const fn is_once(times: &u64) -> bool {
 }
 
 impl Link {
+    /// Where it leads, as stored text writes it; `None` for what no destination can name, like a specification.
+    #[must_use]
+    pub fn destination(&self) -> Option<String> {
+        refer::destination(&self.reference)
+    }
+
     fn key(&self) -> ContentResult<Key> {
         let range = LinkRange { standing: self.standing, source: Some(self.source.clone()) };
         let key = match Place::of(&self.source, &self.reference) {

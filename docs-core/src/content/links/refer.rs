@@ -148,6 +148,30 @@ fn by_id(path: &str, anchor: &str) -> Option<ContentRef> {
     }
 }
 
+/// A reference as stored text writes it; `None` for a kind that no destination can name.
+pub(crate) fn destination(reference: &ContentRef) -> Option<String> {
+    Some(match reference {
+        ContentRef::Url { url } => url.clone(),
+        ContentRef::File { file } => format!("/files/{file}"),
+        ContentRef::Page { page, space: None } => format!("/pages/{page}"),
+        ContentRef::Page { page, space: Some(space) } => format!("/spaces/{space}/pages/{page}"),
+        ContentRef::Anchor { anchor, page: Some(page), space: None } => format!("/pages/{page}#{anchor}"),
+        ContentRef::Anchor { anchor, page: Some(page), space: Some(space) } => {
+            format!("/spaces/{space}/pages/{page}#{anchor}")
+        }
+        ContentRef::Anchor { anchor, page: None, space: None } => format!("#{anchor}"),
+        ContentRef::Anchor { page: None, space: Some(space), .. } | ContentRef::Space { space } => {
+            format!("/spaces/{space}")
+        }
+        ContentRef::User { user } => format!("/users/{user}"),
+        ContentRef::Collection { collection } => format!("/collections/{collection}"),
+        ContentRef::ReusableContent { reusable_content, .. } => {
+            format!("/reusable-content/{reusable_content}")
+        }
+        ContentRef::OpenApi { .. } => return None,
+    })
+}
+
 /// Tells whether an address leads out of the content: it has a scheme, or a host.
 pub(super) fn has_host_or_scheme(text: &str) -> bool {
     text.starts_with("//")
@@ -155,4 +179,38 @@ pub(super) fn has_host_or_scheme(text: &str) -> bool {
             scheme.starts_with(|c: char| c.is_ascii_alphabetic())
                 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_destination_refers_to_is_written_as_that_destination() {
+        for text in [
+            "https://x.example/a?b#c",
+            "mailto:a@b.c",
+            "//x.example",
+            "../lost.md",
+            "/pages/p1",
+            "/pages/p1#top",
+            "/files/f1",
+            "/reusable-content/r1",
+            "/spaces/s1",
+            "/spaces/s1/pages/p1",
+            "/spaces/s1/pages/p1#top",
+            "/users/u1",
+            "/collections/c1",
+            "#top",
+        ] {
+            let found = reference(text).unwrap();
+            assert_eq!(destination(&found).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn a_query_does_not_change_what_is_meant() {
+        assert_eq!(reference("/files/f1?raw=true"), reference("/files/f1"));
+        assert_eq!(reference(" /pages/p1/?x#top "), reference("/pages/p1#top"));
+    }
 }
