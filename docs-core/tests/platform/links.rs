@@ -214,6 +214,30 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
 }
 
 #[tokio::test]
+async fn a_link_that_names_its_own_space_is_judged_by_the_content_it_stands_in() {
+    let w = World::new().await;
+    let (space, pages) = filled(&w, &["one", "two"]).await;
+    let number = request(&w, &space).await;
+    let at = (&space, number.as_str());
+    let text = format!("[own](/spaces/{space}/pages/{}#x) [all](/spaces/{space})", pages[1]);
+    let set = json!({ "operation": "update_page", "page": pages[0], "document": { "markdown": text } });
+    edit(&w, at, json!([set])).await;
+    let list = request_links(&w, at, RequestLinkFilter::default()).await;
+    let mut found = told(&list);
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    let mut expected = vec![(LinkStatus::Ok, "page-1#x".to_owned()), (LinkStatus::Ok, space.to_string())];
+    expected.sort_by(|a, b| a.1.cmp(&b.1));
+    assert_eq!(found, expected);
+    edit(&w, at, json!([{ "operation": "delete_page", "page": pages[1] }])).await;
+    let list = request_links(&w, at, RequestLinkFilter::default()).await;
+    assert_eq!(
+        (list.stats.broken.total, list.stats.broken.change_request),
+        (1, Some(1)),
+        "live content has it"
+    );
+}
+
+#[tokio::test]
 async fn a_filter_that_drops_much_still_finds_all() {
     let w = World::new().await;
     let text: String = (0..60).map(|n| format!("[{n}](https://x.example/{n})\n")).collect();
