@@ -10,6 +10,8 @@ mod errors;
 mod hosts;
 #[path = "http/limits.rs"]
 mod limits;
+#[path = "http/links.rs"]
+mod links;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/meta.rs"]

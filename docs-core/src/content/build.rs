@@ -1,4 +1,4 @@
-//! Making content of a whole import, without loading anything.
+//! Making content of a whole import, in one pass over it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -6,12 +6,13 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
 use super::{
-    Content, ContentError, ContentResult, Cost, FileEntry, NewBody, PageEntry, PageKind, PagePatch, Rank,
-    ReusableEntry, ReusablePatch, VariableEntry,
+    Content, ContentError, ContentResult, Cost, FileEntry, LinkSource, LinkTarget, NewBody, PageEntry,
+    PageKind, PagePatch, Rank, ReusableEntry, ReusablePatch, VariableEntry,
     edit::{check_variables, free_slug},
     entry::encode,
     error::invalid,
     keys,
+    links::{self, Parts, References},
     load::Stop,
     map,
     read::MAX_DEPTH,
@@ -86,7 +87,7 @@ pub struct Built {
 }
 
 impl Content {
-    /// Makes content of all its parts, in one pass over them and without loading anything.
+    /// Makes content of all its parts, in one pass over them. Loads nothing but bodies of other content.
     ///
     /// `now` is the time of pages that bring none. Texts are stored while the items are read; the map at the end. An
     /// import of the same items gives the same root.
@@ -114,6 +115,10 @@ impl Content {
             }
         }
         session.flush_texts().await?;
+        for (source, parts) in std::mem::take(&mut builder.stored) {
+            let found = session.run(|session| links::of_parts(session, self.merger(), &parts)).await?;
+            builder.references.push((source, found));
+        }
         let built = map::build(builder.finish()?);
         session.add_nodes(built.nodes);
         session.save(built.root, &BTreeSet::new()).await?;
@@ -129,6 +134,9 @@ struct Builder {
     order: HashMap<Option<PageId>, Vec<(PageId, Option<Rank>)>>,
     slugs: HashSet<(Option<PageId>, String)>,
     others: BTreeMap<Key, Bytes>,
+    references: Vec<(LinkSource, References)>,
+    /// Sources whose texts are not at hand.
+    stored: Vec<(LinkSource, Parts)>,
 }
 
 impl Builder {
@@ -139,6 +147,8 @@ impl Builder {
             order: HashMap::new(),
             slugs: HashSet::new(),
             others: BTreeMap::new(),
+            references: Vec::new(),
+            stored: Vec::new(),
         }
     }
 
@@ -186,6 +196,7 @@ impl Builder {
         }
         entry.created_at = Some(page.created_at.unwrap_or(self.now));
         entry.updated_at = Some(page.updated_at.unwrap_or(self.now));
+        self.refer(LinkSource::Page(page.id.clone()), Parts::from(&entry), &page.body);
         self.order.entry(page.parent).or_default().push((page.id.clone(), page.rank));
         self.pages.insert(page.id, (entry, level));
         Ok(text_of(page.body))
@@ -224,7 +235,17 @@ impl Builder {
         let body = fields.body.unwrap_or_default();
         entry.body = body.body();
         self.add_other(keys::reusable(id), encode(&entry)?, "reusable")?;
+        self.refer(LinkSource::Reusable(id.clone()), Parts::from(&entry), &body);
         Ok(text_of(body))
+    }
+
+    /// Takes down what a source refers to.
+    fn refer(&mut self, source: LinkSource, parts: Parts, body: &NewBody) {
+        match body {
+            NewBody::Empty => self.references.push((source, parts.references(""))),
+            NewBody::Text(text) => self.references.push((source, parts.references(text))),
+            NewBody::Stored(_) => self.stored.push((source, parts)),
+        }
     }
 
     fn add_other(&mut self, key: Key, value: Bytes, field: &'static str) -> ContentResult<()> {
@@ -244,7 +265,16 @@ impl Builder {
                 }
             }
         }
-        let mut entries: Vec<(Key, Bytes)> = self.others.into_iter().collect();
+        let mut entries: Vec<(Key, Bytes)> = Vec::new();
+        for (source, references) in &self.references {
+            let has = |target: &LinkTarget| match target {
+                LinkTarget::Page(id) => self.pages.contains_key(id),
+                LinkTarget::File(id) => self.others.contains_key(&keys::file(id)),
+                LinkTarget::Reusable(id) => self.others.contains_key(&keys::reusable(id)),
+            };
+            entries.extend(links::entries(source, references, has)?);
+        }
+        entries.extend(self.others);
         for (id, (entry, _)) in &self.pages {
             entries.push((keys::page(id), encode(entry)?));
             entries.extend(keys::derived(id, entry));

@@ -66,7 +66,7 @@ pub(super) struct Located {
 }
 
 impl Located {
-    fn space(&self) -> &SpaceRecord {
+    pub(super) fn space(&self) -> &SpaceRecord {
         self.access.space()
     }
 }
@@ -327,7 +327,7 @@ impl Platform {
         tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect()
     }
 
-    fn page_view(
+    pub(super) fn page_view(
         &self,
         space: &SpaceRecord,
         (id, entry, path): (&PageId, &PageEntry, &str),
@@ -421,7 +421,7 @@ impl Platform {
 }
 
 /// Names a text: equal texts have equal names, so the name can be cached for ever.
-fn document_id(body: &Body) -> Option<String> {
+pub(super) fn document_id(body: &Body) -> Option<String> {
     match body {
         Body::Empty => None,
         Body::Text(hash) => Some(hash.to_string()),

@@ -21,6 +21,22 @@ impl Urls {
         &self.base
     }
 
+    /// Tells whether an address is one of the application's, for example of a space in it.
+    #[must_use]
+    pub fn is_app(&self, url: &str) -> bool {
+        let app = self.app(format_args!(""));
+        let fits = |rest: &str| rest.is_empty() || rest.starts_with(['/', '?', '#']);
+        // Scheme and host are the same in any case, what follows is not.
+        let host = app.find("://").and_then(|at| app[at + 3..].find('/').map(|end| at + 3 + end));
+        let (host, path) = app.split_at(host.unwrap_or(app.len()));
+        match (url.get(..host.len()), url.get(host.len()..)) {
+            (Some(start), Some(rest)) => {
+                start.eq_ignore_ascii_case(host) && rest.strip_prefix(path).is_some_and(fits)
+            }
+            _ => false,
+        }
+    }
+
     fn api(&self, path: std::fmt::Arguments<'_>) -> String {
         format!("{}/v1{path}", self.base)
     }
@@ -93,4 +109,34 @@ fn percent_encoded(name: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_the_application_is_told_from_others() {
+        let urls = Urls::new("https://docs.example/base");
+        for inside in [
+            "https://docs.example/base/app",
+            "https://docs.example/base/app/s/x/page#top",
+            "HTTPS://Docs.Example/base/app?x",
+        ] {
+            assert!(urls.is_app(inside), "{inside}");
+        }
+        for outside in [
+            "https://docs.example/base/application",
+            "https://docs.example/base/v1/spaces",
+            "https://docs.example/Base/app",
+            "https://docs.example/app",
+            "https://docs.example.evil/base/app",
+            "http://docs.example/base/app",
+            "/base/app",
+            "",
+            "ä",
+        ] {
+            assert!(!urls.is_app(outside), "{outside}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod faults;
 mod git;
 mod git_merge;
 mod jobs;
+mod links;
 mod lists;
 mod setup;
 mod spaces;

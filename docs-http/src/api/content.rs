@@ -28,11 +28,11 @@ enum Format {
     Markdown,
 }
 
-fn live(space: &str) -> Answer<ContentOf> {
+pub(super) fn live(space: &str) -> Answer<ContentOf> {
     Ok(ContentOf::space(id(space, "space")?))
 }
 
-fn of_request(space: &str, request: &str) -> Answer<ContentOf> {
+pub(super) fn of_request(space: &str, request: &str) -> Answer<ContentOf> {
     Ok(ContentOf::request(id(space, "space")?, request))
 }
 

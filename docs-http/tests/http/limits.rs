@@ -358,11 +358,16 @@ async fn the_spaces_of_a_new_site_are_a_list_or_one_of_two_words() {
     s.invalid("PATCH", &org, json!({ "emailDomains": domains }), "emailDomains: must be at most 100").await;
 }
 
-/// All lists of the platform, filled with one item at least.
+/// All lists of the platform, filled with one item; those of links with two.
 async fn lists(s: &Server) -> Vec<String> {
-    let (space, request, _) = work(s).await;
+    let (space, request, page) = work(s).await;
     let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [files] })).await;
+    let file = id(&s.get(&format!("{request}/content/files")).await["items"][0]);
+    let text = format!("![file](/files/{file}) [page](/pages/{page})");
+    let linking = json!({ "operation": "insert_page", "title": "B", "document": { "markdown": text } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [linking] })).await;
+    let linking = id(&s.get(&format!("{request}/content/pages")).await["pages"][1]);
     s.post(&format!("{request}/merge"), 200, json!({})).await;
     let site = s.site("Docs", &[&space]).await;
     vec![
@@ -373,6 +378,14 @@ async fn lists(s: &Server) -> Vec<String> {
         format!("/v1/spaces/{space}/change-requests"),
         format!("/v1/spaces/{space}/content/files"),
         format!("{request}/content/files"),
+        format!("/v1/spaces/{space}/links"),
+        format!("{request}/links"),
+        format!("/v1/spaces/{space}/content/page/{linking}/links"),
+        format!("{request}/content/page/{linking}/links"),
+        format!("/v1/spaces/{space}/content/page/{page}/backlinks"),
+        format!("{request}/content/page/{page}/backlinks"),
+        format!("/v1/spaces/{space}/content/files/{file}/backlinks"),
+        format!("{request}/content/files/{file}/backlinks"),
     ]
 }
 
@@ -385,15 +398,16 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
     assert_eq!(lists.len(), limited.count(), "every list is here");
     for list in lists {
         let all = s.get(&format!("{list}?limit=1000")).await;
-        assert_eq!(all["items"].as_array().expect("items").len(), 1, "{list}");
+        let n = if list.ends_with("/links") { 2 } else { 1 };
+        assert_eq!(all["items"].as_array().expect("items").len(), n, "{list}");
         assert_eq!(s.get(&list).await, all, "{list}");
-        assert_eq!(s.get(&format!("{list}?limit=1")).await, all, "{list}");
+        assert_eq!(s.get(&format!("{list}?limit={n}")).await, all, "{list}");
         let none = s.get(&format!("{list}?limit=0")).await;
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
         // The spaces of a site are counted at the site.
-        assert!(all["count"] == 1 || list.ends_with("/site-spaces"), "{list}: {all}");
+        assert!(all["count"] == n || list.ends_with("/site-spaces"), "{list}: {all}");
         for wrong in ["1001", "4294967296", "-1", "1.5", "abc", "", "%00", "0x1", "1&limit=2"] {
             let path = format!("{list}?limit={wrong}");
             let answer = s.ask("GET", &path, &s.admin, None).await;
@@ -417,6 +431,8 @@ async fn a_filter_of_a_list_is_checked_with_its_limit() {
         (format!("{sites}?space=not%20an%20id&limit=1001"), "limit: "),
         (format!("{sites}?space=not%20an%20id&page=x"), "page: "),
         (format!("{requests}?status=resolved"), "status: "),
+        (format!("/v1/spaces/{space}/links?status=fine"), "status: "),
+        (format!("/v1/spaces/{space}/links?status=inApp"), "status: "),
         (format!("{requests}?contributor=not%20an%20id&limit=1001"), "limit: "),
         (format!("{requests}?creator=not%20an%20id&page=x"), "page: "),
         (format!("{requests}?contributor=not%20an%20id&page=x"), "page: "),

@@ -167,6 +167,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     repository(&s, &space).await;
     change_requests(&s, &space).await;
     content(&s, &space).await;
+    links(&s, &space).await;
     sites(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
@@ -322,6 +323,49 @@ async fn content(s: &Server, space: &str) {
     let last = s.get(&format!("{space}/content")).await;
     has(&last, &["mergedFrom.number"]);
     assert_eq!(last["type"], "merge");
+}
+
+async fn links(s: &Server, space: &str) {
+    let space = format!("/v1/spaces/{space}");
+    let request = format!("{space}/change-requests/2");
+    for (of, context) in [(&space, "revision"), (&request, "changeRequest")] {
+        let pages = s.get(&format!("{of}/content/pages")).await;
+        let is_start = |page: &&Value| page["title"] == "Start";
+        let start = pages["pages"].as_array().and_then(|pages| pages.iter().find(is_start)).map(id);
+        let start = start.expect("a page of the repository");
+        let links = s.get(&format!("{of}/content/page/{start}/links?status=ok")).await;
+        has(&links, &["stats.total", "stats.broken.total", "items[].status", "items[].relation"]);
+        let location = &links["items"][0]["locationReferences"][0];
+        has(location, &["kind", "organization.object", "space.object", "versionContext", "page.path"]);
+        assert_eq!((location["kind"].as_str(), &location["page"]["id"]), (Some("page"), &json!(start)));
+        let target = &links["items"][0]["targetReference"];
+        has(target, &["organization.object", "space.object", "versionContext", "file.downloadURL"]);
+        assert_eq!(
+            (target["kind"].as_str(), target["versionContext"]["type"].as_str()),
+            (Some("file"), Some(context))
+        );
+        let file = id(&target["file"]);
+        let back = s.get(&format!("{of}/content/files/{file}/backlinks")).await;
+        has(
+            &back,
+            &[
+                "count",
+                "items[].kind",
+                "items[].organization.id",
+                "items[].space.id",
+                "items[].versionContext",
+            ],
+        );
+        assert_eq!(back["items"], json!([location]));
+        let back = s.get(&format!("{of}/content/page/{start}/backlinks")).await;
+        assert_eq!((&back["items"], &back["count"]), (&json!([]), &json!(0)));
+    }
+    // A link page and a picture.
+    let all = s.get(&format!("{space}/links")).await;
+    assert_eq!((&all["stats"]["total"], &all["count"]), (&json!(2), &json!(2)));
+    assert_eq!(all["items"][1]["targetReference"], json!({ "kind": "url", "url": "https://away.example/" }));
+    let request = s.get(&format!("{request}/links?brokenContext=change-request")).await;
+    has(&request, &["stats.broken.changeRequest"]);
 }
 
 /// Each kind of page has what its readers need.

@@ -193,6 +193,7 @@ impl Content {
         }
         let texts: BTreeSet<Hash> = united.texts.iter().map(|text| session.add_text(text)).collect();
         let root = session.apply(other, &changes.into_changes()).await?;
+        let root = self.relink(session, other, root).await?;
         session.save(root, &texts).await?;
         Ok((root, notes))
     }

@@ -40,27 +40,28 @@ pub(super) struct Read {
 
 /// Reads one checkout for one space.
 pub(super) struct Importer<'a> {
-    platform: &'a Platform,
+    pub(super) platform: &'a Platform,
     space: &'a SpaceRecord,
     checkout: &'a dyn Checkout,
     /// Object ids by path.
     oids: HashMap<&'a str, &'a str>,
-    before: Before,
-    texts: HashMap<RepoPath, String>,
-    files: HashMap<RepoPath, FileId>,
-    pages: HashMap<RepoPath, PageId>,
+    pub(super) before: Before,
+    pub(super) texts: HashMap<RepoPath, String>,
+    pub(super) files: HashMap<RepoPath, FileId>,
+    pub(super) pages: HashMap<RepoPath, PageId>,
+    pub(super) reusables: HashMap<RepoPath, ReusableId>,
     warnings: Vec<String>,
 }
 
 /// What the space had before: things keep their ids where they are the same in the repository.
 #[derive(Default)]
-struct Before {
+pub(super) struct Before {
     pages: HashMap<String, (PageId, PageEntry)>,
     page_of_oid: HashMap<String, String>,
     groups: HashMap<String, (PageId, PageEntry)>,
     links: HashMap<(String, String), (PageId, PageEntry)>,
     files: HashMap<String, (FileId, FileEntry)>,
-    reusables: HashMap<String, ReusableId>,
+    pub(super) reusables: HashMap<String, ReusableId>,
 }
 
 impl<'a> Importer<'a> {
@@ -78,6 +79,7 @@ impl<'a> Importer<'a> {
             texts: HashMap::new(),
             files: HashMap::new(),
             pages: HashMap::new(),
+            reusables: HashMap::new(),
             warnings: Vec::new(),
         })
     }
@@ -95,6 +97,8 @@ impl<'a> Importer<'a> {
         let mut items = Vec::new();
         self.add_files(&plan, &mut items).await?;
         self.name_pages(&plan.pages);
+        self.name_reusables(&plan);
+        self.link_texts(&tree, &plan.root);
         self.add_pages(&plan, &mut items)?;
         let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
         self.add_reusables(&plan, &mut items);
@@ -339,7 +343,7 @@ impl<'a> Importer<'a> {
             let text = self.texts.remove(&include.file.path).unwrap_or_default();
             let source = parse_page(&text);
             let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
-            let id = self.before.reusables.get(include.file.path.as_str()).cloned();
+            let id = self.reusables.get(&include.file.path).cloned();
             let fields = ReusablePatch {
                 title: Some(title),
                 body: Some(NewBody::Text(source.body.to_owned())),
