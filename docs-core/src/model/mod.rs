@@ -4,11 +4,14 @@
 //! made from the same lines that enforce it.
 
 mod change_request;
+mod comment;
 mod customization;
 mod id;
 mod list;
+mod member;
 mod org;
 mod page;
+mod review;
 mod revision;
 mod role;
 mod site;
@@ -17,11 +20,14 @@ mod text;
 mod user;
 
 pub use change_request::*;
+pub use comment::*;
 pub use customization::*;
 pub use id::*;
 pub use list::{List, NextPage};
+pub use member::*;
 pub use org::*;
 pub use page::*;
+pub use review::*;
 pub use revision::*;
 pub use role::*;
 pub use site::*;
