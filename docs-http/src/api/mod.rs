@@ -3,9 +3,11 @@
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
 mod change_requests;
+mod comments;
 mod content;
 mod git;
 mod orgs;
+mod reviews;
 mod sites;
 mod spaces;
 mod users;
@@ -29,6 +31,8 @@ pub type Api = (
     spaces::Spaces,
     content::Content,
     change_requests::ChangeRequests,
+    reviews::Reviews,
+    comments::Comments,
     git::Git,
     sites::Sites,
 );
@@ -41,6 +45,8 @@ pub(crate) fn api(platform: &Platform) -> Api {
         spaces::Spaces(platform.clone()),
         content::Content(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
+        reviews::Reviews(platform.clone()),
+        comments::Comments(platform.clone()),
         git::Git(platform.clone()),
         sites::Sites(platform.clone()),
     )
@@ -59,6 +65,8 @@ enum Tag {
     Content,
     /// Changes in the making.
     ChangeRequests,
+    /// What people say of content.
+    Comments,
     /// Import of repositories.
     Git,
     /// Spaces published to an audience.

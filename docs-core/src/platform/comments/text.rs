@@ -23,11 +23,12 @@ pub(in crate::platform) fn check_format(format: BodyFormat) -> Result<()> {
 
 /// The text of a body; `field` is what the request calls it.
 pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<CommentText> {
-    let text = match (&input.markdown, &input.document) {
-        (Some(text), None) => text.clone(),
+    let (text, form) = match (&input.markdown, &input.document) {
+        (Some(text), None) => (text.clone(), format!("{field}.markdown")),
         (None, Some(document)) => {
-            let field = format!("{field}.document");
-            CommentText::new(markdown_of(document, &field)?).map_err(|error| Error::invalid(&field, error))?
+            let form = format!("{field}.document");
+            let text = CommentText::new(markdown_of(document, &form)?);
+            (text.map_err(|error| Error::invalid(&form, error))?, form)
         }
         (None, None) => return Err(Error::invalid(field, "must have `markdown` or `document`")),
         (Some(_), Some(_)) => {
@@ -35,7 +36,7 @@ pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<
         }
     };
     if text.trim().is_empty() {
-        return Err(Error::invalid(field, "must not be empty"));
+        return Err(Error::invalid(&form, "must not be empty"));
     }
     Ok(text)
 }
@@ -139,11 +140,14 @@ mod tests {
             document,
         };
         assert_eq!(text_of(&input(Some(" a\n"), None), "body").expect("a text").as_str(), " a\n");
-        for wrong in [input(None, None), input(Some(""), None), input(Some(" \n\t"), None)] {
+        for (wrong, told) in [
+            (input(None, None), "body: must have"),
+            (input(Some(""), None), "body.markdown: must not be empty"),
+            (input(Some(" \n\t"), None), "body.markdown: must not be empty"),
+            (input(Some("a"), Some(Value::Null)), "body: must have"),
+        ] {
             let error = text_of(&wrong, "body").expect_err("refused");
-            assert!(error.message().starts_with("body: must"), "{error}");
+            assert!(error.message().starts_with(told), "{error}");
         }
-        let both = input(Some("a"), Some(Value::Null));
-        assert!(text_of(&both, "comment").expect_err("refused").message().starts_with("comment: must"));
     }
 }
