@@ -1,10 +1,12 @@
 //! The platform over the store in memory.
 
+mod comments;
 mod edits;
 mod faults;
 mod git;
 mod jobs;
 mod lists;
+mod reviews;
 mod setup;
 mod spaces;
 mod states;
