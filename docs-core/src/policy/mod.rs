@@ -252,12 +252,15 @@ impl SpaceAccess {
         author: &UserId,
         user: Option<&UserId>,
     ) -> Result<SpaceProof> {
-        let own = self.role >= Role::Comment && user == Some(author);
+        let own = user == Some(author);
         let least = match action {
             CommentAction::Edit | CommentAction::Delete => Role::Create,
             CommentAction::Resolve => Role::Edit,
         };
-        if own || self.role >= least {
+        if own {
+            return self.require(SpaceAction::Comment);
+        }
+        if self.role >= least {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
         Err(Error::forbidden(match action {

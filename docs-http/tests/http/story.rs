@@ -373,7 +373,7 @@ async fn discussion(s: &Server, space: &str) {
         has(&full["target"], &["node.id", "page.id", "page.title", "page.path", "page.outdated", "revision"]);
         assert_eq!(full["target"].get("changeRequest").is_some(), base != space);
         let this = format!("{comments}/{}", id(&full));
-        assert_eq!(full["urls"]["location"].as_str().is_some_and(|at| at.ends_with(&id(&full))), true);
+        assert!(full["urls"]["location"].as_str().is_some_and(|at| at.ends_with(&id(&full))));
         let change = json!({ "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍", "🎉"],
             "removedReactions": ["🎉"], "unknown": 1 });
         let changed = s.ask("PUT", &this, &s.admin, Some(change)).await.is(200, &this);

@@ -169,7 +169,7 @@ impl Platform {
         for target in records.iter().filter_map(|record| record.target.as_ref()) {
             *wanted.entry(&target.page.id).or_default() |= target.node.is_some();
         }
-        let ids: Vec<PageId> = wanted.keys().map(|id| PageId::clone(id)).collect();
+        let ids: Vec<PageId> = wanted.keys().copied().cloned().collect();
         let view = self.content().view(&place.access.space().domain, place.head().1);
         let entries = view.pages(&ids).await?;
         let mut pages = BTreeMap::new();
