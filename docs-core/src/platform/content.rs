@@ -334,14 +334,7 @@ impl Platform {
         pages: Vec<RevisionPage>,
         shown: Shown,
     ) -> RevisionPage {
-        let base = PageBase {
-            id: id.clone(),
-            title: entry.title.clone(),
-            emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
-            icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
-            created_at: entry.created_at.map(Timestamp::new),
-            updated_at: entry.updated_at.map(Timestamp::new),
-        };
+        let base = page_base(id, entry);
         match entry.kind {
             PageKind::Document => RevisionPage::Document(Box::new(DocumentPage {
                 base,
@@ -417,6 +410,18 @@ impl Platform {
             dimensions: file.dimensions,
             git: file.git.filter(|_| shown.git),
         })
+    }
+}
+
+/// What all kinds of pages show.
+pub(super) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase {
+    PageBase {
+        id: id.clone(),
+        title: entry.title.clone(),
+        emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
+        icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+        created_at: entry.created_at.map(Timestamp::new),
+        updated_at: entry.updated_at.map(Timestamp::new),
     }
 }
 

@@ -30,8 +30,6 @@ use crate::{
 
 /// Most changes in one request.
 const MAX_CHANGES: usize = 50;
-/// Most people that a request names as its contributors.
-const MAX_CONTRIBUTORS: usize = 500;
 /// Most files that one request has fetched.
 const MAX_FETCHES: usize = 20;
 /// Most files in one change.
@@ -183,9 +181,7 @@ impl Operation for Apply {
             updated_at: later(self.now, old.updated_at),
             ..ChangeRequestRecord::clone(&old)
         };
-        if !new.contributors.contains(&self.by) && new.contributors.len() < MAX_CONTRIBUTORS {
-            new.contributors.push(self.by.clone());
-        }
+        new.contribute(&self.by, self.now);
         tx.create(self.revision.clone());
         feed_head(tx, &old);
         tx.put(&*old, new)?;

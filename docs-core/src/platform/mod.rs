@@ -5,6 +5,7 @@
 
 mod access;
 mod change_requests;
+mod comments;
 mod content;
 mod content_edit;
 mod files;
@@ -14,6 +15,7 @@ mod links;
 mod orgs;
 mod page_source;
 mod people;
+mod reviews;
 mod setup;
 mod sites;
 mod spaces;
@@ -22,6 +24,7 @@ mod urls;
 use std::{fmt, sync::Arc};
 
 pub use change_requests::RequestFilter;
+pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown};
 pub use files::media_type;
 pub use links::RequestLinkFilter;

@@ -1,6 +1,9 @@
 //! The addresses in answers.
 
-use crate::model::{ChangeRequestId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId};
+use crate::{
+    model::{ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId},
+    store::records::Board,
+};
 
 /// Makes the addresses in answers from one base.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +82,28 @@ impl Urls {
             self.api(format_args!("/spaces/{space}/change-requests/{id}")),
             self.app(format_args!("/s/{space}/~/changes/{number}")),
         )
+    }
+
+    /// Where something of a board is: of the space, or of the change request.
+    fn on(&self, board: &Board, path: std::fmt::Arguments<'_>) -> String {
+        match &board.request {
+            None => self.api(format_args!("/spaces/{}{path}", board.space)),
+            Some(id) => self.api(format_args!("/spaces/{}/change-requests/{id}{path}", board.space)),
+        }
+    }
+
+    pub(crate) fn comment(&self, board: &Board, id: &CommentId) -> String {
+        self.on(board, format_args!("/comments/{id}"))
+    }
+
+    pub(crate) fn reply(&self, board: &Board, comment: &CommentId, id: &CommentReplyId) -> String {
+        self.on(board, format_args!("/comments/{comment}/replies/{id}"))
+    }
+
+    /// Where the reviews of a change request are, named by id or number.
+    #[must_use]
+    pub fn reviews(&self, space: &SpaceId, request: &str) -> String {
+        self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews"))
     }
 
     pub(crate) fn site(&self, org: &OrgId, id: &SiteId) -> (String, String) {

@@ -1,5 +1,6 @@
 //! The platform over the store in memory.
 
+mod comments;
 mod edits;
 mod faults;
 mod git;
@@ -7,6 +8,7 @@ mod git_merge;
 mod jobs;
 mod links;
 mod lists;
+mod reviews;
 mod setup;
 mod spaces;
 mod states;

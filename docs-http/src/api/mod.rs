@@ -3,10 +3,12 @@
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
 mod change_requests;
+mod comments;
 mod content;
 mod git;
 mod links;
 mod orgs;
+mod reviews;
 mod sites;
 mod spaces;
 mod users;
@@ -31,6 +33,8 @@ pub type Api = (
     content::Content,
     links::Links,
     change_requests::ChangeRequests,
+    reviews::Reviews,
+    comments::Comments,
     git::Git,
     sites::Sites,
 );
@@ -44,6 +48,8 @@ pub(crate) fn api(platform: &Platform) -> Api {
         content::Content(platform.clone()),
         links::Links(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
+        reviews::Reviews(platform.clone()),
+        comments::Comments(platform.clone()),
         git::Git(platform.clone()),
         sites::Sites(platform.clone()),
     )
@@ -62,6 +68,8 @@ enum Tag {
     Content,
     /// Changes in the making.
     ChangeRequests,
+    /// What people say of content.
+    Comments,
     /// Import of repositories.
     Git,
     /// Spaces published to an audience.

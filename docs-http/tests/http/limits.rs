@@ -100,10 +100,16 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     ]
 }
 
-fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
+fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> {
     let requests = || ("POST", format!("/v1/spaces/{space}/change-requests"));
     let this = || ("PATCH", request.to_owned());
     let import = || ("POST", format!("/v1/spaces/{space}/git/import"));
+    let comments = || ("POST", format!("{request}/comments"));
+    let ask = || ("POST", format!("{request}/requested-reviewers"));
+    let block = {
+        let page = page.to_owned();
+        move |text: &str| json!({ "page": page, "node": text, "body": { "markdown": "Why?" } })
+    };
     let set = |name: &'static str| {
         let page = page.to_owned();
         move |text: &str| json!({ "operation": "update_page", "page": page, name: text })
@@ -138,6 +144,9 @@ fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
         content("changes[0].files[0].name", request, (1, 256), Text::Any, file("name")),
         content("changes[0].files[0].contentType", request, (3, 255), Text::After("a/"), file("contentType")),
         content("changes[0].files[0].ref", request, (1, 256), Text::After("ref-"), file("ref")),
+        field("subject", ask(), (0, 100), Text::Any, move |t| json!({ "users": [me], "subject": t })),
+        field("node", comments(), (1, 128), Text::Any, block),
+        field("body.markdown", comments(), (1, 20_000), Text::Any, |t| json!({ "body": { "markdown": t } })),
         field("url", import(), (9, 2048), Text::After("https://x/"), git("url")),
         field("ref", import(), (6, 1024), Text::After("refs/heads/"), git("ref")),
         field("repoCacheID", import(), (0, 512), Text::After("a/"), git("repoCacheID")),
@@ -201,7 +210,8 @@ proptest! {
             for field in of_people_and_sites(&s, &space, &site) {
                 hold(&field, &s, &letters, (inside, beyond)).await;
             }
-            for field in of_content(&space, &request, &page) {
+            let me = id(&s.get("/v1/user").await);
+            for field in of_content(&space, &request, &page, me) {
                 hold(&field, &s, &letters, (inside, beyond)).await;
             }
             s.check().await;
@@ -368,9 +378,12 @@ async fn lists(s: &Server) -> Vec<String> {
     let linking = json!({ "operation": "insert_page", "title": "B", "document": { "markdown": text } });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [linking] })).await;
     let linking = id(&s.get(&format!("{request}/content/pages")).await["pages"][1]);
+    s.post(&format!("{request}/reviews"), 201, json!({ "status": "approved" })).await;
+    let users = json!({ "users": [id(&s.get("/v1/user").await)] });
+    s.post(&format!("{request}/requested-reviewers"), 200, users).await;
     s.post(&format!("{request}/merge"), 200, json!({})).await;
     let site = s.site("Docs", &[&space]).await;
-    vec![
+    let mut lists = vec![
         "/v1/orgs".to_owned(),
         format!("/v1/orgs/{}/spaces", s.org),
         format!("/v1/orgs/{}/sites", s.org),
@@ -386,7 +399,17 @@ async fn lists(s: &Server) -> Vec<String> {
         format!("{request}/content/page/{page}/backlinks"),
         format!("/v1/spaces/{space}/content/files/{file}/backlinks"),
         format!("{request}/content/files/{file}/backlinks"),
-    ]
+    ];
+    lists.extend(["reviews", "requested-reviewers"].map(|list| format!("{request}/{list}")));
+    for base in [format!("/v1/spaces/{space}"), request] {
+        let body = json!({ "body": { "markdown": "Why?" } });
+        let comments = format!("{base}/comments");
+        let comment = id(&s.post(&comments, 200, body.clone()).await.body);
+        let replies = format!("{comments}/{comment}/replies");
+        s.post(&replies, 200, body).await;
+        lists.extend([comments, replies, format!("{base}/commenters")]);
+    }
+    lists
 }
 
 #[tokio::test]
@@ -406,8 +429,9 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
-        // The spaces of a site are counted at the site.
-        assert!(all["count"] == n || list.ends_with("/site-spaces"), "{list}: {all}");
+        // The spaces of a site are counted at the site, and nobody counts who commented.
+        let uncounted = list.ends_with("/site-spaces") || list.ends_with("/commenters");
+        assert!(all["count"] == n || uncounted, "{list}: {all}");
         for wrong in ["1001", "4294967296", "-1", "1.5", "abc", "", "%00", "0x1", "1&limit=2"] {
             let path = format!("{list}?limit={wrong}");
             let answer = s.ask("GET", &path, &s.admin, None).await;

@@ -83,6 +83,34 @@ const REQUEST: &[&str] = &[
     "urls.app",
     "urls.location",
 ];
+const COMMENT: &[&str] = &[
+    "object",
+    "id",
+    "postedBy.displayName",
+    "postedAt",
+    "reactions",
+    "replies",
+    "body.markdown",
+    "target.space",
+    "target.revision",
+    "urls.location",
+    "permissions.view",
+    "permissions.edit",
+    "permissions.reply",
+    "permissions.delete",
+    "status",
+];
+const MEMBER: &[&str] = &[
+    "items[].object",
+    "items[].id",
+    "items[].role",
+    "items[].user.displayName",
+    "items[].disabled",
+    "items[].joinedAt",
+    "items[].sso",
+    "items[].spaces",
+    "items[].teams",
+];
 const SITE: &[&str] = &[
     "object",
     "id",
@@ -168,6 +196,8 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     change_requests(&s, &space).await;
     content(&s, &space).await;
     links(&s, &space).await;
+    discussion(&s, &space).await;
+    reviews(&s, &space).await;
     sites(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
@@ -366,6 +396,86 @@ async fn links(s: &Server, space: &str) {
     assert_eq!(all["items"][1]["targetReference"], json!({ "kind": "url", "url": "https://away.example/" }));
     let request = s.get(&format!("{request}/links?brokenContext=change-request")).await;
     has(&request, &["stats.broken.changeRequest"]);
+async fn discussion(s: &Server, space: &str) {
+    let space = format!("/v1/spaces/{space}");
+    let page = id(&s.get(&format!("{space}/content/pages")).await["pages"][0]);
+    for base in [space.clone(), format!("{space}/change-requests/1")] {
+        let comments = format!("{base}/comments");
+        let said = |text: &str| json!({ "body": { "markdown": text } });
+        let bare = s.post(&comments, 200, said("Why?")).await.body;
+        has(&bare, COMMENT);
+        for absent in ["editedAt", "resolvedAt", "resolvedBy"] {
+            assert!(bare.get(absent).is_none(), "{absent}");
+        }
+        for absent in ["page", "node", "review"] {
+            assert!(bare["target"].get(absent).is_none(), "{absent}");
+        }
+        let full = json!({ "page": page, "node": "key", "body": { "markdown": "**Why?**" } });
+        let full = s.post(&comments, 200, full).await.body;
+        has(&full["target"], &["node.id", "page.id", "page.title", "page.path", "page.outdated", "revision"]);
+        assert_eq!(full["target"].get("changeRequest").is_some(), base != space);
+        let this = format!("{comments}/{}", id(&full));
+        assert!(full["urls"]["location"].as_str().is_some_and(|at| at.ends_with(&id(&full))));
+        let change = json!({ "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍", "🎉"],
+            "removedReactions": ["🎉"], "unknown": 1 });
+        let changed = s.ask("PUT", &this, &s.admin, Some(change)).await.is(200, &this);
+        has(&changed, &["editedAt", "resolvedAt", "resolvedBy.displayName", "reactions[].users"]);
+        has(&changed["reactions"][0], &["emoji", "count", "users[].user.id", "users[].reactedAt"]);
+        assert_eq!(s.get(&format!("{this}?format=markdown")).await, changed);
+        let replies = format!("{this}/replies");
+        let query = if base == space { "" } else { "?format=markdown" };
+        let reply = s.post(&format!("{replies}{query}"), 200, said("So.")).await.body;
+        has(
+            &reply,
+            &["object", "id", "postedBy.id", "postedAt", "reactions", "body.markdown", "urls.location"],
+        );
+        has(&reply, &["permissions.view", "permissions.edit", "permissions.reply", "permissions.delete"]);
+        let at = format!("{replies}/{}", id(&reply));
+        let change =
+            json!({ "body": { "markdown": "Thus." }, "addedReactions": ["1f44d"], "resolved": true });
+        let changed = s.ask("PUT", &at, &s.admin, Some(change)).await.is(200, &at);
+        has(&changed, &["editedAt"]);
+        assert_eq!(changed["reactions"][0]["emoji"], "👍");
+        assert_eq!(s.get(&format!("{at}?format=markdown")).await, changed);
+        has(&s.get(&format!("{replies}?limit=1")).await, &["count", "items[].postedAt"]);
+        let query = format!("?order=asc&status=resolved&targetPage={page}&format=markdown&limit=5");
+        has(&s.get(&format!("{comments}{query}")).await, &["items[].resolvedAt", "items[].target.space"]);
+        has(&s.get(&format!("{base}/commenters?limit=1")).await, MEMBER);
+        for path in [&this, &at, &comments, &replies] {
+            let told = s.ask("GET", &format!("{path}?format=document"), &s.admin, None).await;
+            assert!(told.refused(400, path).starts_with("format: "), "{path}");
+        }
+        for gone in [&at, &this] {
+            s.ask("DELETE", gone, &s.admin, None).await.is(204, gone);
+        }
+    }
+    assert_eq!(s.get(&space).await["comments"], 1);
+    assert_eq!(s.get(&format!("{space}/change-requests/1")).await["comments"], 1);
+}
+
+async fn reviews(s: &Server, space: &str) {
+    let request = s.request(space).await;
+    let me = id(&s.get("/v1/user").await);
+    let asked = format!("{request}/requested-reviewers");
+    let users = json!({ "users": [me], "subject": "Read this" });
+    let answer = s.post(&asked, 200, users).await.body;
+    let waiting = ["object", "revision", "requestedBy.id", "createdAt", "kind", "user.displayName"];
+    has(&answer["users"][0], &waiting);
+    assert_eq!(s.get(&asked).await["items"], answer["users"]);
+    let reviews = format!("{request}/reviews");
+    let said = json!({ "status": "changes-requested", "comment": { "markdown": "Not yet." } });
+    let review = s.post(&reviews, 201, said).await;
+    assert_eq!(review.header("location"), Some(format!("https://docs.example{reviews}").as_str()));
+    has(&review.body, &["object", "id", "revision", "reviewer.id", "requestedBy.id", "status", "outdated"]);
+    has(&review.body, &["createdAt", "updatedAt", "comment.body.markdown", "comment.target.review"]);
+    has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
+    let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
+    assert_eq!((&list["count"], &list["items"][1]), (&json!(2), &review.body), "the newest first");
+    let path = format!("{reviews}?format=document");
+    assert!(s.ask("GET", &path, &s.admin, None).await.refused(400, &path).starts_with("format: "));
+    let gone = format!("{asked}/{me}");
+    s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
+    has(&s.get(&format!("{request}/contributors")).await, &["items[].updatedAt", "items[].user.id", "count"]);
 }
 
 /// Each kind of page has what its readers need.
