@@ -4,6 +4,7 @@
 //! made from the same lines that enforce it.
 
 mod change_request;
+mod changes;
 mod customization;
 mod id;
 mod list;
@@ -17,6 +18,7 @@ mod text;
 mod user;
 
 pub use change_request::*;
+pub use changes::*;
 pub use customization::*;
 pub use id::*;
 pub use list::{List, NextPage};

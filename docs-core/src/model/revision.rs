@@ -143,6 +143,12 @@ pub struct DocumentPage {
     /// Names its content; absent when it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
+    /// What its content is computed from, when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<serde_json::Value>,
+    /// Seeds the ids of what is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_seed: Option<String>,
     /// Its subpages.
     pub pages: Vec<RevisionPage>,
     /// The file it came from.
@@ -255,6 +261,7 @@ pub struct RevisionFile {
 
 /// Content that pages include.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ReusableContent {
     /// The id.
     pub id: ReusableId,
@@ -263,6 +270,12 @@ pub struct ReusableContent {
     /// Names its content; absent when it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
+    /// What it is computed from, when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<serde_json::Value>,
+    /// Seeds the ids of what is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_seed: Option<String>,
     /// The file it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,

@@ -21,8 +21,8 @@ mod urls;
 use std::{fmt, sync::Arc};
 
 pub use change_requests::RequestFilter;
-pub use content::{ContentOf, Shown};
-pub use files::media_type;
+pub use content::{ContentOf, Shown, Version};
+pub use files::{StoredFile, media_type};
 pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;

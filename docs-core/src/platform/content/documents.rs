@@ -1,0 +1,107 @@
+//! Documents: the texts of pages and reusable contents under names that never mean another text.
+//!
+//! The name of a text is its hash, sealed for its space. Objects are kept by organization and of every kind in one
+//! place, so a bare hash would lead to texts of other spaces, to nodes of the map and to files. A sealed one can only
+//! have come from the platform, which shows it to readers of content that has the text: it needs no index of the
+//! texts of a space, costs one lookup, and works for texts of old revisions, of change requests, and for the several
+//! texts of a conflict.
+
+use std::sync::Arc;
+
+use super::ContentOf;
+use crate::{
+    Error, Result,
+    content::{Body, ContentError, PageKind, Rendering, Term, Terms},
+    model::{PageId, ReusableId, SpaceId},
+    platform::{Actor, Platform, access},
+    store::Hash,
+};
+
+impl Platform {
+    /// Names the text of a body; nothing for an empty one. Equal texts of a space have equal names, for ever.
+    pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> =
+            body.terms().into_iter().map(|term| term.map_or_else(String::new, |t| t.to_string())).collect();
+        self.seal_for_ever(&purpose(space), &names.join("!")).map(Some)
+    }
+
+    /// The body that a document's name stands for.
+    fn body_named(&self, space: &SpaceId, id: &str) -> Result<Body> {
+        let missing = || Error::not_found("document");
+        let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
+        let terms: Vec<Term> = names
+            .split('!')
+            .map(|name| (!name.is_empty()).then(|| name.parse::<Hash>()).transpose())
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| missing())?;
+        match terms.as_slice() {
+            [one] => Ok(Body::of(*one)),
+            _ => Terms::try_from(terms).map(Body::Conflict).map_err(|_| missing()),
+        }
+    }
+
+    /// The Markdown of a document, by its name.
+    pub(in crate::platform) async fn document_text(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        id: &str,
+    ) -> Result<Arc<str>> {
+        let domain = {
+            let tx = self.read().await?;
+            access::space(&tx, actor, space).await?.space().domain.clone()
+        };
+        let body = self.body_named(space, id)?;
+        self.content().body_text(&domain, &body, Rendering::Request).await.map_err(|error| match error {
+            ContentError::NotFound(_) => Error::not_found("document"),
+            other => other.into(),
+        })
+    }
+
+    /// The Markdown of a page's document; a page without content has none.
+    pub(in crate::platform) async fn page_document_text(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        page: &PageId,
+    ) -> Result<Arc<str>> {
+        let at = self.located(actor, of).await?;
+        let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+        if entry.kind != PageKind::Document || entry.body.is_empty() {
+            return Err(Error::not_found("document"));
+        }
+        Ok(at.view.text(&entry.body, Rendering::Request).await?)
+    }
+
+    /// The Markdown of a reusable content's document; one without content has none.
+    pub(in crate::platform) async fn reusable_document_text(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        reusable: &ReusableId,
+    ) -> Result<Arc<str>> {
+        let at = self.located(actor, of).await?;
+        let entry = at.view.reusable(reusable).await?.ok_or_else(|| Error::not_found("reusable content"))?;
+        if entry.body.is_empty() {
+            return Err(Error::not_found("document"));
+        }
+        Ok(at.view.text(&entry.body, Rendering::Request).await?)
+    }
+
+    /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
+    pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
+        // Different names have different nonces, as far as their hashes differ.
+        let of = Hash::of(format!("{purpose}!{name}").as_bytes());
+        let mut nonce = [0; 16];
+        nonce.copy_from_slice(&of.as_bytes()[..16]);
+        self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)
+    }
+}
+
+/// What a document's name is sealed for: it opens in its own space only, and is no file's address.
+fn purpose(space: &SpaceId) -> String {
+    format!("document of {space}")
+}
