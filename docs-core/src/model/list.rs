@@ -34,7 +34,9 @@ impl<T> From<crate::store::Page<T>> for List<T> {
 macro_rules! constants {
     ($($(#[$doc:meta])* $name:ident = $text:literal),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(
+            Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+        )]
         #[schemars(inline)]
         pub enum $name {
             /// The only value.

@@ -6,6 +6,7 @@
 mod change_request;
 mod changes;
 mod customization;
+mod document;
 mod id;
 mod list;
 mod org;
@@ -20,6 +21,7 @@ mod user;
 pub use change_request::*;
 pub use changes::*;
 pub use customization::*;
+pub use document::*;
 pub use id::*;
 pub use list::{List, NextPage};
 pub use org::*;

@@ -1,0 +1,698 @@
+//! The content of a page as a tree: a [`Document`] of [`Block`]s, which hold [`Inline`]s and [`TextNode`]s.
+//!
+//! What is stored is Markdown; a document is made from it, and written as it again, by
+//! `content::document`.
+
+mod inline;
+mod table;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::{Map, Value};
+
+pub use self::{inline::*, table::*};
+use super::{ContentRef, list::constants};
+
+constants! {
+    /// `document`.
+    DocumentObject = "document",
+    /// `block`.
+    BlockObject = "block",
+    /// `inline`.
+    InlineObject = "inline",
+    /// `text`.
+    TextObject = "text",
+    /// `leaf`.
+    LeafObject = "leaf",
+    /// `fragment`.
+    FragmentObject = "fragment",
+}
+
+/// The content of a page as a tree.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// Always `document`.
+    pub object: DocumentObject,
+    /// What is known of it as a whole.
+    #[serde(default)]
+    pub data: DocumentData,
+    /// Its blocks.
+    pub nodes: Vec<Block>,
+}
+
+impl Document {
+    /// A document of these blocks.
+    #[must_use]
+    pub fn new(nodes: Vec<Block>) -> Self {
+        Self { object: DocumentObject::Is, data: DocumentData::default(), nodes }
+    }
+}
+
+/// What is known of a document as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentData {
+    /// The version of the schema; the latest when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<u32>,
+}
+
+/// A block: a paragraph, a table, a set of tabs …
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Block {
+    /// Always `block`.
+    pub object: BlockObject,
+    /// Names the block for as long as it says the same: comments point at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub key: Option<String>,
+    /// What it is, and its own data.
+    #[serde(flatten)]
+    pub kind: BlockKind,
+    /// Whether it has no nodes of its own.
+    pub is_void: bool,
+    /// What it holds; absent for a void block.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub nodes: Vec<Node>,
+    /// Texts that are part of its data, such as a caption or the cells of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub fragments: Option<Vec<Fragment>>,
+    /// What the server computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub meta: Option<BlockMeta>,
+}
+
+impl Block {
+    /// A block without a key.
+    #[must_use]
+    pub fn new(kind: BlockKind, nodes: Vec<Node>) -> Self {
+        let is_void = kind.is_void();
+        Self { object: BlockObject::Is, key: None, kind, is_void, nodes, fragments: None, meta: None }
+    }
+
+    /// A block with fragments.
+    #[must_use]
+    pub fn with_fragments(kind: BlockKind, fragments: Vec<Fragment>) -> Self {
+        Self { fragments: Some(fragments), ..Self::new(kind, Vec::new()) }
+    }
+
+    /// The fragments, none when it has none.
+    #[must_use]
+    pub fn fragments(&self) -> &[Fragment] {
+        self.fragments.as_deref().unwrap_or_default()
+    }
+
+    /// The fragment of a name.
+    #[must_use]
+    pub fn fragment(&self, name: &str) -> Option<&Fragment> {
+        self.fragments().iter().find(|fragment| fragment.fragment.as_deref() == Some(name))
+    }
+}
+
+impl<'de> Deserialize<'de> for Block {
+    /// Whether a block is void follows from its type, and data that says nothing may be left out.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Raw {
+            object: BlockObject,
+            #[serde(rename = "type")]
+            kind: String,
+            #[serde(default)]
+            key: Option<String>,
+            #[serde(default)]
+            data: Map<String, Value>,
+            #[serde(default)]
+            nodes: Vec<Node>,
+            #[serde(default)]
+            fragments: Option<Vec<Fragment>>,
+            #[serde(default)]
+            meta: Option<BlockMeta>,
+        }
+        let raw = Raw::deserialize(from)?;
+        let kind: BlockKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
+        let is_void = kind.is_void();
+        Ok(Self {
+            object: raw.object,
+            key: raw.key,
+            kind,
+            is_void,
+            nodes: raw.nodes,
+            fragments: raw.fragments,
+            meta: raw.meta,
+        })
+    }
+}
+
+/// A type and its data, from their JSON.
+fn typed<T: serde::de::DeserializeOwned>(kind: String, data: Map<String, Value>) -> serde_json::Result<T> {
+    let pair: Map<String, Value> =
+        [("type".to_owned(), Value::from(kind)), ("data".to_owned(), Value::from(data))]
+            .into_iter()
+            .collect();
+    serde_json::from_value(Value::Object(pair))
+}
+
+/// What the server computed of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockMeta {
+    /// The anchor by which an address leads to it.
+    pub id: String,
+}
+
+/// What a block, an inline or a fragment holds.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Node {
+    /// A block.
+    Block(Block),
+    /// An element within text.
+    Inline(Inline),
+    /// Text.
+    Text(TextNode),
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let node = match value.get("object").and_then(Value::as_str) {
+            Some("block") => serde_json::from_value(value).map(Self::Block),
+            Some("inline") => serde_json::from_value(value).map(Self::Inline),
+            Some("text") => serde_json::from_value(value).map(Self::Text),
+            _ => return Err(D::Error::custom("a node has `object` `block`, `inline` or `text`")),
+        };
+        node.map_err(D::Error::custom)
+    }
+}
+
+/// A named part of a block: the caption of an image, the text of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fragment {
+    /// Always `fragment`.
+    pub object: FragmentObject,
+    /// Names the fragment as a block's key does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Its name within the block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragment: Option<String>,
+    /// What it is for.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Its blocks.
+    pub nodes: Vec<Block>,
+}
+
+impl Fragment {
+    /// A fragment of a name.
+    #[must_use]
+    pub fn new(name: &str, nodes: Vec<Block>) -> Self {
+        Self { object: FragmentObject::Is, key: None, fragment: Some(name.to_owned()), kind: None, nodes }
+    }
+
+    /// The same, saying what it is for.
+    #[must_use]
+    pub fn of_kind(self, kind: &str) -> Self {
+        Self { kind: Some(kind.to_owned()), ..self }
+    }
+}
+
+/// Text and the marks on its parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TextNode {
+    /// Always `text`.
+    pub object: TextObject,
+    /// Names the text as a block's key does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Its parts, each with its marks.
+    pub leaves: Vec<Leaf>,
+}
+
+impl TextNode {
+    /// Text of these parts.
+    #[must_use]
+    pub const fn new(leaves: Vec<Leaf>) -> Self {
+        Self { object: TextObject::Is, key: None, leaves }
+    }
+}
+
+/// A run of text with the same marks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Leaf {
+    /// Always `leaf`.
+    pub object: LeafObject,
+    /// The text.
+    pub text: String,
+    /// The marks on all of it.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
+}
+
+impl Leaf {
+    /// A run of text.
+    #[must_use]
+    pub fn new(text: impl Into<String>, marks: Vec<Mark>) -> Self {
+        Self { object: LeafObject::Is, text: text.into(), marks }
+    }
+}
+
+/// How a paragraph or heading is aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TextAlign {
+    /// At the start of the line.
+    Start,
+    /// In the middle.
+    Center,
+    /// At the end of the line.
+    End,
+}
+
+/// How pictures are aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ImageAlign {
+    /// To the left.
+    Left,
+    /// In the middle.
+    Center,
+    /// To the right.
+    Right,
+}
+
+/// Where content stands in its column or cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VerticalAlign {
+    /// At the top.
+    Top,
+    /// In the middle.
+    Middle,
+    /// At the bottom.
+    Bottom,
+}
+
+/// What a hint tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HintStyle {
+    /// Something to know.
+    Info,
+    /// Something to mind.
+    Warning,
+    /// Something that can do harm.
+    Danger,
+    /// Something that went well.
+    Success,
+}
+
+/// What becomes of lines of code that are too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CodeOverflow {
+    /// They scroll.
+    Scroll,
+    /// They wrap.
+    Wrap,
+}
+
+/// A length: pixels, or a number with its unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Length {
+    /// Pixels.
+    Pixels(f64),
+    /// A number and its unit, such as `%`.
+    Unit {
+        /// The unit.
+        unit: String,
+        /// How many of it.
+        value: f64,
+    },
+}
+
+/// What a block is, with the data of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum BlockKind {
+    /// Text.
+    Paragraph {
+        /// How it is aligned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        align: Option<TextAlign>,
+    },
+    /// A heading of the first level below the page's title.
+    #[serde(rename = "heading-1")]
+    Heading1(HeadingData),
+    /// A heading of the second level.
+    #[serde(rename = "heading-2")]
+    Heading2(HeadingData),
+    /// A heading of the third level.
+    #[serde(rename = "heading-3")]
+    Heading3(HeadingData),
+    /// A list with bullets.
+    ListUnordered {},
+    /// A list with numbers.
+    ListOrdered {
+        /// The first number; 1 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<u64>,
+    },
+    /// A list with boxes to check.
+    ListTasks {},
+    /// An item of a list.
+    ListItem {
+        /// Whether its box is checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checked: Option<bool>,
+    },
+    /// A line across.
+    Divider {},
+    /// A quotation.
+    Blockquote {},
+    /// A framed note.
+    Hint {
+        /// What it tells.
+        style: HintStyle,
+        /// The icon instead of the style's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        icon: Option<String>,
+    },
+    /// Code.
+    Code {
+        /// The language.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        syntax: Option<String>,
+        /// A title above it, such as a file's name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// What becomes of long lines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overflow: Option<CodeOverflow>,
+        /// Whether lines have numbers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line_numbers: Option<bool>,
+        /// Whether it takes the whole width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_width: Option<bool>,
+    },
+    /// A line of code.
+    CodeLine {
+        /// Whether it stands out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        highlighted: Option<bool>,
+    },
+    /// A formula.
+    Math {
+        /// In TeX.
+        formula: String,
+    },
+    /// One picture or several.
+    Images {
+        /// How they are aligned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        align: Option<ImageAlign>,
+        /// Whether they take the whole width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_width: Option<bool>,
+        /// Whether there is a frame around them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        with_frame: Option<bool>,
+    },
+    /// A picture.
+    Image(ImageData),
+    /// A file to download.
+    File {
+        /// The file.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+    },
+    /// A drawing.
+    Drawing {
+        /// Its picture.
+        #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+        target: Option<ContentRef>,
+    },
+    /// Something shown from another site.
+    Embed {
+        /// Its address.
+        url: String,
+        /// Whether it takes the whole width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_width: Option<bool>,
+    },
+    /// A card that leads elsewhere.
+    ContentRef {
+        /// Where it leads.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+    },
+    /// Content that opens. Its fragments are `expandable-title` and `expandable-body`.
+    Expandable {
+        /// Whether it is open at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default_expanded: Option<bool>,
+    },
+    /// Tabs.
+    Tabs {
+        /// Whether they take the whole width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_width: Option<bool>,
+    },
+    /// A tab.
+    TabsItem {
+        /// Its title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// Its icon.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        icon: Option<String>,
+    },
+    /// Steps.
+    Stepper {},
+    /// A step.
+    StepperStep {
+        /// Its icon.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        icon: Option<String>,
+    },
+    /// Columns side by side.
+    Columns {
+        /// Whether they take the whole width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_width: Option<bool>,
+    },
+    /// A column.
+    Column {
+        /// Its width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        width: Option<Length>,
+        /// Where its content stands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        vertical_alignment: Option<VerticalAlign>,
+    },
+    /// A table, or cards. The text of a cell is a fragment.
+    Table(Box<TableData>),
+    /// Content for some visitors only.
+    If {
+        /// Who sees it.
+        expression: String,
+    },
+    /// A reusable content.
+    ReusableContent {
+        /// Which.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+    },
+    /// A block of an integration, kept as it is.
+    Integration(IntegrationData),
+    /// An operation of an OpenAPI document that is a file or an address.
+    Swagger {
+        /// The operation's path.
+        path: String,
+        /// The operation's method.
+        method: String,
+        /// The document.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+        /// Whether it is open at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expanded: Option<bool>,
+        /// Whether it takes the whole width.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        full_width: Option<bool>,
+    },
+    /// An operation of an OpenAPI specification of the organization.
+    OpenapiOperation {
+        /// The operation's path.
+        path: String,
+        /// The operation's method.
+        method: String,
+        /// The specification.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+    },
+    /// Schemas of an OpenAPI specification of the organization.
+    OpenapiSchemas {
+        /// Their names.
+        schemas: Vec<String>,
+        /// Whether they stand in one frame; they do when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grouped: Option<bool>,
+        /// The specification.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+    },
+    /// A webhook of an OpenAPI specification of the organization.
+    OpenapiWebhook {
+        /// The webhook's name.
+        name: String,
+        /// Its method.
+        method: String,
+        /// The specification.
+        #[serde(rename = "ref")]
+        target: ContentRef,
+    },
+}
+
+impl BlockKind {
+    /// Tells whether blocks of this kind have no nodes of their own.
+    #[must_use]
+    pub const fn is_void(&self) -> bool {
+        matches!(
+            self,
+            Self::Divider {}
+                | Self::Math { .. }
+                | Self::Image(_)
+                | Self::File { .. }
+                | Self::Drawing { .. }
+                | Self::Embed { .. }
+                | Self::ContentRef { .. }
+                | Self::Expandable { .. }
+                | Self::Table(_)
+                | Self::ReusableContent { .. }
+                | Self::Integration(_)
+                | Self::Swagger { .. }
+                | Self::OpenapiOperation { .. }
+                | Self::OpenapiSchemas { .. }
+                | Self::OpenapiWebhook { .. }
+        )
+    }
+
+    /// The level of a heading, 1 to 3.
+    #[must_use]
+    pub const fn heading(&self) -> Option<(u8, &HeadingData)> {
+        match self {
+            Self::Heading1(data) => Some((1, data)),
+            Self::Heading2(data) => Some((2, data)),
+            Self::Heading3(data) => Some((3, data)),
+            _ => None,
+        }
+    }
+}
+
+/// The data of a heading.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeadingData {
+    /// The anchor that was given to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// How it is aligned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align: Option<TextAlign>,
+    /// The level it has in Markdown, where that is not the usual one: 1 for `#`, 5 for `#####`, 6 for `######`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+}
+
+/// The data of a picture. Its fragment `caption` is what stands below it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageData {
+    /// The picture.
+    #[serde(rename = "ref")]
+    pub target: ContentRef,
+    /// The picture for a dark background.
+    #[serde(rename = "refDark", default, skip_serializing_if = "Option::is_none")]
+    pub dark: Option<ContentRef>,
+    /// Its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<Length>,
+    /// Its height.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<Length>,
+    /// What it shows, for those who cannot see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alt: Option<String>,
+}
+
+/// The data of a block that an integration draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IntegrationData {
+    /// The integration.
+    pub integration: String,
+    /// The kind of block.
+    pub block: String,
+    /// What the integration needs to draw it.
+    #[serde(default)]
+    pub props: Map<String, Value>,
+    /// What was done to it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Value>,
+    /// The address it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Whether it takes the whole width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_width: Option<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_document_is_read_and_written_as_clients_know_it() {
+        let text = |text: &str| json!({ "object": "text", "leaves": [{ "object": "leaf", "text": text, "marks": [] }] });
+        let wire = json!({ "object": "document", "data": { "schemaVersion": 8 }, "nodes": [
+            { "object": "block", "type": "heading-1", "key": "a", "isVoid": false, "data": { "id": "start" },
+              "nodes": [text("Start")], "meta": { "id": "start" } },
+            { "object": "block", "type": "paragraph", "isVoid": false, "data": {}, "nodes": [
+                { "object": "inline", "type": "link", "isVoid": false, "nodes": [text("here")],
+                  "data": { "ref": { "kind": "url", "url": "https://example.com" } } },
+                { "object": "text", "leaves": [{ "object": "leaf", "text": "x", "marks": [
+                    { "object": "mark", "type": "bold" },
+                    { "object": "mark", "type": "color", "data": { "text": "$primary", "background": "default" } },
+                ] }] },
+            ] },
+            { "object": "block", "type": "divider", "isVoid": true, "data": {} },
+        ] });
+        let document: Document = serde_json::from_value(wire.clone()).expect("a document");
+        assert_eq!(serde_json::to_value(&document).expect("JSON"), wire);
+    }
+
+    #[test]
+    fn data_that_says_nothing_may_be_left_out_and_whether_a_block_is_void_is_known() {
+        let wire = json!({ "object": "document", "data": {}, "nodes": [
+            { "object": "block", "type": "divider" },
+            { "object": "block", "type": "paragraph", "nodes": [] },
+        ] });
+        let document: Document = serde_json::from_value(wire).expect("a document");
+        assert!(document.nodes[0].is_void && !document.nodes[1].is_void);
+    }
+
+    #[test]
+    fn a_block_of_no_known_type_is_refused_with_its_name() {
+        let wire =
+            json!({ "object": "document", "data": {}, "nodes": [{ "object": "block", "type": "carousel" }] });
+        let error = serde_json::from_value::<Document>(wire).expect_err("no such block").to_string();
+        assert!(error.contains("carousel"), "{error}");
+    }
+}
