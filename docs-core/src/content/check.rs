@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use super::{
-    Content, ContentResult, PageEntry, PageKind,
+    Content, ContentResult, FileEntry, PageEntry, PageKind,
     entry::decode,
     keys,
     map::{self, Range},
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Content {
-    /// Recomputes everything that follows from the page records and compares; answers what is wrong, one sentence
+    /// Recomputes everything that follows from the records and compares; answers what is wrong, one sentence
     /// each. Nothing is wrong with content made by this library; damage, or a mistake here, shows.
     ///
     /// # Errors
@@ -26,20 +26,25 @@ impl Content {
         let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
         let mut pages: BTreeMap<PageId, PageEntry> = BTreeMap::new();
         let mut derived: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
         let mut problems = Vec::new();
         for (key, value) in entries {
             match key.split('!').next() {
                 Some(keys::PAGE) => {
                     pages.insert(keys::id(&key)?, decode(&key, &value)?);
                 }
-                Some(keys::CHILD | keys::SLUG | keys::CONFLICTED) => {
+                Some(keys::CHILD | keys::SLUG | keys::CONFLICTED | keys::NAMED) => {
                     derived.insert(key, value);
                 }
-                Some(keys::FILE | keys::REUSABLE | keys::VARIABLE) => {}
+                Some(keys::FILE) => {
+                    let entry: FileEntry = decode(&key, &value)?;
+                    expected.insert(keys::derived_of_file(&keys::id(&key)?, &entry), Bytes::new());
+                }
+                Some(keys::REUSABLE | keys::VARIABLE) => {}
                 _ => problems.push(format!("the key `{key}` is of no known class")),
             }
         }
-        check_derived(&pages, &derived, &mut problems);
+        check_derived(&pages, expected, &derived, &mut problems);
         for (id, entry) in &pages {
             check_page(&pages, id, entry, &mut problems);
         }
@@ -49,10 +54,10 @@ impl Content {
 
 fn check_derived(
     pages: &BTreeMap<PageId, PageEntry>,
+    mut expected: BTreeMap<Key, Bytes>,
     found: &BTreeMap<Key, Bytes>,
     problems: &mut Vec<String>,
 ) {
-    let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
     for (id, entry) in pages {
         for (key, value) in keys::derived(id, entry) {
             if expected.insert(key.clone(), value).is_some() {
@@ -62,7 +67,7 @@ fn check_derived(
     }
     for key in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
         if expected.get(key) != found.get(key) {
-            problems.push(format!("the derived entry `{key}` is not what its page says"));
+            problems.push(format!("the derived entry `{key}` is not what its record says"));
         }
     }
 }

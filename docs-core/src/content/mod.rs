@@ -14,6 +14,7 @@ mod edit;
 mod entry;
 mod error;
 mod facade;
+mod file_name;
 pub mod gitsync;
 mod keys;
 mod load;
@@ -39,6 +40,7 @@ pub use entry::{
 };
 pub use error::{ContentError, ContentResult};
 pub use facade::Content;
+pub use file_name::is_numbered;
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
 pub use rank::{MAX_RANK, NotARank, Rank};

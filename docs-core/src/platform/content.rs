@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{Actor, Platform, access, change_requests};
 use crate::{
     Error, Result,
-    content::{ContentError, PageEntry, PageKind, Rendering, View},
+    content::{ContentError, PageEntry, Rendering, View},
     model::{
-        FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile, RevisionId,
-        RevisionObject, RevisionPage, RevisionType, RevisionUrls, SpaceId,
+        ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
+        RevisionId, RevisionObject, RevisionPage, RevisionType, RevisionUrls, SpaceId,
     },
     policy::SpaceAccess,
     store::{
@@ -79,11 +79,13 @@ impl ContentOf {
 pub struct Shown {
     /// With what Git knows of pages and files.
     pub git: bool,
+    /// How the content of a page is written.
+    pub format: ContentFormat,
 }
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { git: true }
+        Self { git: true, format: ContentFormat::default() }
     }
 }
 
@@ -188,7 +190,7 @@ impl Platform {
         Ok(Pages { pages: self.tree_view(at.space(), &tree, shown)? })
     }
 
-    /// Reads a page with its Markdown and the pages below it (SPEC 4.7).
+    /// Reads a page with its content and the pages below it (SPEC 4.7).
     ///
     /// # Errors
     /// `NotFound`.
@@ -228,14 +230,19 @@ impl Platform {
         shown: Shown,
     ) -> Result<RevisionPage> {
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let markdown = match entry.kind {
-            PageKind::Document => Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string()),
-            PageKind::Group | PageKind::Link | PageKind::Computed => None,
-        };
         let below = self.pages_below(at, id, &path, shown).await?;
         let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
-        if let RevisionPage::Document(document) = &mut page {
-            document.markdown = markdown;
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown => {
+                    page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
+                }
+                ContentFormat::Document if entry.body.is_empty() => {}
+                ContentFormat::Document => {
+                    let text = at.view.text(&entry.body, Rendering::Request).await?;
+                    page.document = Some(documents::document_of(&text));
+                }
+            }
         }
         Ok(page)
     }

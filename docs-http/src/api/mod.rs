@@ -39,7 +39,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         users::Users(platform.clone()),
         orgs::Orgs(platform.clone()),
         spaces::Spaces(platform.clone()),
-        content::Content(platform.clone()),
+        content::content(platform),
         change_requests::ChangeRequests(platform.clone()),
         git::Git(platform.clone()),
         sites::Sites(platform.clone()),
@@ -55,7 +55,7 @@ enum Tag {
     Organizations,
     /// Containers of pages and files.
     Spaces,
-    /// Pages and files, live or in a change request.
+    /// Pages and files, live, in a change request or in any revision.
     Content,
     /// Changes in the making.
     ChangeRequests,

@@ -68,8 +68,10 @@ async fn filled() -> (Server, Vec<String>) {
     s.post(&format!("{other}/merge"), 200, json!({})).await;
     let org = format!("/v1/orgs/{}", s.org);
     let requests = format!("/v1/spaces/{space}/change-requests");
+    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
     let lists = vec![
         "/v1/orgs".to_owned(),
+        format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("{org}/spaces"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),

@@ -6,13 +6,11 @@
 //! texts of a space, costs one lookup, and works for texts of old revisions, of change requests, and for the several
 //! texts of a conflict.
 
-use std::sync::Arc;
-
-use super::ContentOf;
+use super::{ContentOf, Located};
 use crate::{
     Error, Result,
-    content::{Body, ContentError, PageKind, Rendering, Term, Terms},
-    model::{PageId, ReusableId, SpaceId},
+    content::{Body, ContentError, Rendering, Term, Terms},
+    model::{Block, BlockKind, Document, Leaf, Node, PageId, ReusableId, SpaceId, TextNode},
     platform::{Actor, Platform, access},
     store::Hash,
 };
@@ -43,52 +41,48 @@ impl Platform {
         }
     }
 
-    /// The Markdown of a document, by its name.
-    pub(in crate::platform) async fn document_text(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        id: &str,
-    ) -> Result<Arc<str>> {
+    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. What an id stands for
+    /// never changes.
+    ///
+    /// # Errors
+    /// `NotFound`, also for an id that another space told.
+    pub async fn get_document(&self, actor: &Actor, space: &SpaceId, id: &str) -> Result<Document> {
         let domain = {
             let tx = self.read().await?;
             access::space(&tx, actor, space).await?.space().domain.clone()
         };
         let body = self.body_named(space, id)?;
-        self.content().body_text(&domain, &body, Rendering::Request).await.map_err(|error| match error {
+        let text = self.content().body_text(&domain, &body, Rendering::Request).await;
+        let text = text.map_err(|error| match error {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
-        })
+        })?;
+        Ok(document_of(&text))
     }
 
-    /// The Markdown of a page's document; a page without content has none.
-    pub(in crate::platform) async fn page_document_text(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        page: &PageId,
-    ) -> Result<Arc<str>> {
+    /// Reads the document of a page.
+    ///
+    /// # Errors
+    /// `NotFound`, also when the page has no content.
+    pub async fn get_page_document(&self, actor: &Actor, of: &ContentOf, page: &PageId) -> Result<Document> {
         let at = self.located(actor, of).await?;
         let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-        if entry.kind != PageKind::Document || entry.body.is_empty() {
-            return Err(Error::not_found("document"));
-        }
-        Ok(at.view.text(&entry.body, Rendering::Request).await?)
+        at.document(&entry.body).await
     }
 
-    /// The Markdown of a reusable content's document; one without content has none.
-    pub(in crate::platform) async fn reusable_document_text(
+    /// Reads the document of a reusable content.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it has no content.
+    pub async fn get_reusable_document(
         &self,
         actor: &Actor,
         of: &ContentOf,
         reusable: &ReusableId,
-    ) -> Result<Arc<str>> {
+    ) -> Result<Document> {
         let at = self.located(actor, of).await?;
-        let entry = at.view.reusable(reusable).await?.ok_or_else(|| Error::not_found("reusable content"))?;
-        if entry.body.is_empty() {
-            return Err(Error::not_found("document"));
-        }
-        Ok(at.view.text(&entry.body, Rendering::Request).await?)
+        let entry = at.view.reusable(reusable).await?;
+        at.document(&entry.ok_or_else(|| Error::not_found("reusable content"))?.body).await
     }
 
     /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
@@ -99,6 +93,32 @@ impl Platform {
         nonce.copy_from_slice(&of.as_bytes()[..16]);
         self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)
     }
+}
+
+impl Located {
+    /// The document of a body; an empty one has none.
+    async fn document(&self, body: &Body) -> Result<Document> {
+        if body.is_empty() {
+            return Err(Error::not_found("document"));
+        }
+        Ok(document_of(&self.view.text(body, Rendering::Request).await?))
+    }
+}
+
+/// The document that Markdown is, as readers get it: of a conflict, the change request's side.
+pub(super) fn document_of(markdown: &str) -> Document {
+    let line = |text: &str| {
+        let text = Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]));
+        Node::Block(Block::new(BlockKind::CodeLine { highlighted: None }, vec![text]))
+    };
+    let kind = BlockKind::Code {
+        syntax: Some("markdown".to_owned()),
+        title: None,
+        line_numbers: None,
+        overflow: None,
+        full_width: None,
+    };
+    Document::new(vec![Block::new(kind, markdown.lines().map(line).collect())])
 }
 
 /// What a document's name is sealed for: it opens in its own space only, and is no file's address.

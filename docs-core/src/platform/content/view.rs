@@ -53,6 +53,7 @@ impl Platform {
                 path: path.to_owned(),
                 description: entry.description.clone(),
                 markdown: None,
+                document: None,
                 document_id: self.document_id(&space.id, &entry.body)?,
                 computed: entry.computed.clone(),
                 computed_seed: entry.computed_seed.clone(),
