@@ -5,6 +5,7 @@ mod faults;
 mod git;
 mod jobs;
 mod lists;
+mod revisions;
 mod setup;
 mod spaces;
 mod states;
