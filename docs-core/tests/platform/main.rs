@@ -3,6 +3,7 @@
 mod edits;
 mod faults;
 mod git;
+mod git_merge;
 mod jobs;
 mod lists;
 mod revisions;
