@@ -1,15 +1,24 @@
 //! What a revision says that changed is what changed.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use docs_core::{
+    Actor, Platform,
     model::{CreateChangeRequest, RevisionId, SpaceId, UpdateContent},
     platform::{ContentOf, Shown},
+    store::{Hash, Objects, PageRequest, StoreResult},
 };
+use docs_memstore::{MemObjects, MemStore, SeededIds};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::World;
+use crate::support::{World, person};
 
 /// A page without its subpages, and the one it stands below.
 type Flat = BTreeMap<String, Value>;
@@ -251,7 +260,7 @@ fn run(first: &[Vec<Act>], second: &[Vec<Act>]) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 32,
+        cases: 96,
         failure_persistence: Some(Box::new(proptest::test_runner::FileFailurePersistence::Direct(
             "tests/proptest-regressions/revisions.txt",
         ))),
@@ -265,4 +274,68 @@ proptest! {
     ) {
         run(&first, &second);
     }
+}
+
+/// Objects in memory, and what was stored among them that is large.
+struct Large {
+    objects: MemObjects,
+    stored: Mutex<BTreeMap<(String, Hash), usize>>,
+}
+
+#[async_trait]
+impl Objects for Large {
+    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
+        for (hash, bytes) in objects.iter().filter(|(_, bytes)| bytes.len() >= 50_000) {
+            let mut stored = self.stored.lock().expect("nobody panicked");
+            *stored.entry((domain.to_owned(), *hash)).or_default() += bytes.len();
+        }
+        self.objects.put(domain, objects).await
+    }
+
+    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
+        self.objects.get(domain, hashes).await
+    }
+
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        untouched_for: Duration,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        self.objects.list(domain, after, untouched_for, max).await
+    }
+
+    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
+        self.objects.delete(domain, hashes, untouched_for).await
+    }
+}
+
+#[tokio::test]
+async fn the_same_bytes_are_stored_once_however_often_they_come() {
+    let objects = Arc::new(Large { objects: MemObjects::new(), stored: Mutex::default() });
+    let platform =
+        Platform::builder(Arc::new(MemStore::new()), objects.clone()).ids(SeededIds::new(3)).build();
+    let me = person(&platform, "Ada").await;
+    let user = me.user().expect("a user");
+    let org = platform.create_org(&Actor::Platform, "Engines".parse().expect("a title"), user).await;
+    let space =
+        platform.create_space(&me, &org.expect("created"), Default::default()).await.expect("created");
+    let bytes = "QUFB".repeat(20_000);
+    for name in ["a.txt", "a.txt", "b.txt"] {
+        let request = platform.create_change_request(&me, &space.id, CreateChangeRequest::default()).await;
+        let number = request.expect("created").number.to_string();
+        let file = json!({ "name": name, "base64": bytes, "contentType": "text/plain" });
+        let update = json!({ "changes": [{ "operation": "insert_files", "files": [file, file] }] });
+        let update: UpdateContent = serde_json::from_value(update).expect("changes");
+        platform.edit_content(&me, &space.id, &number, update).await.expect("inserted");
+        platform.merge_change_request(&me, &space.id, &number).await.expect("merged");
+    }
+    let of = ContentOf::space(space.id.clone());
+    let files =
+        platform.list_files(&me, &of, Shown::default(), &PageRequest::default()).await.expect("files");
+    assert_eq!(files.items.len(), 6);
+    let address = |n: usize| files.items[n].download_url.rsplit_once('/').expect("a name").0;
+    assert!((1..6).all(|n| address(n) == address(0)), "the same bytes are in one place");
+    assert_eq!(objects.stored.lock().expect("nobody panicked").len(), 1);
 }
