@@ -3,22 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_core::{Actor, Error, Platform, model::SpaceId};
-use poem::{
-    Endpoint, Request, Response, Route,
-    http::{HeaderValue, StatusCode, header},
-};
+use docs_core::{Actor, Platform};
+use poem::Route;
 use poem_openapi::OpenApiService;
 
 use crate::{
     About, HttpApp, HttpConfig,
     api::{Api, api},
     auth::Authenticator,
+    files::Files,
     join,
     meta::ReadOnly,
     metrics::Metrics,
     openapi::{Outer, Problems},
-    wire::error::ApiError,
 };
 
 #[async_trait]
@@ -79,33 +76,4 @@ fn about() -> About {
             .to_owned(),
     );
     about
-}
-
-/// The bytes of files. Their address is sealed by the platform and told to readers of the content only, so no token is
-/// asked for; and what is there never changes, so it may be kept for ever.
-struct Files(Platform);
-
-impl Endpoint for Files {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> poem::Result<Response> {
-        let missing = || ApiError::from(Error::not_found("file"));
-        let space: SpaceId =
-            request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-        let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
-        let name = request.path_params::<(String, String, String)>().map_err(|_| missing())?.2;
-        let bytes = self.0.file_bytes(&space, sealed).await.map_err(ApiError::from)?;
-        let mut response = Response::builder()
-            .status(StatusCode::OK)
-            .content_type(docs_core::platform::media_type(&name))
-            .header(header::CACHE_CONTROL, "public, max-age=31536000, immutable")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(bytes);
-        // Files come from users: nothing in them may run as if it were a page of this host.
-        response.headers_mut().insert(
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-        );
-        Ok(response)
-    }
 }

@@ -69,6 +69,7 @@ pub mod auth;
 mod doors;
 #[cfg(feature = "explorer")]
 mod explorer;
+mod files;
 mod meta;
 pub mod metrics;
 pub mod middleware;

@@ -8,6 +8,8 @@ mod contract;
 mod document;
 #[path = "http/errors.rs"]
 mod errors;
+#[path = "http/files.rs"]
+mod files;
 #[path = "http/hosts.rs"]
 mod hosts;
 #[path = "http/limits.rs"]
@@ -22,6 +24,8 @@ mod meta;
 mod platform;
 #[path = "http/refusals.rs"]
 mod refusals;
+#[path = "http/revisions.rs"]
+mod revisions;
 #[path = "http/server.rs"]
 mod server;
 #[path = "http/states.rs"]

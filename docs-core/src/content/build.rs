@@ -11,6 +11,7 @@ use super::{
     edit::{check_variables, free_slug},
     entry::encode,
     error::invalid,
+    file_name::free_file_name,
     keys,
     links::{self, Parts, References},
     load::Stop,
@@ -69,7 +70,7 @@ impl BuildPage {
 pub enum BuildItem {
     /// A page. Siblings come in their order, parents before their children.
     Page(Box<BuildPage>),
-    /// A file, its bytes stored before.
+    /// A file, its bytes stored before. When one before it has its name, it gets a number.
     File(FileId, FileEntry),
     /// A reusable content; it needs a title.
     Reusable(ReusableId, ReusablePatch),
@@ -133,6 +134,8 @@ struct Builder {
     /// The children of each page, in their order, with the ranks they had.
     order: HashMap<Option<PageId>, Vec<(PageId, Option<Rank>)>>,
     slugs: HashSet<(Option<PageId>, String)>,
+    /// The names of files.
+    names: HashSet<String>,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, References)>,
     /// Sources whose texts are not at hand.
@@ -146,6 +149,7 @@ impl Builder {
             pages: HashMap::new(),
             order: HashMap::new(),
             slugs: HashSet::new(),
+            names: HashSet::new(),
             others: BTreeMap::new(),
             references: Vec::new(),
             stored: Vec::new(),
@@ -156,12 +160,7 @@ impl Builder {
     fn add(&mut self, item: BuildItem) -> ContentResult<Option<String>> {
         match item {
             BuildItem::Page(page) => self.add_page(*page),
-            BuildItem::File(id, entry) => {
-                if entry.name.trim().is_empty() {
-                    return Err(invalid("name", "is empty"));
-                }
-                self.add_other(keys::file(&id), encode(&entry)?, "file").map(|()| None)
-            }
+            BuildItem::File(id, entry) => self.add_file(&id, entry).map(|()| None),
             BuildItem::Reusable(id, fields) => self.add_reusable(&id, fields),
             BuildItem::Variable(name, value) => {
                 check_variables(&BTreeMap::from([(name.clone(), value.clone())]))?;
@@ -202,12 +201,20 @@ impl Builder {
         Ok(text_of(page.body))
     }
 
+    fn add_file(&mut self, id: &FileId, mut entry: FileEntry) -> ContentResult<()> {
+        if entry.name.trim().is_empty() {
+            return Err(invalid("name", "is empty"));
+        }
+        entry.name =
+            free_file_name(&entry.name, |name| Ok(!self.names.contains(name))).map_err(nothing_needed)?;
+        self.names.insert(entry.name.clone());
+        self.add_other(keys::file(id), encode(&entry)?, "file")?;
+        self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
+    }
+
     fn take_slug(&mut self, entry: &PageEntry, wanted: &str) -> ContentResult<String> {
         let is_free = |slug: &str| Ok(!self.slugs.contains(&(entry.parent.clone(), slug.to_owned())));
-        let slug = free_slug(wanted, is_free).map_err(|stop| match stop {
-            Stop::Fail(error) => error,
-            Stop::Need(_) => ContentError::Corrupt("an import needs nothing loaded".into()),
-        })?;
+        let slug = free_slug(wanted, is_free).map_err(nothing_needed)?;
         self.slugs.insert((entry.parent.clone(), slug.clone()));
         Ok(slug)
     }
@@ -281,6 +288,13 @@ impl Builder {
         }
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(entries)
+    }
+}
+
+fn nothing_needed(stop: Stop) -> ContentError {
+    match stop {
+        Stop::Fail(error) => error,
+        Stop::Need(_) => ContentError::Corrupt("an import needs nothing loaded".into()),
     }
 }
 

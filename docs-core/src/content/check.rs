@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use super::{
-    Content, ContentResult, LinkSource, LinkTarget, PageEntry, PageKind, ReusableEntry,
+    Content, ContentResult, FileEntry, LinkSource, LinkTarget, PageEntry, PageKind, ReusableEntry,
     entry::decode,
     keys,
     links::{self, Parts},
@@ -31,6 +31,7 @@ impl Content {
         let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
         let mut pages: BTreeMap<PageId, PageEntry> = BTreeMap::new();
         let mut derived: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
         let (mut sources, mut targets) = (Vec::new(), BTreeSet::new());
         let mut problems = Vec::new();
         for (key, value) in entries {
@@ -45,15 +46,21 @@ impl Content {
                     let entry: ReusableEntry = decode(&key, &value)?;
                     sources.push((LinkSource::Reusable(keys::id(&key)?), Parts::from(&entry)));
                 }
-                Some(keys::CHILD | keys::SLUG | keys::CONFLICTED | keys::LINK | keys::BACKLINK) => {
+                Some(
+                    keys::CHILD | keys::SLUG | keys::CONFLICTED | keys::LINK | keys::BACKLINK | keys::NAMED,
+                ) => {
                     derived.insert(key, value);
                 }
-                Some(keys::FILE | keys::VARIABLE) => {}
+                Some(keys::FILE) => {
+                    let entry: FileEntry = decode(&key, &value)?;
+                    expected.insert(keys::derived_of_file(&keys::id(&key)?, &entry), Bytes::new());
+                }
+                Some(keys::VARIABLE) => {}
                 _ => problems.push(format!("the key `{key}` is of no known class")),
             }
         }
-        let links = self.expected_links(domain, &sources, &targets).await?;
-        check_derived((&pages, links), &derived, &mut problems);
+        expected.extend(self.expected_links(domain, &sources, &targets).await?);
+        check_derived(&pages, expected, &derived, &mut problems);
         for (id, entry) in &pages {
             check_page(&pages, id, entry, &mut problems);
         }
@@ -90,11 +97,11 @@ impl Content {
 }
 
 fn check_derived(
-    (pages, links): (&BTreeMap<PageId, PageEntry>, BTreeMap<Key, Bytes>),
+    pages: &BTreeMap<PageId, PageEntry>,
+    mut expected: BTreeMap<Key, Bytes>,
     found: &BTreeMap<Key, Bytes>,
     problems: &mut Vec<String>,
 ) {
-    let mut expected: BTreeMap<Key, Bytes> = links;
     for (id, entry) in pages {
         for (key, value) in keys::derived(id, entry) {
             if expected.insert(key.clone(), value).is_some() {

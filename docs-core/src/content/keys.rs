@@ -7,6 +7,7 @@
 //! | `k!<parent>!<rank>!<page>` | derived: the order of children |
 //! | `s!<parent>!<slug>` | derived: the page that has the slug among its siblings |
 //! | `c!<page>` | derived: the page has something a merge could not unite |
+//! | `n!<name>!<file>` | derived: the file has the name |
 //! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
 //! | `b!<target>!<source>` | derived: something links there, whether or not it exists |
 //!
@@ -16,7 +17,7 @@
 
 use bytes::Bytes;
 
-use super::{ContentError, ContentResult, PageEntry, Rank};
+use super::{ContentError, ContentResult, FileEntry, PageEntry, Rank};
 use crate::{
     model::{FileId, PageId, ReusableId},
     store::{Key, KeyBuf, key::last_segment},
@@ -31,6 +32,7 @@ pub(crate) const SLUG: &str = "s";
 pub(crate) const CONFLICTED: &str = "c";
 pub(crate) const LINK: &str = "l";
 pub(crate) const BACKLINK: &str = "b";
+pub(crate) const NAMED: &str = "n";
 
 /// The classes of records that link or are linked to, in key order.
 pub(crate) const LINKED: [&str; 3] = [FILE, PAGE, REUSABLE];
@@ -67,6 +69,16 @@ pub(crate) fn slug(parent: Option<&PageId>, slug: &str) -> Key {
 
 pub(crate) fn conflicted(id: &PageId) -> Key {
     KeyBuf::new(CONFLICTED).part(id.as_str()).key()
+}
+
+/// The files that have a name: more than one only after a merge.
+pub(crate) fn named(name: &str) -> KeyBuf {
+    KeyBuf::new(NAMED).part(name)
+}
+
+/// The entry that follows from a file record.
+pub(crate) fn derived_of_file(id: &FileId, entry: &FileEntry) -> Key {
+    named(&entry.name).part(id.as_str()).key()
 }
 
 /// The range of a class of entries.

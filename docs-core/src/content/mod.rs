@@ -14,6 +14,7 @@ mod edit;
 mod entry;
 mod error;
 mod facade;
+mod file_name;
 pub mod gitsync;
 mod keys;
 mod links;
@@ -40,6 +41,7 @@ pub use entry::{
 };
 pub use error::{ContentError, ContentResult};
 pub use facade::Content;
+pub use file_name::is_numbered;
 pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};

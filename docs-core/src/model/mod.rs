@@ -4,6 +4,7 @@
 //! made from the same lines that enforce it.
 
 mod change_request;
+mod changes;
 mod comment;
 mod customization;
 mod document;
@@ -22,6 +23,7 @@ mod text;
 mod user;
 
 pub use change_request::*;
+pub use changes::*;
 pub use comment::*;
 pub use customization::*;
 pub use document::*;

@@ -10,7 +10,7 @@ mod write;
 
 use std::sync::Arc;
 
-use super::{Actor, ContentOf, Platform, access, change_requests};
+use super::{Actor, ContentOf, Platform, Version, access, change_requests};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -383,7 +383,10 @@ impl Place {
     /// Finds it, where the actor may see it.
     pub(super) async fn find(tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Self> {
         let access = access::space(tx, actor, &of.space).await?;
-        let request = match &of.request {
+        if let Version::Revision(_) = of.version {
+            return Err(Error::invalid("version", "comments stand at a space or a change request"));
+        }
+        let request = match of.request_name() {
             None => None,
             Some(name) => Some(change_requests::find(tx, &of.space, name).await?),
         };

@@ -298,10 +298,10 @@ impl Platform {
         let tx = self.read().await?;
         let at = self.locate(&tx, actor, of).await?;
         let limit = checked_limit(page)?;
-        let mut parts = vec![of.space.as_str(), of.request.as_deref().unwrap_or("")];
+        let mut parts = of.names().to_vec();
         parts.extend(named);
         let fingerprint = cursor_fingerprint(&parts, false);
-        let request = match &of.request {
+        let request = match of.request_name() {
             None => None,
             Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
         };

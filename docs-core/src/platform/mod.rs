@@ -25,8 +25,8 @@ use std::{fmt, sync::Arc};
 
 pub use change_requests::RequestFilter;
 pub use comments::{CommentQuery, Thread};
-pub use content::{ContentOf, Shown};
-pub use files::media_type;
+pub use content::{ContentOf, Shown, Version};
+pub use files::{StoredFile, media_type};
 pub use links::RequestLinkFilter;
 pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};

@@ -9,6 +9,7 @@ mod jobs;
 mod links;
 mod lists;
 mod reviews;
+mod revisions;
 mod setup;
 mod spaces;
 mod states;

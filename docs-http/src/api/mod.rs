@@ -45,7 +45,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         users::Users(platform.clone()),
         orgs::Orgs(platform.clone()),
         spaces::Spaces(platform.clone()),
-        content::Content(platform.clone()),
+        content::content(platform),
         links::Links(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),
@@ -64,7 +64,7 @@ enum Tag {
     Organizations,
     /// Containers of pages and files.
     Spaces,
-    /// Pages and files, live or in a change request.
+    /// Pages and files, live, in a change request or in any revision.
     Content,
     /// Changes in the making.
     ChangeRequests,

@@ -84,6 +84,7 @@ async fn filled() -> (Server, Vec<String>) {
     }
     let org = format!("/v1/orgs/{}", s.org);
     let requests = format!("/v1/spaces/{space}/change-requests");
+    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
     let lists = vec![
         comments.clone(),
         format!("{comments}?order=asc"),
@@ -96,6 +97,7 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{comments}/{comment}/replies"),
         format!("{request}/reviews"),
         "/v1/orgs".to_owned(),
+        format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("{org}/spaces"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),

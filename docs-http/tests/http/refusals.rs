@@ -28,7 +28,8 @@ impl World {
     async fn new() -> Self {
         let s = Server::new().await;
         let space = s.space().await;
-        s.repository.put("README.md", "# Start\n");
+        s.repository.put("README.md", "# Start\n\nHello.\n");
+        s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the gap.\n");
         s.repository.put("a.svg", "<svg/>");
         let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
         s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
@@ -57,6 +58,9 @@ impl World {
             ("pagePath", content["pages"][0]["path"].as_str().expect("a path").to_owned()),
             ("fileId", id(&content["files"][0])),
             ("userId", id(&s.get("/v1/user").await)),
+            ("revisionId", id(&content)),
+            ("reusableContentId", id(&content["reusableContents"][0])),
+            ("documentId", content["pages"][0]["documentId"].as_str().expect("an id").to_owned()),
         ]);
         let (names, names_in_request) = discussed(&s, names).await;
         Self { s, names, names_in_request }

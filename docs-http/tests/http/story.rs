@@ -260,6 +260,7 @@ async fn repository(s: &Server, space: &str) {
     s.repository.put("README.md", "---\nicon: star\ndescription: Hello\n---\n\n# Start\n\n[a](a.svg)\n");
     s.repository.put("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"2\" height=\"1\"/>");
     s.repository.put("part/one.md", "# One\n");
+    s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the gap.\n");
     let summary = "# Summary\n\n* [Start](README.md)\n* [Away](https://away.example/)\n\n## Part\n\n* [One](part/one.md)\n";
     s.repository.put("SUMMARY.md", summary);
     let path = format!("/v1/spaces/{space}");
@@ -319,8 +320,12 @@ async fn change_requests(s: &Server, space: &str) {
 
 async fn content(s: &Server, space: &str) {
     let space = format!("/v1/spaces/{space}");
-    for base in [space.clone(), format!("{space}/change-requests/2")] {
-        let base = format!("{base}/content");
+    let head = id(&s.get(&format!("{space}/content")).await);
+    for base in [
+        format!("{space}/content"),
+        format!("{space}/change-requests/2/content"),
+        format!("{space}/revisions/{head}"),
+    ] {
         let revision = s.get(&base).await;
         has(&revision, &["object", "id", "parents", "type", "pages", "files", "reusableContents"]);
         has(&revision, &["createdAt", "urls.app", "files[].downloadURL"]);
@@ -338,7 +343,10 @@ async fn content(s: &Server, space: &str) {
             has(&page, DOCUMENT);
             has(&page, &["markdown"]);
             assert_eq!(page.get("git"), None);
-            let path = format!("{base}/{at}?format=document");
+            let page = s.get(&format!("{base}/{at}?format=document&evaluated=deterministic-only")).await;
+            has(&page, &["document.object", "document.data", "document.nodes"]);
+            assert_eq!(page.get("markdown"), None);
+            let path = format!("{base}/{at}?format=html");
             let told = s.ask("GET", &path, &s.admin, None).await;
             assert!(told.refused(400, &path).starts_with("format: "));
         }
@@ -349,7 +357,24 @@ async fn content(s: &Server, space: &str) {
             assert_eq!(s.get(&format!("{base}/files/{}?computed=false", id(file))).await, *file);
         }
         assert!(files["items"].to_string().contains("\"git\""), "{files}");
+        let reusable = &revision["reusableContents"][0];
+        has(reusable, &["id", "title", "document", "git.oid", "git.path"]);
+        let path = format!("{base}/reusable-contents/{}", id(reusable));
+        assert_eq!(s.get(&format!("{path}?metadata=true&computed=true")).await, *reusable);
+        assert_eq!(s.get(&format!("{path}?metadata=false")).await.get("git"), None);
+        let document = reusable["document"].as_str().expect("an id");
+        has(
+            &s.get(&format!("{space}/documents/{document}?schema=current")).await,
+            &["object", "data", "nodes"],
+        );
+        if base.contains("/revisions/") {
+            has(&s.get(&format!("{path}/document?evaluated=false")).await, &["object", "data", "nodes"]);
+            let path = format!("{base}/page/{}/document?evaluated=deterministic-only", id(start));
+            has(&s.get(&path).await, &["object", "data", "nodes"]);
+            has(&s.get(&format!("{base}/changes?metadata=false&computed=false")).await, &["changes"]);
+        }
     }
+    has(&s.get(&format!("{space}/change-requests/2/changes")).await, &["changes"]);
     let last = s.get(&format!("{space}/content")).await;
     has(&last, &["mergedFrom.number"]);
     assert_eq!(last["type"], "merge");
@@ -396,6 +421,8 @@ async fn links(s: &Server, space: &str) {
     assert_eq!(all["items"][1]["targetReference"], json!({ "kind": "url", "url": "https://away.example/" }));
     let request = s.get(&format!("{request}/links?brokenContext=change-request")).await;
     has(&request, &["stats.broken.changeRequest"]);
+}
+
 async fn discussion(s: &Server, space: &str) {
     let space = format!("/v1/spaces/{space}");
     let page = id(&s.get(&format!("{space}/content/pages")).await["pages"][0]);
@@ -556,7 +583,14 @@ async fn the_document_declares_the_parameters_that_clients_send() {
     {
         assert!(of(id).is_superset(&BTreeSet::from(["metadata", "computed"])), "{id}");
     }
-    for id in ["getPageById", "getPageByPath", "getPageInChangeRequestById", "getPageInChangeRequestByPath"] {
+    for id in [
+        "getPageById",
+        "getPageByPath",
+        "getPageInChangeRequestById",
+        "getPageInChangeRequestByPath",
+        "getPageInRevisionById",
+        "getPageInRevisionByPath",
+    ] {
         let all = BTreeSet::from(["metadata", "computed", "evaluated", "format"]);
         assert_eq!(*of(id), all, "{id}");
     }

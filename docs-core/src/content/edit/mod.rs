@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 pub use self::patch::{NewBody, PagePatch, ReusablePatch};
 pub(crate) use self::{
     patch::check_variables,
-    place::{appended, free_slug},
+    place::{appended, first_free, free_slug},
 };
 use super::{
     Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
@@ -104,7 +104,7 @@ pub enum Edit {
         /// The page.
         page: PageId,
     },
-    /// Adds or replaces a file. Its bytes were stored before.
+    /// Adds or replaces a file. Its bytes were stored before. When another file has its name, it gets a number.
     PutFile {
         /// The file.
         file: FileId,

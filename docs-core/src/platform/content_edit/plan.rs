@@ -129,8 +129,8 @@ impl Plan {
     }
 
     /// The files that the request inserts.
-    pub(super) fn files(&self) -> impl Iterator<Item = (&FileId, &FileEntry)> {
-        self.files.iter().filter_map(|(id, file)| Some((id, file.as_ref()?)))
+    pub(super) fn files(&self) -> impl Iterator<Item = &FileId> {
+        self.files.iter().map(|(id, _)| id)
     }
 
     /// Stores the bytes of the request's files; a second time does nothing.

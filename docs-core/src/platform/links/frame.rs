@@ -13,10 +13,7 @@ use crate::{
         Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Space,
         VersionContext,
     },
-    platform::{
-        Platform,
-        content::{Shown, document_id},
-    },
+    platform::{Platform, content::Shown},
     store::{
         Tx,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
@@ -132,7 +129,7 @@ impl Platform {
         let mut things = HashMap::new();
         for (id, found) in pages.iter().zip(frame.view.pages_with_paths(&pages).await?) {
             let Some((entry, path)) = found else { continue };
-            let page = self.page_view(space, (id, &entry, &path), Vec::new(), shown);
+            let page = self.page_view(space, (id, &entry, &path), Vec::new(), shown)?;
             things.insert(LinkTarget::Page(id.clone()), Thing::Page(page));
         }
         for (id, found) in files.iter().zip(frame.view.files_by_id(&files).await?) {
@@ -142,8 +139,7 @@ impl Platform {
         }
         for (id, found) in reusables.iter().zip(frame.view.reusables_by_id(&reusables).await?) {
             let Some(entry) = found else { continue };
-            let document = document_id(&entry.body);
-            let content = ReusableContent { id: id.clone(), document, title: entry.title, git: entry.git };
+            let content = self.reusable_view(space, id.clone(), entry, shown)?;
             things.insert(LinkTarget::Reusable(id.clone()), Thing::Reusable(content));
         }
         Ok(Things(things))

@@ -12,6 +12,7 @@ use crate::{
             Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath,
             RepoTree, Warning, references, variables,
         },
+        is_numbered,
         markdown::{PageSource, parse_page},
     },
     model::{ContentRef, FileId, GitBlob, PageId, ReusableId, without_nul},
@@ -184,25 +185,31 @@ impl<'a> Importer<'a> {
     }
 
     /// Adds the files. One that was there with the same bytes is not read again.
+    ///
+    /// Files of several folders can have one name, of which only the first has no number. Those that were there before
+    /// come first and keep what they were called.
     async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
+        let mut new = Vec::new();
         for asset in &plan.assets {
             let git = self.git_of(&asset.file);
             let before = self.before.files.get(asset.file.path.as_str());
             let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
+            let called = before.map(|(_, entry)| &entry.name).filter(|name| is_numbered(name, &asset.name));
+            let name = called.unwrap_or(&asset.name).clone();
             let (id, entry) = match (before, same) {
-                (_, Some((id, entry))) => {
-                    (id.clone(), FileEntry { name: asset.name.clone(), ..entry.clone() })
-                }
+                (_, Some((id, entry))) => (id.clone(), FileEntry { name, ..entry.clone() }),
                 (before, None) => {
                     let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
                     let bytes = self.checkout.read(asset.file.source.as_str()).await.map_err(git_error)?;
-                    let new = NewFile { name: &asset.name, content_type: None, bytes, git };
-                    (id, self.platform.store_file(&self.space.domain, new).await?)
+                    let file = NewFile { name: &name, content_type: None, bytes, git };
+                    (id, self.platform.store_file(&self.space.domain, file).await?)
                 }
             };
             self.files.insert(asset.file.path.clone(), id.clone());
-            items.push(BuildItem::File(id, entry));
+            let is_known = self.before.files.contains_key(asset.file.path.as_str());
+            if is_known { &mut *items } else { &mut new }.push(BuildItem::File(id, entry));
         }
+        items.append(&mut new);
         Ok(())
     }
 
