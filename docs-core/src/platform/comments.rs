@@ -82,9 +82,9 @@ impl Platform {
         let filters = format!("{:?}", (&query.target_page, &query.authors));
         let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, filters };
         let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
+        while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
             for (row, author) in &rows {
-                let fits = !nothing && (query.authors.is_empty() || is_of(author, &query.authors)?);
+                let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
                 let comment = if fits { Some(comment_of(row)?) } else { None };
                 if !list.offer(row, comment) {
                     break;
