@@ -17,7 +17,7 @@ use super::{
     Act, Answer, read, told, walk,
 };
 
-const EMOJI: &[&str] = &["👍", "🎉", "1f44d", "❤", "no emoji"];
+const EMOJI: &[&str] = &["👍", "👍", "👍", "🎉", "🎉", "1f44d", "❤", "👀", "👀", "no emoji"];
 
 impl Act<'_> {
     pub(super) async fn comments(&mut self, what: What) -> Answer {
@@ -103,7 +103,7 @@ impl Act<'_> {
                 told(p.submit_review(&me, of, new).await)
             }
             What::AskReviewers if self.dice.chance(20) => {
-                let user = id(&self.somebody());
+                let user = id(one(&mut self.dice, &self.known.users));
                 told(p.remove_requested_reviewer(&me, of, &user).await)
             }
             What::AskReviewers => {
