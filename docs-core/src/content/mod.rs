@@ -13,6 +13,8 @@ mod diff;
 mod edit;
 mod entry;
 mod error;
+mod evaluate;
+pub mod expression;
 mod facade;
 pub mod gitsync;
 mod keys;
@@ -38,6 +40,7 @@ pub use entry::{
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
+pub use evaluate::{Evaluated, NotAMode, evaluate};
 pub use facade::Content;
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
