@@ -144,16 +144,15 @@ fn values_are_written_in_links_annotations_code_cells_and_expandables() {
 
 #[test]
 fn frames_that_lose_all_they_hold_go_and_places_stay() {
-    let hidden = when("false", &[p("x")]);
-    let list = block("list-unordered", &[block("list-item", &[hidden.clone()])]);
-    let quote = block("blockquote", &[hidden.clone()]);
+    let hidden = || when("false", &[p("x")]);
+    let list = block("list-unordered", &[block("list-item", &[hidden()])]);
+    let quote = block("blockquote", &[hidden()]);
     assert_eq!(all(&[list, quote]), json!([]));
 
-    let half =
-        block("list-unordered", &[block("list-item", &[hidden.clone()]), block("list-item", &[p("y")])]);
+    let half = block("list-unordered", &[block("list-item", &[hidden()]), block("list-item", &[p("y")])]);
     assert_eq!(all(&[half]), json!([block("list-unordered", &[block("list-item", &[p("y")])])]));
 
-    let tabs = block("tabs", &[block("tabs-item", &[hidden.clone()]), block("tabs-item", &[p("y")])]);
+    let tabs = block("tabs", &[block("tabs-item", &[hidden()]), block("tabs-item", &[p("y")])]);
     let shown = block("tabs", &[block("tabs-item", &[p("")]), block("tabs-item", &[p("y")])]);
     assert_eq!(all(&[tabs]), json!([shown]));
 

@@ -74,7 +74,7 @@ impl Machine<'_> {
                 number::parse(text)
             }
             Value::Array(_) | Value::Object(_) | Value::Function(_) | Value::Regex(_) => {
-                number::parse(&*self.text(value)?)
+                number::parse(&self.text(value)?)
             }
         })
     }

@@ -54,15 +54,7 @@ pub(super) fn call(
             let to = place(machine, args, 1, items.len(), items.len())?;
             machine.array(items.get(from..to).unwrap_or_default().to_vec())
         }
-        "with" => {
-            let at = at_index(machine, args, items.len())?;
-            let mut items = items.to_vec();
-            match at.and_then(|at| items.get_mut(at)) {
-                None => return Err(EvalError::wrong("`with` takes the place of an item")),
-                Some(item) => *item = arg(args, 1).clone(),
-            }
-            machine.array(items)
-        }
+        "with" => with(machine, items.to_vec(), args),
         "reverse" | "toReversed" => machine.array(items.iter().rev().cloned().collect()),
         "sort" | "toSorted" => {
             let sorted = sort(machine, items.to_vec(), arg(args, 0))?;
@@ -104,6 +96,15 @@ pub(super) fn call(
     }
 }
 
+fn with(machine: &mut Machine<'_>, mut items: Vec<Value>, args: &[Value]) -> Eval<Value> {
+    let at = at_index(machine, args, items.len())?;
+    match at.and_then(|at| items.get_mut(at)) {
+        None => return Err(EvalError::wrong("`with` takes the place of an item")),
+        Some(item) => *item = arg(args, 1).clone(),
+    }
+    machine.array(items)
+}
+
 fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Value]) -> Eval<Value> {
     let what = arg(args, 0);
     machine.charge(items.len())?;
@@ -140,7 +141,7 @@ fn flatten(machine: &mut Machine<'_>, items: &[Value], depth: f64, all: &mut Vec
     Ok(())
 }
 
-fn function<'a>(args: &'a [Value]) -> Eval<&'a Value> {
+fn function(args: &[Value]) -> Eval<&Value> {
     match arg(args, 0) {
         function @ Value::Function(_) => Ok(function),
         _ => Err(EvalError::wrong("a function is asked for, like `x => x.name`")),

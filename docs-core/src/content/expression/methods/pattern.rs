@@ -188,16 +188,12 @@ fn expand(
                 out.push('$');
                 1
             }
-            Some(b'&') => {
-                push((from, to));
-                1
-            }
-            Some(b'`') => {
-                push((0, from));
-                1
-            }
-            Some(b'\'') => {
-                push((to, text.len()));
+            Some(sign @ (b'&' | b'`' | b'\'')) => {
+                push(match sign {
+                    b'&' => (from, to),
+                    b'`' => (0, from),
+                    _ => (to, text.len()),
+                });
                 1
             }
             Some(b'0'..=b'9') if two.or(one).is_some() => {
