@@ -77,7 +77,12 @@ impl Compiler {
     fn repeat(&mut self, part: &Part, count: (usize, Option<usize>), greedy: Greedy) -> Result<(), String> {
         let (least, most) = count;
         for _ in 0..least {
+            let before = self.steps.len();
             self.once(part)?;
+            // Nothing, however often, is nothing; counting it within itself would take forever.
+            if self.steps.len() == before {
+                break;
+            }
         }
         let split = |here: usize, after: usize| match greedy {
             Greedy::Yes => Step::Split(here + 1, after),

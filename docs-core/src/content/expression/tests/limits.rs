@@ -97,6 +97,14 @@ fn what_grows_without_bound_ends_in_an_error() {
 }
 
 #[test]
+fn repetitions_that_multiply_are_refused_or_cost_nothing() {
+    let nested = |inner: &str| format!("/{}{inner}{}/.test('')", "(?:".repeat(20), "){1000}".repeat(20));
+    assert_eq!(value(&nested("")), "true");
+    let refused = value(&nested("a"));
+    assert!(refused.ends_with("is a regular expression with too many repetitions"), "{refused}");
+}
+
+#[test]
 fn ten_thousand_items_can_be_asked() {
     let all = "'x'.repeat(10000).split('')";
     assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
