@@ -13,6 +13,8 @@ mod diff;
 mod edit;
 mod entry;
 mod error;
+mod evaluate;
+pub mod expression;
 mod facade;
 mod file_name;
 pub mod gitsync;
@@ -40,6 +42,7 @@ pub use entry::{
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
+pub use evaluate::{Evaluated, NotAMode, evaluate};
 pub use facade::Content;
 pub use file_name::is_numbered;
 pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};

@@ -250,6 +250,20 @@ async fn pages_move_by_into_and_at() {
 }
 
 #[tokio::test]
+async fn a_condition_that_cannot_be_read_is_refused_with_its_place() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let a = draft.insert("A", "").await;
+    let change = |condition: &str| json!([{ "operation": "update_page", "page": a, "condition": condition }]);
+    let error = draft.edit(change("visitor.claims.plan = 'pro'")).await.expect_err("an assignment");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("condition: character 21 is an assignment"), "{}", error.message());
+    for right in ["visitor.claims.plan == 'pro'", ""] {
+        draft.edit(change(right)).await.expect(right);
+    }
+}
+
+#[tokio::test]
 async fn files_are_listed_in_pages_of_one_revision() {
     let w = World::new().await;
     let draft = Draft::new(&w, &space(&w).await).await;

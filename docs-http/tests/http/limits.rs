@@ -137,7 +137,7 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
         content("changes[0].title", request, (1, 1000), Text::Any, new("title")),
         content("changes[0].slug", request, (0, 100), Text::Plain, set("slug")),
         content("changes[0].description", request, (0, 1000), Text::Any, set("description")),
-        content("changes[0].condition", request, (0, 1024), Text::Any, set("condition")),
+        content("changes[0].condition", request, (0, 1024), Text::Plain, set("condition")),
         content("changes[0].emoji", request, (1, 50), Text::Any, set("emoji")),
         content("changes[0].icon", request, (1, 50), Text::Plain, set("icon")),
         content("changes[0].ref", request, (1, 256), Text::After("ref-"), new("ref")),
