@@ -27,7 +27,8 @@ impl Authenticator for Platform {
     }
 }
 
-/// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths.
+/// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
+/// are below `/files`.
 ///
 /// ```
 /// use docs_core::Platform;
