@@ -1,6 +1,9 @@
 //! Documents as a visitor sees them: conditions decided, values in the text (SPEC 4.7 `evaluated`).
 
-use std::{mem, str::FromStr};
+use std::mem;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::expression::{self, Budget, Claims, Context, Expression, MAX_STEPS};
 use crate::model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode};
@@ -9,32 +12,18 @@ use crate::model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Lea
 const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
 
 /// What of a document is evaluated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Evaluated {
     /// Nothing: conditions and expressions stay where they are.
     #[default]
+    #[serde(rename = "false")]
     No,
     /// Everything.
+    #[serde(rename = "true")]
     Yes,
     /// What variables and claims with known values decide. The rest stays for the client, which knows the visitor.
+    #[serde(rename = "deterministic-only")]
     DeterministicOnly,
-}
-
-/// The text names no mode of evaluation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("must be `true`, `false` or `deterministic-only`")]
-pub struct NotAMode;
-
-impl FromStr for Evaluated {
-    type Err = NotAMode;
-    fn from_str(text: &str) -> Result<Self, NotAMode> {
-        match text {
-            "false" => Ok(Self::No),
-            "true" => Ok(Self::Yes),
-            "deterministic-only" => Ok(Self::DeterministicOnly),
-            _ => Err(NotAMode),
-        }
-    }
 }
 
 /// Evaluates a document.

@@ -43,7 +43,7 @@ pub use entry::{
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
-pub use evaluate::{Evaluated, NotAMode, evaluate};
+pub use evaluate::{Evaluated, evaluate};
 pub use facade::Content;
 pub use file_name::is_numbered;
 pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};

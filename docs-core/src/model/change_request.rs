@@ -8,7 +8,7 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    ChangeRequestId, Emoji, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
+    ChangeRequestId, Document, Emoji, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
     list::constants, text::given,
 };
 
@@ -260,8 +260,8 @@ pub struct PageFields {
 pub struct DocumentInput {
     /// Markdown, with front matter if wanted.
     pub markdown: Option<String>,
-    /// A document tree. Only Markdown is taken: a tree is refused.
-    pub document: Option<Value>,
+    /// A document tree, instead of Markdown. Blocks that the page has keep the Markdown that they have.
+    pub document: Option<Document>,
 }
 
 /// Changes a page.

@@ -2,11 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
-    ChangeRequestId, CommentId, CommentReplyId, Emoji, PageBase, ReviewId, RevisionId, SpaceId, Text,
-    Timestamp, User, UserUrls, list::constants, text::given,
+    ChangeRequestId, CommentId, CommentReplyId, Document, Emoji, PageBase, ReviewId, RevisionId, SpaceId,
+    Text, Timestamp, User, UserUrls, list::constants, text::given,
 };
 
 constants! {
@@ -122,18 +121,7 @@ pub enum CommentBody {
     /// As Markdown.
     Markdown(String),
     /// As a document tree.
-    Document(Value),
-}
-
-/// In which form bodies are answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum BodyFormat {
-    /// Markdown.
-    #[default]
-    Markdown,
-    /// A document tree.
-    Document,
+    Document(Document),
 }
 
 /// What a comment is about.
@@ -202,7 +190,7 @@ pub struct CommentInput {
     pub markdown: Option<CommentText>,
     /// A document tree.
     #[serde(default, deserialize_with = "given")]
-    pub document: Option<Value>,
+    pub document: Option<Document>,
 }
 
 /// A comment to post.

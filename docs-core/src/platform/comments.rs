@@ -14,7 +14,7 @@ use super::{Actor, ContentOf, Platform, Version, access, change_requests};
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        BodyFormat, Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ListOrder, Member,
+        Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, ListOrder, Member,
         MemberObject, NodeKey, PageId, PostComment, PostCommentReply, RevisionId, UpdateComment,
         UpdateCommentReply, User, UserId,
     },
@@ -29,7 +29,7 @@ use crate::{
 };
 
 pub(super) use self::{
-    text::{check_format, text_of},
+    text::text_of,
     view::Reader,
     write::{PURGE_REPLIES, drop_some},
 };
@@ -46,7 +46,7 @@ pub struct CommentQuery {
     /// Only those of these users; of all when empty.
     pub authors: Vec<String>,
     /// The form of what they say.
-    pub format: BodyFormat,
+    pub format: ContentFormat,
 }
 
 /// A comment, and where it is: what replies belong to.
@@ -70,7 +70,6 @@ impl Platform {
         query: &CommentQuery,
         page: &PageRequest,
     ) -> Result<Page<Comment>> {
-        check_format(query.format)?;
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, of).await?;
         let board = place.board();
@@ -137,15 +136,19 @@ impl Platform {
         };
         let thread = Thread { of: of.clone(), comment: record.id.clone() };
         self.write(&write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
-        self.get_comment(actor, &thread, BodyFormat::default()).await
+        self.get_comment(actor, &thread, ContentFormat::default()).await
     }
 
     /// Reads a comment.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_comment(&self, actor: &Actor, thread: &Thread, format: BodyFormat) -> Result<Comment> {
-        check_format(format)?;
+    pub async fn get_comment(
+        &self,
+        actor: &Actor,
+        thread: &Thread,
+        format: ContentFormat,
+    ) -> Result<Comment> {
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, &thread.of).await?;
         let record = place.comment(&tx, &thread.comment).await?;
@@ -178,7 +181,7 @@ impl Platform {
             now: self.now(),
         };
         self.write(&operation).await?;
-        self.get_comment(actor, thread, BodyFormat::default()).await
+        self.get_comment(actor, thread, ContentFormat::default()).await
     }
 
     /// Deletes a comment and its replies. Answers whether there was one: a comment that is missing, or that the actor
@@ -206,10 +209,9 @@ impl Platform {
         &self,
         actor: &Actor,
         thread: &Thread,
-        format: BodyFormat,
+        format: ContentFormat,
         page: &PageRequest,
     ) -> Result<Page<CommentReply>> {
-        check_format(format)?;
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, &thread.of).await?;
         let comment = place.comment(&tx, &thread.comment).await?;
@@ -242,9 +244,8 @@ impl Platform {
         actor: &Actor,
         thread: &Thread,
         new: PostCommentReply,
-        format: BodyFormat,
+        format: ContentFormat,
     ) -> Result<CommentReply> {
-        check_format(format)?;
         let text = text_of(&new.body, "body")?;
         let operation = write::Reply {
             actor: actor.clone(),
@@ -265,9 +266,8 @@ impl Platform {
         actor: &Actor,
         thread: &Thread,
         id: &CommentReplyId,
-        format: BodyFormat,
+        format: ContentFormat,
     ) -> Result<CommentReply> {
-        check_format(format)?;
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, &thread.of).await?;
         let record = place.reply(&tx, &thread.comment, id).await?;
@@ -299,7 +299,7 @@ impl Platform {
             now: self.now(),
         };
         self.write(&operation).await?;
-        self.get_reply(actor, thread, id, BodyFormat::default()).await
+        self.get_reply(actor, thread, id, ContentFormat::default()).await
     }
 
     /// Deletes a reply. Answers whether there was one: a reply that is missing, or that the actor may not see, is none.
@@ -365,7 +365,7 @@ impl Platform {
             Some(node) => {
                 let missing = || Error::invalid("node", "the page has no such block");
                 let block = now.block(&node).ok_or_else(missing)?;
-                Some((node, block.preview))
+                Some((node, Some(block)))
             }
         };
         Ok(PageTarget { page: now.base, path: now.path, node })

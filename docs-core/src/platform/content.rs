@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{Actor, Platform, access, change_requests};
 use crate::{
     Error, Result,
-    content::{ContentError, PageEntry, Rendering, View},
+    content::{ContentError, Evaluated, PageEntry, Rendering, View, document},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
         RevisionId, RevisionObject, RevisionPage, RevisionType, RevisionUrls, SpaceId,
@@ -91,11 +91,13 @@ pub struct Shown {
     pub git: bool,
     /// How the content of a page is written.
     pub format: ContentFormat,
+    /// What of the content of a page is evaluated.
+    pub evaluated: Evaluated,
 }
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { git: true, format: ContentFormat::default() }
+        Self { git: true, format: ContentFormat::default(), evaluated: Evaluated::default() }
     }
 }
 
@@ -244,13 +246,21 @@ impl Platform {
         let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
         if let RevisionPage::Document(page) = &mut page {
             match shown.format {
-                ContentFormat::Markdown => {
+                ContentFormat::Markdown if shown.evaluated == Evaluated::No => {
                     page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
+                }
+                ContentFormat::Markdown => {
+                    let text = at.view.text(&entry.body, Rendering::Request).await?;
+                    let document = document::parse(&text);
+                    let document = at.evaluated(document, &entry.variables, shown.evaluated).await?;
+                    // Blocks in which there was nothing to evaluate stay as they were written.
+                    page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);
                 }
                 ContentFormat::Document if entry.body.is_empty() => {}
                 ContentFormat::Document => {
                     let text = at.view.text(&entry.body, Rendering::Request).await?;
-                    page.document = Some(documents::document_of(&text));
+                    let document = document::parse(&text);
+                    page.document = Some(at.evaluated(document, &entry.variables, shown.evaluated).await?);
                 }
             }
         }

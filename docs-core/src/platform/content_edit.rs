@@ -1,7 +1,9 @@
 //! Editing the content of a change request: five kinds of change, in order, all or none, one new revision.
 
+mod body;
 mod links;
 mod plan;
+mod revert;
 
 use std::sync::Arc;
 

@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use super::{
     Actor, ContentOf, Platform, access,
     change_requests::{find, require_living},
-    comments::{Place, Reader, check_format, drop_some, text_of},
+    comments::{Place, Reader, drop_some, text_of},
     people::later,
 };
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        BodyFormat, ChangeRequestStatus, CommentId, Contributor, RequestReviewers, RequestedReviewer,
+        ChangeRequestStatus, CommentId, ContentFormat, Contributor, RequestReviewers, RequestedReviewer,
         RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
         ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId,
     },
@@ -44,10 +44,9 @@ impl Platform {
         &self,
         actor: &Actor,
         of: (&SpaceId, &str),
-        format: BodyFormat,
+        format: ContentFormat,
         page: &PageRequest,
     ) -> Result<Page<Review>> {
-        check_format(format)?;
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, &ContentOf::request(of.0.clone(), of.1)).await?;
         let request = request_of(&place)?;
@@ -100,7 +99,7 @@ impl Platform {
         let key = ReviewRecord::at(&request_of(&place)?.id, &operation.id);
         let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
         let record = record.ok_or_else(|| Error::not_found("review"))?;
-        let reader = Reader { place: &place, actor, format: BodyFormat::default() };
+        let reader = Reader { place: &place, actor, format: ContentFormat::default() };
         let shown = self.review_views(tx, reader, &[record]).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
     }

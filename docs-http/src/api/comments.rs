@@ -3,7 +3,7 @@
 use docs_core::{
     Platform,
     model::{
-        BodyFormat, Comment, CommentReply, CommentStatus, List, ListOrder, Member, PostComment,
+        Comment, CommentReply, CommentStatus, ContentFormat, List, ListOrder, Member, PostComment,
         PostCommentReply, UpdateComment, UpdateCommentReply,
     },
     platform::{CommentQuery, ContentOf, Thread},
@@ -59,7 +59,7 @@ impl Comments {
         /// Only those of these users.
         authors: Query<Vec<String>>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<List<Comment>>> {
         let query = CommentQuery {
             status: status.0.unwrap_or_default(),
@@ -93,7 +93,7 @@ impl Comments {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<Comment>> {
         let thread = thread(of_space(&space), &comment)?;
         Ok(Reply(self.0.get_comment(&auth.0, &thread, format.0.unwrap_or_default()).await?))
@@ -156,7 +156,7 @@ impl Comments {
         /// Most items of a page; 50 when absent.
         limit: Query<Limit>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<List<CommentReply>>> {
         let (thread, page) = (thread(of_space(&space), &comment)?, page(cursor.0, limit.0));
         let format = format.0.unwrap_or_default();
@@ -176,7 +176,7 @@ impl Comments {
         #[oai(name = "commentId")] comment: Path<String>,
         new: Strict<PostCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
-        let format = BodyFormat::default();
+        let format = ContentFormat::default();
         Ok(Reply(self.0.post_reply(&auth.0, &thread(of_space(&space), &comment)?, new.0, format).await?))
     }
 
@@ -193,7 +193,7 @@ impl Comments {
         #[oai(name = "commentId")] comment: Path<String>,
         #[oai(name = "commentReplyId")] reply: Path<String>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_space(&space), &comment)?, id(&reply, "reply")?);
         let format = format.0.unwrap_or_default();
@@ -287,7 +287,7 @@ impl Comments {
         /// Only those of these users.
         authors: Query<Vec<String>>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<List<Comment>>> {
         let query = CommentQuery {
             status: status.0.unwrap_or_default(),
@@ -331,7 +331,7 @@ impl Comments {
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<Comment>> {
         let thread = thread(of_request(&space, &request), &comment)?;
         Ok(Reply(self.0.get_comment(&auth.0, &thread, format.0.unwrap_or_default()).await?))
@@ -401,7 +401,7 @@ impl Comments {
         /// Most items of a page; 50 when absent.
         limit: Query<Limit>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<List<CommentReply>>> {
         let (thread, page) = (thread(of_request(&space, &request), &comment)?, page(cursor.0, limit.0));
         let format = format.0.unwrap_or_default();
@@ -421,7 +421,7 @@ impl Comments {
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
         new: Strict<PostCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let format = format.0.unwrap_or_default();
@@ -446,7 +446,7 @@ impl Comments {
         #[oai(name = "commentId")] comment: Path<String>,
         #[oai(name = "commentReplyId")] reply: Path<String>,
         /// The form of what is said; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_request(&space, &request), &comment)?, id(&reply, "reply")?);
         let format = format.0.unwrap_or_default();

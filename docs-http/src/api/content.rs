@@ -2,6 +2,7 @@
 
 use docs_core::{
     Platform,
+    content::Evaluated,
     model::{
         ContentFormat, Document, List, Pages, ReusableContent, Revision, RevisionFile, RevisionPage,
         RevisionSemanticChanges,
@@ -43,22 +44,9 @@ fn shown(metadata: Query<bool>) -> Shown {
     Shown { git: metadata.0.unwrap_or(true), ..Shown::default() }
 }
 
-fn written(metadata: Query<bool>, format: Query<ContentFormat>) -> Shown {
-    Shown { format: format.0.unwrap_or_default(), ..shown(metadata) }
-}
-
-/// Whether expressions are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
-enum Evaluated {
-    /// They are.
-    #[serde(rename = "true")]
-    Yes,
-    /// They are answered as they were written.
-    #[serde(rename = "false")]
-    No,
-    /// Those that do not depend on the reader are.
-    #[serde(rename = "deterministic-only")]
-    Deterministic,
+fn written(metadata: Query<bool>, format: Query<ContentFormat>, evaluated: Query<Evaluated>) -> Shown {
+    let (format, evaluated) = (format.0.unwrap_or_default(), evaluated.0.unwrap_or_default());
+    Shown { format, evaluated, ..shown(metadata) }
 }
 
 /// The version of the schema of documents.
@@ -174,9 +162,8 @@ macro_rules! mount {
                 #[oai(name = "pageId")] page: Path<String>,
                 /// How the content is written; `markdown` when absent.
                 format: Query<ContentFormat>,
-                /// Accepted for clients that send it: expressions are answered as they were written.
-                #[oai(name = "evaluated")]
-                _evaluated: Query<Evaluated>,
+                /// What is decided and computed of conditions and expressions; nothing when absent.
+                evaluated: Query<Evaluated>,
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
                 /// Computed pages and contents are answered as they were written, whatever is asked.
@@ -184,7 +171,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionPage>> {
                 let (of, page) = ($content, id(&page, "page")?);
-                Ok(Reply(self.0.get_page(&auth.0, &of, &page, written(metadata, format)).await?))
+                Ok(Reply(self.0.get_page(&auth.0, &of, &page, written(metadata, format, evaluated)).await?))
             }
 
             #[doc = $path_title]
@@ -198,16 +185,15 @@ macro_rules! mount {
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// How the content is written; `markdown` when absent.
                 format: Query<ContentFormat>,
-                /// Accepted for clients that send it: expressions are answered as they were written.
-                #[oai(name = "evaluated")]
-                _evaluated: Query<Evaluated>,
+                /// What is decided and computed of conditions and expressions; nothing when absent.
+                evaluated: Query<Evaluated>,
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
                 /// Computed pages and contents are answered as they were written, whatever is asked.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionPage>> {
-                let how = written(metadata, format);
+                let how = written(metadata, format, evaluated);
                 Ok(Reply(self.0.get_page_by_path(&auth.0, &$content, &path, how).await?))
             }
 
@@ -356,12 +342,11 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
-        /// Accepted for clients that send it: expressions are answered as they were written.
-        #[oai(name = "evaluated")]
-        _evaluated: Query<Evaluated>,
+        /// What is decided and computed of conditions and expressions; nothing when absent.
+        evaluated: Query<Evaluated>,
     ) -> Answer<Reply<Document>> {
         let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
-        Ok(Reply(self.0.get_page_document(&auth.0, &of, &page).await?))
+        Ok(Reply(self.0.get_page_document(&auth.0, &of, &page, evaluated.0.unwrap_or_default()).await?))
     }
 
     /// Get the document of a reusable content of a revision
@@ -376,11 +361,12 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "reusableContentId")] reusable: Path<String>,
-        /// Accepted for clients that send it: expressions are answered as they were written.
-        #[oai(name = "evaluated")]
-        _evaluated: Query<Evaluated>,
+        /// What is decided and computed of conditions and expressions; nothing when absent.
+        evaluated: Query<Evaluated>,
     ) -> Answer<Reply<Document>> {
         let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
-        Ok(Reply(self.0.get_reusable_document(&auth.0, &of, &reusable).await?))
+        Ok(Reply(
+            self.0.get_reusable_document(&auth.0, &of, &reusable, evaluated.0.unwrap_or_default()).await?,
+        ))
     }
 }

@@ -3,7 +3,7 @@
 use docs_core::{
     Platform,
     model::{
-        BodyFormat, Contributor, List, RequestReviewers, RequestedReviewer, RequestedReviewers, Review,
+        ContentFormat, Contributor, List, RequestReviewers, RequestedReviewer, RequestedReviewers, Review,
         SubmitReview,
     },
 };
@@ -33,7 +33,7 @@ impl Reviews {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// The form of what reviewers say; `markdown` when absent, and the only one that is answered.
-        format: Query<BodyFormat>,
+        format: Query<ContentFormat>,
         /// The `next.page` of the page before.
         #[oai(name = "page")]
         cursor: Query<String>,

@@ -1,11 +1,9 @@
 //! What is said: the forms of a body, and emoji.
 
-use serde_json::Value;
-
 use crate::{
     Error, Result,
-    content::markdown::leading_emoji,
-    model::{BodyFormat, CommentBody, CommentInput, CommentText, Emoji},
+    content::{document, markdown::leading_emoji},
+    model::{CommentBody, CommentInput, CommentText, ContentFormat, Document, Emoji},
 };
 
 /// Most emoji that one request adds or removes.
@@ -13,21 +11,13 @@ const MAX_EMOJI: usize = 50;
 /// Asks for a character's form as a picture.
 const PICTURE: char = '\u{fe0f}';
 
-/// Refuses a form that bodies cannot be answered in.
-pub(in crate::platform) fn check_format(format: BodyFormat) -> Result<()> {
-    match format {
-        BodyFormat::Markdown => Ok(()),
-        BodyFormat::Document => document_of("").map(drop),
-    }
-}
-
 /// The text of a body; `field` is what the request calls it.
 pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<CommentText> {
     let (text, form) = match (&input.markdown, &input.document) {
         (Some(text), None) => (text.clone(), format!("{field}.markdown")),
         (None, Some(document)) => {
             let form = format!("{field}.document");
-            let text = CommentText::new(markdown_of(document, &form)?);
+            let text = CommentText::new(written(document, &form)?);
             (text.map_err(|error| Error::invalid(&form, error))?, form)
         }
         (None, None) => return Err(Error::invalid(field, "must have `markdown` or `document`")),
@@ -42,10 +32,10 @@ pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<
 }
 
 /// A text in the form that was asked for.
-pub(super) fn body_of(text: &CommentText, format: BodyFormat) -> Result<CommentBody> {
+pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody {
     match format {
-        BodyFormat::Markdown => Ok(CommentBody::Markdown(text.to_string())),
-        BodyFormat::Document => document_of(text).map(CommentBody::Document),
+        ContentFormat::Markdown => CommentBody::Markdown(text.to_string()),
+        ContentFormat::Document => CommentBody::Document(document::parse(text)),
     }
 }
 
@@ -70,14 +60,11 @@ pub(super) fn emoji_of(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
     each.collect()
 }
 
-/// The Markdown of a document tree.
-fn markdown_of(_document: &Value, field: &str) -> Result<String> {
-    Err(Error::invalid(field, "this server takes `markdown` only"))
-}
-
-/// Markdown as a document tree.
-fn document_of(_markdown: &str) -> Result<Value> {
-    Err(Error::invalid("format", "this server answers `markdown` only"))
+/// A document tree as Markdown.
+fn written(tree: &Document, field: &str) -> Result<String> {
+    let wrong = |error: document::Invalid| Error::invalid(&format!("{field}.{}", error.place), error.message);
+    document::check(tree).map_err(wrong)?;
+    document::print(tree).map_err(wrong)
 }
 
 /// The emoji that a text is, written in one way: characters rather than code points, and asking for the form as a
@@ -144,7 +131,7 @@ mod tests {
             (input(None, None), "body: must have"),
             (input(Some(""), None), "body.markdown: must not be empty"),
             (input(Some(" \n\t"), None), "body.markdown: must not be empty"),
-            (input(Some("a"), Some(Value::Null)), "body: must have"),
+            (input(Some("a"), Some(Document::default())), "body: must have"),
         ] {
             let error = text_of(&wrong, "body").expect_err("refused");
             assert!(error.message().starts_with(told), "{error}");

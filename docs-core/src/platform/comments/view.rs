@@ -8,10 +8,10 @@ use std::{
 use super::{Place, text::body_of};
 use crate::{
     Error, Result,
-    content::{PageEntry, PageKind, Rendering, View},
+    content::{PageEntry, PageKind, Rendering, View, document},
     model::{
-        BodyFormat, Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyObject,
-        CommentState, CommentTarget, EmojiReaction, PageBase, PageId, Reactor, User, UserId, UserUrls,
+        Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyObject, CommentState,
+        CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, User, UserId, UserUrls,
     },
     platform::{Actor, Platform, content::page_base},
     store::{
@@ -28,7 +28,7 @@ const USERS_AT_ONCE: usize = 1_000;
 pub(in crate::platform) struct Reader<'a> {
     pub(in crate::platform) place: &'a Place,
     pub(in crate::platform) actor: &'a Actor,
-    pub(in crate::platform) format: BodyFormat,
+    pub(in crate::platform) format: ContentFormat,
 }
 
 /// A page as it is now.
@@ -40,21 +40,10 @@ pub(super) struct PageNow {
 }
 
 impl PageNow {
-    /// A block of the page; `None` when it has no such block.
-    pub(super) fn block(&self, key: &str) -> Option<Block> {
-        self.markdown.as_deref().and_then(|markdown| block_preview(markdown, key))
+    /// What a block of the page says, cut where it is long; `None` when it has no such block.
+    pub(super) fn block(&self, key: &str) -> Option<String> {
+        self.markdown.as_deref().and_then(|markdown| document::block_text(markdown, key))
     }
-}
-
-/// A block of a page.
-pub(super) struct Block {
-    /// What it says, cut where it is long; unknown for blocks that cannot be looked into.
-    pub(super) preview: Option<String>,
-}
-
-/// Looks a block up by its key. Blocks have no keys yet, so every one is taken to be there.
-fn block_preview(_markdown: &str, _key: &str) -> Option<Block> {
-    Some(Block { preview: None })
 }
 
 impl Platform {
@@ -89,7 +78,7 @@ impl Platform {
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, &people)?,
                 replies: u64::try_from(replies).unwrap_or(0),
-                body: body_of(&posted.text, reader.format)?,
+                body: body_of(&posted.text, reader.format),
                 target: target(record, &pages),
                 urls: UserUrls { location: self.urls().comment(&record.board, &record.id) },
                 permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
@@ -116,7 +105,7 @@ impl Platform {
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, &people)?,
-                body: body_of(&posted.text, reader.format)?,
+                body: body_of(&posted.text, reader.format),
                 urls: UserUrls { location: self.urls().reply(&record.board, &record.comment, &record.id) },
                 permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
             })
@@ -184,7 +173,7 @@ impl Platform {
 
 async fn now(view: &View, id: &PageId, entry: &PageEntry, with_text: bool) -> Result<PageNow> {
     let markdown = match entry.kind {
-        PageKind::Document if with_text => Some(view.text(&entry.body, Rendering::Markers).await?),
+        PageKind::Document if with_text => Some(view.text(&entry.body, Rendering::Request).await?),
         _ => None,
     };
     let path = view.path_of(id).await?.unwrap_or_default();
@@ -223,7 +212,7 @@ fn target(record: &CommentRecord, pages: &BTreeMap<PageId, PageNow>) -> CommentT
     if let Some((node, preview)) = &then.node {
         let block = now.and_then(|now| now.block(node));
         outdated |= block.is_none();
-        let preview = block.and_then(|block| block.preview).or_else(|| preview.clone());
+        let preview = block.or_else(|| preview.clone());
         shown.node = Some(CommentNode { id: node.to_string(), preview });
     }
     let (base, path) = now.map_or((&then.page, &then.path), |now| (&now.base, &now.path));

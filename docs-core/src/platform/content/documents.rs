@@ -9,8 +9,11 @@
 use super::{ContentOf, Located};
 use crate::{
     Error, Result,
-    content::{Body, ContentError, Rendering, Term, Terms},
-    model::{Block, BlockKind, Document, Leaf, Node, PageId, ReusableId, SpaceId, TextNode},
+    content::{
+        Body, ContentError, Evaluated, Rendering, Term, Terms, document, evaluate,
+        expression::{Claims, Context},
+    },
+    model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{Actor, Platform, access},
     store::Hash,
 };
@@ -57,17 +60,23 @@ impl Platform {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
         })?;
-        Ok(document_of(&text))
+        Ok(document::parse(&text))
     }
 
     /// Reads the document of a page.
     ///
     /// # Errors
     /// `NotFound`, also when the page has no content.
-    pub async fn get_page_document(&self, actor: &Actor, of: &ContentOf, page: &PageId) -> Result<Document> {
+    pub async fn get_page_document(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        page: &PageId,
+        evaluated: Evaluated,
+    ) -> Result<Document> {
         let at = self.located(actor, of).await?;
         let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-        at.document(&entry.body).await
+        at.evaluated(at.document(&entry.body).await?, &entry.variables, evaluated).await
     }
 
     /// Reads the document of a reusable content.
@@ -79,10 +88,11 @@ impl Platform {
         actor: &Actor,
         of: &ContentOf,
         reusable: &ReusableId,
+        evaluated: Evaluated,
     ) -> Result<Document> {
         let at = self.located(actor, of).await?;
-        let entry = at.view.reusable(reusable).await?;
-        at.document(&entry.ok_or_else(|| Error::not_found("reusable content"))?.body).await
+        let entry = at.view.reusable(reusable).await?.ok_or_else(|| Error::not_found("reusable content"))?;
+        at.evaluated(at.document(&entry.body).await?, &Variables::new(), evaluated).await
     }
 
     /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
@@ -101,24 +111,25 @@ impl Located {
         if body.is_empty() {
             return Err(Error::not_found("document"));
         }
-        Ok(document_of(&self.view.text(body, Rendering::Request).await?))
+        Ok(document::parse(&self.view.text(body, Rendering::Request).await?))
     }
-}
 
-/// The document that Markdown is, as readers get it: of a conflict, the change request's side.
-pub(super) fn document_of(markdown: &str) -> Document {
-    let line = |text: &str| {
-        let text = Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]));
-        Node::Block(Block::new(BlockKind::CodeLine { highlighted: None }, vec![text]))
-    };
-    let kind = BlockKind::Code {
-        syntax: Some("markdown".to_owned()),
-        title: None,
-        line_numbers: None,
-        overflow: None,
-        full_width: None,
-    };
-    Document::new(vec![Block::new(kind, markdown.lines().map(line).collect())])
+    /// A document as far as variables decide what it says: whoever reads content over the API is no visitor of a site
+    /// and has no claims.
+    pub(super) async fn evaluated(
+        &self,
+        document: Document,
+        of_page: &Variables,
+        mode: Evaluated,
+    ) -> Result<Document> {
+        if mode == Evaluated::No {
+            return Ok(document);
+        }
+        let of_space = self.view.variables().await?;
+        let of_space: Variables = of_space.into_iter().map(|(name, entry)| (name, entry.value)).collect();
+        let context = Context::default().with_space(&of_space).with_page(of_page);
+        Ok(evaluate(&document, mode, &context, &Claims::default()))
+    }
 }
 
 /// What a document's name is sealed for: it opens in its own space only, and is no file's address.

@@ -1,31 +1,29 @@
 //! From the changes of a request to edits of content: ids are drawn once, names are resolved, files are stored.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use data_encoding::BASE64;
 
-use super::links::{self, Names};
+use super::{
+    body,
+    links::{self, Names},
+    revert,
+};
 use crate::{
     Error, Result,
     content::{
-        ContentError, Edit, FileEntry, NewBody, NewPage, PageKind, PagePatch, View,
-        expression::Expression,
-        markdown::{PageSource, parse_page},
+        ContentError, Edit, FileEntry, NewBody, NewPage, PageKind, PagePatch, Rendering, View,
+        expression::Expression, markdown::PageSource,
     },
     model::{
-        ContentChange, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange, PageFields, PageId,
-        Patch, RevertPageChange, RevisionId, Text, UpdatePageChange,
+        ContentChange, ContentRef, FileId, InsertFile, InsertPageChange, PageFields, PageId, Patch, Text,
+        UpdatePageChange,
     },
     platform::{
         Platform,
         files::{NewFile, is_media_type},
         page_source::{cover_of, web_reference},
     },
-    store::{
-        Hash,
-        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
-    },
+    store::records::{ChangeRequestRecord, SpaceRecord},
 };
 
 /// Most bytes of a file that comes within a request.
@@ -183,9 +181,10 @@ impl Plan {
                     edits.push(at, Edit::DeletePage { page: page_id(at, &delete.page)? });
                 }
                 ContentChange::RevertPage(revert) => {
-                    let to =
-                        revert_root(platform, request, revert).await.map_err(|error| within(at, error))?;
-                    edits.push(at, Edit::RevertPage { page: page_id(at, &revert.page)?, to });
+                    let before = (&view, edits.list.as_slice());
+                    let of = (space, request);
+                    let edit = revert::edit(platform, of, revert, before).await;
+                    edits.push(at, edit.map_err(|error| within(at, error))?);
                 }
                 ContentChange::InsertFiles(insert) => {
                     for (id, file) in files.by_ref().take(insert.files.len()) {
@@ -201,7 +200,8 @@ impl Plan {
 
     async fn insert(&self, view: &View, insert: &InsertPageChange, id: PageId) -> Result<Edit> {
         let parent = insert.into.as_deref().map(|into| self.names.page_id("into", into)).transpose()?;
-        let source = parse_page(only_markdown(&insert.document)?);
+        let text = body::text(&insert.document, "")?;
+        let source = body::source(&insert.document, &text);
         let mut fields = self.fields(&source, patch(&insert.fields)?);
         if fields.title.is_none() {
             fields.title = Some("Untitled".to_owned());
@@ -239,7 +239,12 @@ impl Plan {
         let mut fields = patch(&update.fields)?;
         let mut body = None;
         if let Some(document) = &update.document {
-            let source = parse_page(only_markdown(document)?);
+            let old = match (view.page(&page).await?, &document.document) {
+                (Some(entry), Some(_)) => view.text(&entry.body, Rendering::Request).await?,
+                _ => "".into(),
+            };
+            let text = body::text(document, &old)?;
+            let source = body::source(document, &text);
             fields = self.fields(&source, fields);
             let folder = links::folder_of(view, &page).await?;
             body = Some(links::resolve(source.body, &self.names, view, &folder).await?);
@@ -274,13 +279,6 @@ fn page_id(at: usize, id: &str) -> Result<PageId> {
     id.parse().map_err(|_| Error::invalid(&format!("changes[{at}].page"), "no such page"))
 }
 
-fn only_markdown(document: &DocumentInput) -> Result<&str> {
-    if document.document.is_some() {
-        return Err(Error::invalid("document.document", "only Markdown is taken; send `markdown` instead"));
-    }
-    Ok(document.markdown.as_deref().unwrap_or_default())
-}
-
 /// The fields of a change as an edit has them.
 fn patch(fields: &PageFields) -> Result<PagePatch> {
     if matches!((&fields.emoji, &fields.icon), (Patch::Set(_), Patch::Set(_))) {
@@ -310,26 +308,6 @@ fn optional<T: ToString>(patch: &Patch<T>) -> Option<Option<String>> {
         Patch::Clear => Some(None),
         Patch::Set(value) => Some(Some(value.to_string())),
     }
-}
-
-/// The content that a page is taken back to.
-async fn revert_root(
-    platform: &Platform,
-    request: &ChangeRequestRecord,
-    revert: &RevertPageChange,
-) -> Result<Hash> {
-    if revert.block.is_some() {
-        return Err(Error::invalid(
-            "block",
-            "single blocks cannot be taken back; leave it out to take back the page",
-        ));
-    }
-    let Some(revision) = &revert.revision else { return Ok(request.base_root) };
-    let unknown = || Error::invalid("revision", "the space has no such revision");
-    let id: RevisionId = revision.parse().map_err(|_| unknown())?;
-    let record: Option<Arc<RevisionRecord>> =
-        platform.read().await?.get(&RevisionRecord::at(&request.space, &id)).await?;
-    Ok(record.ok_or_else(unknown)?.root)
 }
 
 /// The bytes of a file of the request, and the media type that came with them.
