@@ -9,6 +9,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("docs-sqlstore", &["docs-core"]),
     ("docs-http", &["docs-core"]),
     ("adapters/docs-blobs", &["docs-core", "docs-web"]),
+    ("adapters/docs-convert", &["docs-core"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
     ("adapters/docs-web", &["docs-core"]),
     (
