@@ -6,6 +6,7 @@
 mod change_request;
 mod customization;
 mod id;
+mod import;
 mod list;
 mod org;
 mod page;
@@ -19,6 +20,7 @@ mod user;
 pub use change_request::*;
 pub use customization::*;
 pub use id::*;
+pub use import::*;
 pub use list::{List, NextPage};
 pub use org::*;
 pub use page::*;
