@@ -3,6 +3,7 @@
 mod edits;
 mod faults;
 mod git;
+mod imports;
 mod jobs;
 mod lists;
 mod setup;

@@ -14,7 +14,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("adapters/docs-web", &["docs-core"]),
     (
         "examples",
-        &["docs-blobs", "docs-core", "docs-git", "docs-http", "docs-memstore", "docs-sqlstore", "docs-web"],
+        &[
+            "docs-blobs",
+            "docs-convert",
+            "docs-core",
+            "docs-git",
+            "docs-http",
+            "docs-memstore",
+            "docs-sqlstore",
+            "docs-web",
+        ],
     ),
     ("benches", &["docs-core", "docs-memstore"]),
 ];

@@ -11,7 +11,8 @@ pub(super) struct Address<'a> {
     /// Scheme, host and port.
     origin: &'a str,
     path: &'a str,
-    has_query: bool,
+    /// What it asks for, without the question mark.
+    query: &'a str,
 }
 
 impl<'a> Address<'a> {
@@ -20,12 +21,13 @@ impl<'a> Address<'a> {
         let host = url.find("://")? + 3;
         let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
         let (path, query) = url[end..].split_once('?').unwrap_or((&url[end..], ""));
-        Some(Self { origin: &url[..end], path, has_query: !query.is_empty() })
+        Some(Self { origin: &url[..end], path, query })
     }
 
     /// What two addresses of one page have in common: the path without a slash at its end and without `index.html`.
     pub(super) fn key(&self) -> String {
-        format!("{}{}", self.origin, self.folded())
+        let mark = if self.query.is_empty() { "" } else { "?" };
+        format!("{}{}{mark}{}", self.origin, self.folded(), self.query)
     }
 
     fn folded(&self) -> &'a str {
@@ -44,7 +46,7 @@ impl<'a> Address<'a> {
     /// Tells whether it can be a page: it asks for nothing in particular, and its name has no ending of a file.
     pub(super) fn is_page(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or_default();
-        !self.has_query && ending(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
+        self.query.is_empty() && ending(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
     }
 }
 
@@ -122,17 +124,11 @@ pub(super) fn escaped(text: &str) -> String {
 /// Replaces destinations in a text, with or without a place on the page; those that are not known stay.
 pub(super) fn rewritten(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
     let new = rewrite_links(text, |site| {
-        let destination = site.destination.as_str();
-        if let Some(to) = known(destination) {
-            return Resolution::To(to);
-        }
-        match destination.split_once('#') {
-            Some((path, place)) => match known(path) {
-                Some(to) => Resolution::To(format!("{to}#{place}")),
-                None => Resolution::Keep,
-            },
-            None => Resolution::Keep,
-        }
+        let (path, place) = match site.destination.split_once('#') {
+            Some((path, place)) => (path, format!("#{place}")),
+            None => (site.destination.as_str(), String::new()),
+        };
+        known(path).map_or(Resolution::Keep, |to| Resolution::To(format!("{to}{place}")))
     });
     new.into_owned()
 }
