@@ -8,6 +8,8 @@ mod document;
 mod errors;
 #[path = "http/hosts.rs"]
 mod hosts;
+#[path = "http/imports.rs"]
+mod imports;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/lists.rs"]

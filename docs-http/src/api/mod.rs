@@ -5,6 +5,7 @@
 mod change_requests;
 mod content;
 mod git;
+mod imports;
 mod orgs;
 mod sites;
 mod spaces;
@@ -28,6 +29,7 @@ pub type Api = (
     orgs::Orgs,
     spaces::Spaces,
     content::Content,
+    imports::Imports,
     change_requests::ChangeRequests,
     git::Git,
     sites::Sites,
@@ -40,6 +42,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         orgs::Orgs(platform.clone()),
         spaces::Spaces(platform.clone()),
         content::Content(platform.clone()),
+        imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         git::Git(platform.clone()),
         sites::Sites(platform.clone()),

@@ -82,6 +82,10 @@ impl World {
                 { "operation": "delete_page", "page": self.names["pageId"] },
             ] }),
             "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
+            "importContent" | "importContentInChangeRequest" => {
+                json!({ "url": "https://web.example/start", "source": "html" })
+            }
+            "applyTemplateToSpace" => json!({ "id": "blank" }),
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "addSpaceToSite" => json!({ "spaceId": self.names["spaceId"] }),
