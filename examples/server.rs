@@ -9,6 +9,7 @@ use std::{
 
 use clap::{Parser, ValueEnum};
 use docs_blobs::ObjectBlobs;
+use docs_convert::DocumentConverter;
 use docs_core::{
     Platform,
     platform::stored_sealing_key,
@@ -122,7 +123,8 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
-    let platform = builder.base_url(&base).git(git).web(web).build();
+    let builder = builder.base_url(&base).git(git).web(web);
+    let platform = builder.converter(Arc::new(DocumentConverter)).build();
     let asked = platform.clone();
     let readiness = Readiness::new(move || {
         let platform = asked.clone();

@@ -12,6 +12,8 @@ mod errors;
 mod files;
 #[path = "http/hosts.rs"]
 mod hosts;
+#[path = "http/imports.rs"]
+mod imports;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/links.rs"]

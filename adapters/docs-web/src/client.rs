@@ -21,7 +21,7 @@ mod tests;
 pub struct Limits {
     /// Most bytes of a body: 100 MB. What goes beyond is [`WebError::TooLarge`].
     pub bytes: u64,
-    /// Most redirects that are followed: 5.
+    /// Most redirects that are followed: 3.
     pub redirects: usize,
     /// How long a fetch may take, with all its redirects: 30 seconds.
     pub time: Duration,
@@ -33,7 +33,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             bytes: 100_000_000,
-            redirects: 5,
+            redirects: 3,
             time: Duration::from_secs(30),
             idle: Duration::from_secs(10),
         }
@@ -103,7 +103,7 @@ impl WebClient {
             Credentials::take(&mut url).map_err(|error| WebError::Refused(error.to_string()))?;
         for _ in 0..=self.limits.redirects {
             let response = self.ask(&url, credentials.as_ref()).await?;
-            let Some(location) = location(&response) else { return self.read(response).await };
+            let Some(location) = location(&response) else { return self.read(response, &url).await };
             let to = follow(&url, location)?;
             if !Credentials::stay(&url, &to) {
                 credentials = None;
@@ -124,7 +124,7 @@ impl WebClient {
         request.send().await.map_err(|error| unreachable(&error))
     }
 
-    async fn read(&self, mut response: Response) -> Result<Fetched, WebError> {
+    async fn read(&self, mut response: Response, url: &Url) -> Result<Fetched, WebError> {
         let limit = self.limits.bytes;
         // A part was not asked for, and must not pass for the whole.
         if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
@@ -144,7 +144,9 @@ impl WebClient {
             }
             bytes.extend_from_slice(&piece);
         }
-        Ok(Fetched { bytes: bytes.freeze(), content_type })
+        let mut url = url.clone();
+        url.set_fragment(None);
+        Ok(Fetched { bytes: bytes.freeze(), content_type, url: url.into() })
     }
 }
 

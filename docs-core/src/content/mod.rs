@@ -29,6 +29,7 @@ mod rank;
 mod reach;
 mod read;
 mod slug;
+pub mod templates;
 #[cfg(test)]
 mod tests;
 mod text;

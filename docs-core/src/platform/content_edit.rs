@@ -160,12 +160,12 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
 }
 
 /// Makes an edited revision the active one; `Out` tells whether the request was still where it had been.
-struct Apply {
-    actor: Actor,
-    by: UserId,
-    request: Arc<ChangeRequestRecord>,
-    revision: RevisionRecord,
-    now: Timestamp,
+pub(super) struct Apply {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) request: Arc<ChangeRequestRecord>,
+    pub(super) revision: RevisionRecord,
+    pub(super) now: Timestamp,
 }
 
 #[async_trait]

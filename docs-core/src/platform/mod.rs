@@ -10,6 +10,7 @@ mod content;
 mod content_edit;
 mod files;
 mod git;
+mod import;
 mod jobs;
 mod links;
 mod orgs;
@@ -19,6 +20,7 @@ mod reviews;
 mod setup;
 mod sites;
 mod spaces;
+mod templates;
 mod urls;
 
 use std::{fmt, sync::Arc};
@@ -38,7 +40,7 @@ use crate::{
     Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
+    ports::{Clock, Converter, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
@@ -85,6 +87,7 @@ struct Inner {
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
+    converter: Option<Arc<dyn Converter>>,
     secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
@@ -103,6 +106,7 @@ pub struct Builder {
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
+    converter: Option<Arc<dyn Converter>>,
     secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
@@ -142,6 +146,13 @@ impl Builder {
         self
     }
 
+    /// Reads documents of other formats through this; without it, imports of documents are refused.
+    #[must_use]
+    pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
+        self.converter = Some(converter);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -168,6 +179,7 @@ impl Builder {
             ids: self.ids,
             git: self.git,
             web: self.web,
+            converter: self.converter,
             urls: self.urls,
         }))
     }
@@ -184,6 +196,7 @@ impl Platform {
             ids: Arc::new(RandomIds),
             git: None,
             web: None,
+            converter: None,
             secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
@@ -225,6 +238,10 @@ impl Platform {
 
     pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
         self.0.web.as_ref()
+    }
+
+    pub(crate) fn converter(&self) -> Option<&Arc<dyn Converter>> {
+        self.0.converter.as_ref()
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

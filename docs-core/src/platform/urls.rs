@@ -1,5 +1,6 @@
 //! The addresses in answers.
 
+use super::ContentOf;
 use crate::{
     model::{ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId},
     store::records::Board,
@@ -66,6 +67,20 @@ impl Urls {
 
     pub(crate) fn page(&self, space: &SpaceId, path: &str) -> String {
         self.app(format_args!("/s/{space}/{path}"))
+    }
+
+    /// Where content is read.
+    #[must_use]
+    pub fn content(&self, of: &ContentOf) -> String {
+        let space = &of.space;
+        match &of.request {
+            None => self.api(format_args!("/spaces/{space}/content")),
+            Some(request) => {
+                // By the name that the caller has for it, which may be any text.
+                let request = percent_encoded(request);
+                self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
+            }
+        }
     }
 
     pub(crate) fn page_in(&self, space: &SpaceId, request: &ChangeRequestId, page: &PageId) -> String {

@@ -1,12 +1,14 @@
 //! What the outside does for the platform. Nothing above this module asks the machine for the time or for chance.
 
 mod clock;
+mod convert;
 mod git;
 mod ids;
 mod secrets;
 mod web;
 
 pub use clock::{Clock, SystemClock};
+pub use convert::*;
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
 pub use secrets::{NotSealed, SealingKey, Secrets};

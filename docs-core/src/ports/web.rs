@@ -23,6 +23,9 @@ pub struct Fetched {
     pub bytes: Bytes,
     /// The media type that came with them, without parameters.
     pub content_type: Option<String>,
+    /// Where they were in the end, after all redirects: what relative links in them start from. Without credentials
+    /// and without a place on the page.
+    pub url: String,
 }
 
 /// Why something could not be fetched. The texts are for the user.

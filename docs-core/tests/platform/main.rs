@@ -5,6 +5,7 @@ mod edits;
 mod faults;
 mod git;
 mod git_merge;
+mod imports;
 mod jobs;
 mod links;
 mod lists;

@@ -35,7 +35,7 @@ impl World {
         Self::build(Arc::new(MemStore::new()), |builder| builder.web(web)).await
     }
 
-    async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {
+    pub(crate) async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::default();
         let objects: Arc<dyn Objects> = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let builder = Platform::builder(store, objects).clock(clock.clone()).ids(SeededIds::new(7));

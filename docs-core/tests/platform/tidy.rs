@@ -9,11 +9,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("docs-sqlstore", &["docs-core"]),
     ("docs-http", &["docs-core"]),
     ("adapters/docs-blobs", &["docs-core", "docs-web"]),
+    ("adapters/docs-convert", &["docs-core"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
     ("adapters/docs-web", &["docs-core"]),
     (
         "examples",
-        &["docs-blobs", "docs-core", "docs-git", "docs-http", "docs-memstore", "docs-sqlstore", "docs-web"],
+        &[
+            "docs-blobs",
+            "docs-convert",
+            "docs-core",
+            "docs-git",
+            "docs-http",
+            "docs-memstore",
+            "docs-sqlstore",
+            "docs-web",
+        ],
     ),
     ("benches", &["docs-core", "docs-memstore"]),
 ];

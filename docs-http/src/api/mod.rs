@@ -7,6 +7,7 @@ mod comments;
 mod content;
 mod git;
 mod links;
+mod imports;
 mod orgs;
 mod reviews;
 mod sites;
@@ -32,6 +33,7 @@ pub type Api = (
     spaces::Spaces,
     content::Content,
     links::Links,
+    imports::Imports,
     change_requests::ChangeRequests,
     reviews::Reviews,
     comments::Comments,
@@ -47,6 +49,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         spaces::Spaces(platform.clone()),
         content::content(platform),
         links::Links(platform.clone()),
+        imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),
         comments::Comments(platform.clone()),

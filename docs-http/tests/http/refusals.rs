@@ -109,6 +109,10 @@ impl World {
             "requestReviewersForChangeRequest" => {
                 json!({ "users": [self.names["userId"]], "subject": "Read this" })
             }
+            "importContent" | "importContentInChangeRequest" => {
+                json!({ "url": "https://web.example/start", "source": "html" })
+            }
+            "applyTemplateToSpace" => json!({ "id": "blank" }),
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "addSpaceToSite" => json!({ "spaceId": self.names["spaceId"] }),

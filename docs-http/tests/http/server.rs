@@ -12,7 +12,10 @@ use docs_core::{
     Actor, Platform,
     model::{OrgId, Role, UserId},
     platform::NewUser,
-    ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
+    ports::{
+        Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched, FoundFile,
+        GitError, GitRemote, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
+    },
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
@@ -95,6 +98,8 @@ impl Server {
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
+            .web(Arc::new(Pages))
+            .converter(Arc::new(Lines))
             .base_url("https://docs.example")
             .build();
         let ada = person(&platform, "Ada").await;
@@ -271,6 +276,45 @@ async fn person(platform: &Platform, name: &str) -> (UserId, String) {
 #[track_caller]
 pub(crate) fn id(resource: &Value) -> String {
     resource["id"].as_str().expect("an id").to_owned()
+}
+
+/// A web with one page and one picture.
+pub(crate) struct Pages;
+
+#[async_trait]
+impl Web for Pages {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        let (bytes, told): (&[u8], _) = match url {
+            "https://web.example/start" => {
+                (b"Start\nhttps://web.example/a.svg\nhttps://web.example/gone.png", "text/html")
+            }
+            "https://web.example/a.svg" => (b"<svg/>", "image/svg+xml"),
+            "https://web.example/inside" => {
+                return Err(WebError::Refused("`10.0.0.1` is not for you".to_owned()));
+            }
+            _ => return Err(WebError::Status(404)),
+        };
+        Ok(Fetched { bytes: bytes.into(), content_type: Some(told.to_owned()), url: url.to_owned() })
+    }
+}
+
+/// Reads a page as a line with its title, and lines with the pictures that it shows.
+pub(crate) struct Lines;
+
+#[async_trait]
+impl Converter for Lines {
+    async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError> {
+        let text = String::from_utf8_lossy(&document.bytes).into_owned();
+        let (title, images) = text.split_once('\n').unwrap_or((&text, ""));
+        let images = images.lines().map(|url| FoundFile { url: url.to_owned(), name: "a.svg".to_owned() });
+        let images: Vec<_> = images.collect();
+        let markdown = images.iter().map(|image| format!("![]({})\n", image.url)).collect();
+        Ok(ConvertedPage { title: title.to_owned(), markdown, images, ..ConvertedPage::default() })
+    }
+
+    async fn unpack(&self, _: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+        Err(ConvertError::Unreadable("must be a zip archive".to_owned()))
+    }
 }
 
 /// A repository that holds what a test puts into it.

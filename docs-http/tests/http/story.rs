@@ -198,6 +198,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     links(&s, &space).await;
     discussion(&s, &space).await;
     reviews(&s, &space).await;
+    imports(&s).await;
     sites(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
@@ -520,6 +521,21 @@ fn every_page(pages: &Value) {
     assert_eq!(kinds("group"), "group");
     has(one("link"), &["id", "title", "type", "kind", "target.kind", "target.url", "href", "hidden"]);
     assert_eq!(one("link")["href"], "https://away.example/");
+}
+
+/// In a space of its own, so that the others see what they made.
+async fn imports(s: &Server) {
+    let space = s.space().await;
+    let path = format!("/v1/spaces/{space}");
+    s.patch(&path, json!({ "editMode": "live" })).await;
+    let request = s.request(&space).await;
+    for content in [format!("{path}/content"), format!("{request}/content")] {
+        let import = json!({ "url": "https://web.example/start", "source": "website" });
+        let done = s.post(&format!("{content}/import"), 201, import).await;
+        has(&done.body, &["revision", "importedResources", "totalResources"]);
+        assert!(done.header("location").is_some());
+    }
+    s.post(&format!("{path}/content/template"), 201, json!({ "id": "changelog" })).await;
 }
 
 async fn sites(s: &Server, space: &str) {

@@ -7,6 +7,7 @@ use std::{
 use super::*;
 
 mod server;
+mod ssrf;
 
 use server::{Answer, Server, moved, ok, status};
 
@@ -16,8 +17,19 @@ struct Names;
 #[async_trait]
 impl Resolve for Names {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let addresses: &[&str] = match host {
+        // A dot at the end says that nothing is to be added: the name is the same.
+        let addresses: &[&str] = match host.trim_end_matches('.') {
             "here.test" | "there.test" => &["127.0.0.1"],
+            "localhost" => &["127.0.0.1", "::1"],
+            "loopback6.test" => &["::1"],
+            "any.test" => &["0.0.0.0"],
+            "shared.test" => &["100.64.0.1"],
+            "link.test" => &["fe80::1"],
+            "many.test" => &["224.0.0.251"],
+            "translated.test" => &["64:ff9b::a00:1"],
+            "tunnel.test" => &["2002:7f00:1::"],
+            "behind.test" => &["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "10.0.0.1"],
+            "before.test" => &["10.0.0.1", "93.184.215.14"],
             "inside.test" => &["10.0.0.8"],
             "inside6.test" => &["fd12:3456::1"],
             "mapped.test" => &["::ffff:192.168.0.1"],
@@ -226,21 +238,33 @@ async fn what_is_there_comes_with_its_type() {
 }
 
 #[tokio::test]
-async fn five_redirects_are_followed_and_no_more() {
+async fn three_redirects_are_followed_and_no_more() {
     let server = Server::new(|path| match path.trim_start_matches('/').parse::<u16>().unwrap() {
         0 => ok("", "arrived"),
         n => moved([301, 302, 303, 307, 308][usize::from(n) % 5], &format!("/{}", n - 1)),
     })
     .await;
-    assert_eq!(&get(&server.url("/5")).await.unwrap().bytes[..], b"arrived");
+    assert_eq!(&get(&server.url("/3")).await.unwrap().bytes[..], b"arrived");
     assert_eq!(
-        get(&server.url("/6")).await.unwrap_err().to_string(),
-        "cannot be fetched: the host redirects more than 5 times"
+        get(&server.url("/4")).await.unwrap_err().to_string(),
+        "cannot be fetched: the host redirects more than 3 times"
     );
-    assert_eq!(server.requests().len(), 6 + 6);
+    assert_eq!(server.requests().len(), 4 + 4);
     let none = client(Outbound::Private).with_limits(Limits { redirects: 0, ..Limits::default() });
     assert!(none.get(&server.url("/0")).await.is_ok());
     assert!(none.get(&server.url("/1")).await.is_err());
+}
+
+#[tokio::test]
+async fn what_is_there_comes_with_the_address_it_was_at_in_the_end() {
+    let server = Server::new(|path| match path {
+        "/a" => moved(302, "/b/c?d=e#f"),
+        _ => ok("", "text"),
+    })
+    .await;
+    let (at, expected) = (server.address, server.url("/b/c?d=e"));
+    assert_eq!(get(&format!("http://me:s3cret@{at}/a#x")).await.unwrap().url, expected);
+    assert_eq!(get(&format!("http://me:s3cret@{at}/b/./c?d=e#x")).await.unwrap().url, expected);
 }
 
 #[tokio::test]

@@ -1,0 +1,138 @@
+//! What of a page is its content, and what stands around it on every page.
+
+use std::collections::HashSet;
+
+use crate::{
+    dom::{Dom, Id, Kind, ROOT},
+    text::collapse,
+};
+
+/// Elements that show nothing, or nothing that a page of documentation has.
+const DROPPED: [&str; 22] = [
+    "audio", "button", "canvas", "datalist", "dialog", "embed", "footer", "head", "input", "link", "map",
+    "meta", "nav", "noscript", "object", "script", "select", "style", "svg", "template", "textarea", "title",
+];
+/// Roles of what stands around the content.
+const DROPPED_ROLES: [&str; 6] = ["banner", "complementary", "contentinfo", "menu", "navigation", "search"];
+/// Classes of what stands around the content, or is for the screen only.
+const DROPPED_CLASSES: [&str; 20] = [
+    "breadcrumb",
+    "breadcrumbs",
+    "copy-button",
+    "edit-page",
+    "edit-this-page",
+    "headerlink",
+    "hash-link",
+    "header-anchor",
+    "heading-anchor",
+    "mw-editsection",
+    "navbox",
+    "pagination-nav",
+    "screen-reader-text",
+    "skip-link",
+    "sr-only",
+    "table-of-contents",
+    "theme-doc-breadcrumbs",
+    "toc",
+    "tocwrapper",
+    "visually-hidden",
+];
+
+/// The content of a page within its tree.
+#[derive(Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) dom: &'a Dom,
+    /// What the content is in.
+    pub(crate) top: Id,
+    /// What is left out.
+    pub(crate) dropped: HashSet<Id>,
+    /// The heading that names the page, if one does. It is left out too.
+    heading: Option<Id>,
+    /// How many levels headings move down, so that none is on the level of the title.
+    pub(crate) shift: usize,
+}
+
+impl<'a> Content<'a> {
+    /// The content of a page: what says that it is, else the body, without what stands around it.
+    pub(crate) fn of(dom: &'a Dom) -> Self {
+        let body = body(dom);
+        let top = main(dom, body);
+        let mut dropped: HashSet<Id> = HashSet::new();
+        for id in dom.below(top, |_| false) {
+            // Outside of an article a header is that of the site, unless it has the title.
+            if is_dropped(dom, id) || (top == body && dom.name(id) == "header" && !has(dom, id, "h1")) {
+                dropped.insert(id);
+            }
+        }
+        let mut content = Self { dom, top, dropped, heading: None, shift: 0 };
+        content.find_heading();
+        content
+    }
+
+    /// The whole of a tree: a document that has nothing around its content.
+    pub(crate) fn whole(dom: &'a Dom) -> Self {
+        let mut content = Self { dom, top: ROOT, dropped: HashSet::new(), heading: None, shift: 0 };
+        content.find_heading();
+        content
+    }
+
+    /// What the heading says that names the page.
+    pub(crate) fn title(&self) -> Option<String> {
+        let text = self.dom.text_of(self.heading?, |id| self.dropped.contains(&id));
+        Some(collapse(&text)).filter(|title| !title.is_empty())
+    }
+
+    fn find_heading(&mut self) {
+        let headings = |content: &Self| {
+            let below = content.dom.below(content.top, |id| content.dropped.contains(&id));
+            below.filter(|id| content.dom.name(*id) == "h1").collect::<Vec<_>>()
+        };
+        let all = headings(self);
+        let named = |id: &&Id| !collapse(&self.dom.text_of(**id, |id| self.dropped.contains(&id))).is_empty();
+        self.heading = all.iter().find(named).copied();
+        self.shift = usize::from(all.len() > usize::from(self.heading.is_some()));
+        self.dropped.extend(self.heading);
+    }
+}
+
+fn body(dom: &Dom) -> Id {
+    dom.below(ROOT, |_| false).find(|id| dom.name(*id) == "body").unwrap_or(ROOT)
+}
+
+/// The element that the content is in.
+fn main(dom: &Dom, body: Id) -> Id {
+    let is_outside = |id: Id| is_dropped(dom, id);
+    let is_main = |id: &Id| dom.name(*id) == "main" || dom.attribute(*id, "role") == Some("main");
+    let has_text = |id: &Id| !dom.text_of(*id, is_outside).trim().is_empty();
+    let main = dom.below(body, is_outside).find(|id| is_main(id) && has_text(id)).unwrap_or(body);
+    let mut articles = dom.below(main, |id| is_outside(id) || dom.name(id) == "article");
+    // An article is not looked into, so those that are found are next to each other: of several, none is the content.
+    let article = find_articles(dom, main, &mut articles);
+    article.filter(has_text).unwrap_or(main)
+}
+
+/// The only article below an element.
+fn find_articles(dom: &Dom, top: Id, outside: &mut impl Iterator<Item = Id>) -> Option<Id> {
+    let parents = std::iter::once(top).chain(outside);
+    let mut found =
+        parents.flat_map(|id| dom.children(id)).copied().filter(|child| dom.name(*child) == "article");
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+fn is_dropped(dom: &Dom, id: Id) -> bool {
+    let Kind::Element { name, .. } = dom.kind(id) else { return false };
+    if DROPPED.contains(&&**name) {
+        // A box to tick in front of an item says whether it is done.
+        return &**name != "input" || dom.attribute(id, "type") != Some("checkbox");
+    }
+    let is_hidden = dom.attribute(id, "hidden").is_some() || dom.attribute(id, "aria-hidden") == Some("true");
+    let classes = dom.classes(id);
+    let is_aside = &**name == "aside" && crate::render::hint_style(&classes).is_none();
+    let is_role = dom.attribute(id, "role").is_some_and(|role| DROPPED_ROLES.contains(&role));
+    is_hidden || is_aside || is_role || classes.iter().any(|class| DROPPED_CLASSES.contains(&class.as_str()))
+}
+
+fn has(dom: &Dom, top: Id, name: &str) -> bool {
+    dom.below(top, |_| false).any(|id| dom.name(id) == name)
+}

@@ -1,0 +1,41 @@
+//! Word documents.
+
+mod body;
+mod parts;
+mod xml;
+
+use docs_core::ports::{ConvertError, ConvertedPage, Document};
+
+use self::{
+    body::Body,
+    parts::{Parts, TITLE},
+    xml::Xml,
+};
+use crate::{archive::Archive, clean::Content, html::titled, link::Links, render, text::decode};
+
+pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
+    let mut archive = Archive::open(&document.bytes, "a Word document (.docx)")?;
+    let main = part(&mut archive, "word/document.xml")?.ok_or_else(|| {
+        ConvertError::Unreadable("must be a Word document (.docx): it has no `word/document.xml`".to_owned())
+    })?;
+    let parts = Parts::read(&mut archive)?;
+    let read = Body::new(&mut archive, &parts).read(&main)?;
+    let content = Content::whole(&read.dom);
+    let mut links = Links::new(None);
+    let named = part(&mut archive, "docProps/core.xml")?.and_then(|core| core.text_of(TITLE));
+    let title = content.title().or(named).unwrap_or_else(|| document.name.clone());
+    let markdown = render::markdown(&content, &mut links);
+    Ok(ConvertedPage {
+        title: titled(&title),
+        markdown,
+        links: links.found,
+        images: links.images,
+        files: read.files,
+    })
+}
+
+/// A part of the document as a tree; `None` when there is none.
+fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>, ConvertError> {
+    let Some(bytes) = archive.named(path)? else { return Ok(None) };
+    Xml::read(&decode(&bytes)).map(Some)
+}

@@ -1,0 +1,131 @@
+//! Where links lead.
+
+use std::collections::HashSet;
+
+use docs_core::ports::FoundFile;
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// Longest name of a file that is made from an address, in characters.
+const MAX_NAME: usize = 200;
+/// Most links and pictures that are told of one page.
+const MAX_FOUND: usize = 10_000;
+
+/// Reads the links of one page, and keeps what they lead to.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    /// Where relative links start; without it they stay relative.
+    base: Option<Url>,
+    pub(crate) found: Vec<String>,
+    pub(crate) images: Vec<FoundFile>,
+    seen: HashSet<String>,
+}
+
+impl Links {
+    pub(crate) fn new(url: Option<&str>) -> Self {
+        let base = url.and_then(|url| Url::parse(url).ok()).filter(|url| !url.cannot_be_a_base());
+        Self { base, ..Self::default() }
+    }
+
+    /// Starts relative links elsewhere, as `<base href>` says.
+    pub(crate) fn rebase(&mut self, href: &str) {
+        if let Some(base) = self.base.as_ref().and_then(|base| base.join(href.trim()).ok()) {
+            self.base = Some(base).filter(|url| matches!(url.scheme(), "http" | "https"));
+        }
+    }
+
+    /// The destination of a link; `None` for what is none, such as a script.
+    pub(crate) fn link(&mut self, href: &str) -> Option<String> {
+        let href = href.trim();
+        if href.is_empty() {
+            return None;
+        }
+        if href.starts_with('#') {
+            return Some(plain(href));
+        }
+        let url = match self.absolute(href) {
+            Target::Url(url) => url,
+            Target::Relative => return Some(plain(href)),
+            Target::Nothing => return None,
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return matches!(url.scheme(), "mailto" | "tel").then(|| plain(url.as_str()));
+        }
+        let mut page = url.clone();
+        page.set_fragment(None);
+        let page = plain(page.as_str());
+        if self.found.len() < MAX_FOUND && self.seen.insert(page.clone()) {
+            self.found.push(page);
+        }
+        Some(plain(url.as_str()))
+    }
+
+    /// The destination of a picture; `None` for what can be none.
+    pub(crate) fn image(&mut self, source: &str) -> Option<String> {
+        let source = source.trim();
+        if source.is_empty() || source.starts_with('#') {
+            return None;
+        }
+        let mut url = match self.absolute(source) {
+            Target::Url(url) if matches!(url.scheme(), "http" | "https") => url,
+            Target::Relative => return Some(plain(source)),
+            Target::Url(_) | Target::Nothing => return None,
+        };
+        url.set_fragment(None);
+        let address = plain(url.as_str());
+        if self.images.len() < MAX_FOUND && self.seen.insert(format!("image {address}")) {
+            self.images.push(FoundFile { name: file_name(&url), url: address.clone() });
+        }
+        Some(address)
+    }
+
+    fn absolute(&self, text: &str) -> Target {
+        match (&self.base, Url::parse(text)) {
+            (_, Ok(url)) => Target::Url(url),
+            (Some(base), Err(_)) => base.join(text).map_or(Target::Nothing, Target::Url),
+            (None, Err(url::ParseError::RelativeUrlWithoutBase)) if !text.starts_with("//") => {
+                Target::Relative
+            }
+            (None, Err(_)) => Target::Nothing,
+        }
+    }
+}
+
+enum Target {
+    Url(Url),
+    Relative,
+    Nothing,
+}
+
+/// A destination that Markdown and HTML read as one, whatever is in it.
+pub(crate) fn plain(destination: &str) -> String {
+    let mut out = String::with_capacity(destination.len());
+    for c in destination.chars() {
+        match c {
+            '(' => out.push_str("%28"),
+            ')' => out.push_str("%29"),
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            '"' => out.push_str("%22"),
+            '\\' => out.push_str("%5C"),
+            '`' => out.push_str("%60"),
+            '|' => out.push_str("%7C"),
+            '{' => out.push_str("%7B"),
+            '}' => out.push_str("%7D"),
+            '*' => out.push_str("%2A"),
+            c if c.is_whitespace() => out.push_str("%20"),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A name for the file at an address.
+fn file_name(url: &Url) -> String {
+    let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
+    let name = percent_decode_str(last).decode_utf8_lossy();
+    let name: String =
+        name.chars().filter(|c| !c.is_control() && !matches!(c, '/' | '\\')).take(MAX_NAME).collect();
+    if name.trim().is_empty() { "image".to_owned() } else { name }
+}

@@ -1,0 +1,41 @@
+//! Markdown as a page: as it is, but for where its links lead.
+
+use docs_core::{
+    content::markdown::{LinkKind, Resolution, parse_page, rewrite_links},
+    ports::{ConvertedPage, Document},
+};
+
+use crate::{html::titled, link::Links, text::decode};
+
+/// Endings of pictures, by which those in HTML are told.
+const PICTURES: [&str; 7] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"];
+
+pub(crate) fn page(document: &Document) -> ConvertedPage {
+    let text = decode(&document.bytes);
+    let mut links = Links::new(document.url.as_deref());
+    let markdown = match &document.url {
+        None => text,
+        Some(_) => rewritten(&text, &mut links),
+    };
+    let title = {
+        let page = parse_page(&markdown);
+        page.heading.map(|heading| heading.title).or(page.front.fields.title)
+    };
+    let title = titled(&title.unwrap_or_else(|| document.name.clone()));
+    ConvertedPage { title, markdown, links: links.found, images: links.images, files: Vec::new() }
+}
+
+fn rewritten(text: &str, links: &mut Links) -> String {
+    let new = rewrite_links(text, |site| {
+        let destination = site.destination.as_str();
+        let path = destination.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+        let is_picture = PICTURES.iter().any(|ending| path.ends_with(ending));
+        let to = match site.kind {
+            LinkKind::Image => links.image(destination),
+            LinkKind::Html if is_picture => links.image(destination),
+            LinkKind::Link | LinkKind::Html | LinkKind::Tag => links.link(destination),
+        };
+        to.map_or(Resolution::Keep, Resolution::To)
+    });
+    new.into_owned()
+}

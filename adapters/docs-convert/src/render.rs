@@ -1,0 +1,443 @@
+//! The tree as Markdown of the platform.
+
+mod escape;
+mod inline;
+mod list;
+mod table;
+
+use self::inline::{Marks, Run};
+use crate::{
+    clean::Content,
+    dom::{Id, Kind},
+    link::Links,
+    text::collapse,
+};
+
+/// How deep lists and quotations stand within each other; what is deeper is on the last level. Each level is written
+/// in front of every line.
+const MAX_NESTED: usize = 8;
+/// The words that classes of a hint have, and what style it then has.
+const HINTS: [(&str, &str); 12] = [
+    ("note", "info"),
+    ("info", "info"),
+    ("important", "info"),
+    ("seealso", "info"),
+    ("tip", "success"),
+    ("hint", "success"),
+    ("success", "success"),
+    ("warning", "warning"),
+    ("caution", "warning"),
+    ("attention", "warning"),
+    ("danger", "danger"),
+    ("error", "danger"),
+];
+/// Classes of elements that are hints of some kind.
+const HINT_CLASSES: [&str; 8] = [
+    "admonition",
+    "alert",
+    "callout",
+    "custom-block",
+    "hint",
+    "markdown-alert",
+    "notecard",
+    "theme-admonition",
+];
+/// Classes of the first line of a hint, which says its kind.
+const HINT_TITLES: [&str; 4] =
+    ["admonition-title", "admonition-heading", "custom-block-title", "markdown-alert-title"];
+
+/// The content of a page as Markdown.
+pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
+    let mut renderer = Renderer { content, links, nested: 0, language: None };
+    let mut blocks = Vec::new();
+    renderer.children(content.top, &mut blocks);
+    join(&blocks)
+}
+
+/// The style of a hint, where classes say that an element is one.
+pub(crate) fn hint_style(classes: &[String]) -> Option<&'static str> {
+    let is_hint =
+        |class: &&str| classes.iter().any(|own| own == class || own.starts_with(&format!("{class}-")));
+    HINT_CLASSES.iter().find(|class| is_hint(class))?;
+    let words = classes.iter().flat_map(|class| class.split(['-', '_']));
+    // A class like `hint` names the kind of element before it names its style.
+    let style = words.filter(|word| !matches!(*word, "hint" | "alert")).find_map(style_of);
+    Some(style.unwrap_or("info"))
+}
+
+fn style_of(word: &str) -> Option<&'static str> {
+    HINTS.iter().find(|(known, _)| *known == word).map(|(_, style)| *style)
+}
+
+/// A block of Markdown.
+struct Block {
+    text: String,
+    kind: BlockKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BlockKind {
+    Paragraph,
+    List,
+    Other,
+}
+
+impl Block {
+    fn other(text: String) -> Self {
+        Self { text, kind: BlockKind::Other }
+    }
+}
+
+/// Blocks with a blank line between them.
+fn join(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    for block in blocks.iter().filter(|block| !block.text.is_empty()) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&block.text);
+        out.push('\n');
+    }
+    out
+}
+
+struct Renderer<'a, 'l> {
+    content: &'a Content<'a>,
+    links: &'l mut Links,
+    /// How many lists and quotations are around.
+    nested: usize,
+    /// The language that an element around code tells.
+    language: Option<String>,
+}
+
+impl Renderer<'_, '_> {
+    /// The blocks of what is in an element.
+    fn children(&mut self, parent: Id, out: &mut Vec<Block>) {
+        let dom = self.content.dom;
+        let mut line: Vec<Id> = Vec::new();
+        for child in dom.children(parent).iter().copied() {
+            if self.content.dropped.contains(&child) {
+                continue;
+            }
+            // A link around blocks is one link: its blocks are one line.
+            if dom.is_block(child) || (dom.has_block(child) && dom.name(child) != "a") {
+                self.paragraph(&std::mem::take(&mut line), out);
+                self.block(child, out);
+            } else {
+                line.push(child);
+            }
+        }
+        self.paragraph(&line, out);
+    }
+
+    fn paragraph(&mut self, line: &[Id], out: &mut Vec<Block>) {
+        let text = self.line(line, inline::Place::Paragraph);
+        if !text.is_empty() {
+            out.push(Block { text, kind: BlockKind::Paragraph });
+        }
+    }
+
+    /// Elements of one line as text.
+    fn line(&mut self, ids: &[Id], place: inline::Place) -> String {
+        let mut runs = Vec::new();
+        for id in ids {
+            self.runs(*id, Marks::default(), &mut runs);
+        }
+        inline::text(&runs, place)
+    }
+
+    fn block(&mut self, id: Id, out: &mut Vec<Block>) {
+        let dom = self.content.dom;
+        let name = dom.name(id);
+        match name {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(id, name, out),
+            "ul" | "ol" | "menu" if self.nested < MAX_NESTED => self.list(id, out),
+            "blockquote" if self.nested < MAX_NESTED => self.quote(id, out),
+            "pre" => out.extend(self.code(id)),
+            "table" => self.table(id, out),
+            "hr" => out.push(Block::other("***".to_owned())),
+            "details" => self.details(id, out),
+            "figure" => self.figure(id, out),
+            "iframe" => self.embed(id, out),
+            "dt" => {
+                let title = self.line(dom.children(id), inline::Place::Cell);
+                if !title.is_empty() {
+                    out.push(Block::other(format!("**{}**", title.trim_matches('*'))));
+                }
+            }
+            "note" => self.note(id, out),
+            _ => match hint_style(&dom.classes(id)) {
+                Some(style) if dom.has_block(id) => self.hint(id, style, out),
+                _ => {
+                    let told = self.language(id).or_else(|| self.language.clone());
+                    let around = std::mem::replace(&mut self.language, told);
+                    self.children(id, out);
+                    self.language = around;
+                }
+            },
+        }
+    }
+
+    fn heading(&mut self, id: Id, name: &str, out: &mut Vec<Block>) {
+        let dom = self.content.dom;
+        let text = self.line(dom.children(id), inline::Place::Heading);
+        if text.is_empty() {
+            return;
+        }
+        let level = name.bytes().last().map_or(2, |digit| usize::from(digit.saturating_sub(b'0')));
+        // The first level is the title's.
+        let level = (level + self.content.shift).clamp(2, 6);
+        let plain = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
+        let anchor = self.anchor(id).filter(|anchor| *anchor != docs_core::content::slugify(&plain));
+        let anchor =
+            anchor.map(|anchor| format!(" <a href=\"#{anchor}\" id=\"{anchor}\"></a>")).unwrap_or_default();
+        out.push(Block::other(format!("{} {text}{anchor}", "#".repeat(level))));
+    }
+
+    /// The name by which links lead to a heading: its own, or that of an element in it.
+    fn anchor(&self, id: Id) -> Option<String> {
+        let dom = self.content.dom;
+        let own = std::iter::once(id).chain(dom.below(id, |_| false).take(20));
+        let anchor = own.filter_map(|id| dom.attribute(id, "id")).find(|id| !id.is_empty())?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._+".contains(c);
+        (anchor.len() <= 200 && anchor.chars().all(is_plain)).then(|| anchor.to_owned())
+    }
+
+    fn quote(&mut self, id: Id, out: &mut Vec<Block>) {
+        let mut blocks = Vec::new();
+        self.nested += 1;
+        self.children(id, &mut blocks);
+        self.nested -= 1;
+        let text = join(&blocks);
+        if !text.is_empty() {
+            out.push(Block::other(prefixed(&text, "> ", "> ")));
+        }
+    }
+
+    /// Code, with its language.
+    fn code(&self, id: Id) -> Option<Block> {
+        let dom = self.content.dom;
+        let mut code = String::new();
+        self.raw(id, &mut code);
+        let code = code.strip_prefix('\n').unwrap_or(&code).trim_end();
+        if code.trim().is_empty() {
+            return None;
+        }
+        let inner = dom.below(id, |_| false).take(5);
+        let own = std::iter::once(id).chain(inner).find_map(|id| self.language(id));
+        let language = own.or_else(|| self.language.clone()).unwrap_or_default();
+        let fence = "`".repeat(longest_run(code, '`').max(2) + 1);
+        Some(Block::other(format!("{fence}{language}\n{code}\n{fence}")))
+    }
+
+    fn raw(&self, id: Id, out: &mut String) {
+        let dom = self.content.dom;
+        for id in dom.below(id, |id| self.content.dropped.contains(&id)) {
+            match dom.kind(id) {
+                Kind::Text(text) => out.push_str(&text.replace("\r\n", "\n")),
+                Kind::Element { name, .. } if &**name == "br" => out.push('\n'),
+                // Some have an element for each line, and no other end of it.
+                Kind::Element { name, .. } if matches!(&**name, "div" | "p") => {
+                    if !out.is_empty() && !out.ends_with('\n') {
+                        out.push('\n');
+                    }
+                }
+                Kind::Element { .. } => {}
+            }
+        }
+    }
+
+    /// The language of code, as the classes of an element tell it.
+    fn language(&self, id: Id) -> Option<String> {
+        let dom = self.content.dom;
+        let told = dom.attribute(id, "data-lang").or_else(|| dom.attribute(id, "data-language"));
+        let classes = dom.classes(id);
+        let prefixes = ["language-", "lang-", "highlight-source-", "highlight-", "brush:"];
+        let by_class =
+            || classes.iter().find_map(|class| prefixes.iter().find_map(|prefix| class.strip_prefix(prefix)));
+        let language = told.or_else(by_class)?;
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "+-#._".contains(c);
+        let fits = !language.is_empty() && language.len() <= 30 && language.chars().all(is_word);
+        (fits && !matches!(language, "none" | "text" | "plaintext")).then(|| language.to_ascii_lowercase())
+    }
+
+    fn details(&mut self, id: Id, out: &mut Vec<Block>) {
+        let dom = self.content.dom;
+        let summary = dom.children(id).iter().copied().find(|child| dom.name(*child) == "summary");
+        let title =
+            summary.map(|summary| collapse(&dom.text_of(summary, |id| self.content.dropped.contains(&id))));
+        let title = title.filter(|title| !title.is_empty()).unwrap_or_else(|| "Details".to_owned());
+        let mut blocks = Vec::new();
+        for child in dom.children(id).iter().copied().filter(|child| Some(*child) != summary) {
+            match dom.is_block(child) || dom.has_block(child) {
+                true if !self.content.dropped.contains(&child) => self.block(child, &mut blocks),
+                true => {}
+                false => self.paragraph(&[child], &mut blocks),
+            }
+        }
+        let (title, body) = (escape::html(&title), join(&blocks));
+        out.push(Block::other(format!("<details>\n\n<summary>{title}</summary>\n\n{body}\n</details>")));
+    }
+
+    fn hint(&mut self, id: Id, style: &str, out: &mut Vec<Block>) {
+        let dom = self.content.dom;
+        let mut blocks = Vec::new();
+        let is_title =
+            |child: &Id| dom.classes(*child).iter().any(|class| HINT_TITLES.contains(&class.as_str()));
+        let title = dom.below(id, |_| false).take(10).find(is_title);
+        let plain = title.map(|title| collapse(&dom.text_of(title, |_| false))).unwrap_or_default();
+        let says_kind = plain.is_empty() || style_of(&plain.to_lowercase()).is_some();
+        self.children(id, &mut blocks);
+        if let Some(first) = blocks.first_mut().filter(|_| title.is_some()) {
+            match says_kind {
+                true => first.text.clear(),
+                false => first.text = format!("**{}**", first.text.trim_matches('*')),
+            }
+        }
+        let body = join(&blocks);
+        if !body.is_empty() {
+            out.push(Block::other(format!("{{% hint style=\"{style}\" %}}\n{body}{{% endhint %}}")));
+        }
+    }
+
+    /// A picture with what is written below it; anything else is what it holds.
+    fn figure(&mut self, id: Id, out: &mut Vec<Block>) {
+        let dom = self.content.dom;
+        let below: Vec<Id> = dom.below(id, |id| self.content.dropped.contains(&id)).collect();
+        let images: Vec<Id> = below.iter().copied().filter(|id| dom.name(*id) == "img").collect();
+        let caption = below.iter().copied().find(|id| dom.name(*id) == "figcaption");
+        let caption = caption.map(|id| collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id))));
+        let is_more =
+            below.iter().any(|id| matches!(dom.name(*id), "pre" | "table" | "ul" | "ol" | "blockquote"));
+        match (&images[..], caption.filter(|caption| !caption.is_empty())) {
+            ([image], Some(caption)) if !is_more => {
+                let Some(source) = self.source(*image) else { return };
+                let alt = escape::html(&collapse(dom.attribute(*image, "alt").unwrap_or_default()));
+                let (source, caption) = (escape::html(&source), escape::html(&caption));
+                out.push(Block::other(format!(
+                    "<figure><img src=\"{source}\" alt=\"{alt}\"><figcaption><p>{caption}</p></figcaption></figure>"
+                )));
+            }
+            _ => self.children(id, out),
+        }
+    }
+
+    fn embed(&mut self, id: Id, out: &mut Vec<Block>) {
+        let source = self.content.dom.attribute(id, "src").unwrap_or_default();
+        if let Some(url) = self.links.link(source).filter(|url| url.starts_with("https://")) {
+            out.push(Block::other(format!("{{% embed url=\"{url}\" %}}")));
+        }
+    }
+
+    /// What stands at the end of a document and is referred to in its text.
+    fn note(&mut self, id: Id, out: &mut Vec<Block>) {
+        let name = self.content.dom.attribute(id, "name").unwrap_or_default().to_owned();
+        let mut blocks = Vec::new();
+        self.children(id, &mut blocks);
+        let text = join(&blocks);
+        if !text.is_empty() {
+            out.push(Block::other(prefixed(&text, &format!("[^{name}]: "), "    ")));
+        }
+    }
+
+    /// Where a picture is.
+    fn source(&mut self, id: Id) -> Option<String> {
+        let dom = self.content.dom;
+        let candidates = [dom.attribute(id, "src"), dom.attribute(id, "data-src")];
+        // A picture that is loaded later has a small one within the page until then.
+        candidates.into_iter().flatten().find_map(|source| self.links.image(source))
+    }
+
+    /// An element of a line as runs of text.
+    fn runs(&mut self, id: Id, marks: Marks, out: &mut Vec<Run>) {
+        let dom = self.content.dom;
+        if self.content.dropped.contains(&id) {
+            return;
+        }
+        let Kind::Element { name, .. } = dom.kind(id) else {
+            if let Kind::Text(text) = dom.kind(id) {
+                out.push(Run::Text(text.clone(), marks));
+            }
+            return;
+        };
+        match &**name {
+            "br" => out.push(Run::Break),
+            "img" => {
+                let alt = collapse(dom.attribute(id, "alt").unwrap_or_default());
+                match self.source(id) {
+                    Some(source) => out.push(Run::Image { source, alt }),
+                    None => out.push(Run::Text(alt, marks)),
+                }
+            }
+            "input" => out.push(Run::Text(String::new(), marks)),
+            "code" | "tt" | "samp" => {
+                let text = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
+                match out.last_mut() {
+                    // Some write each word of code on its own.
+                    Some(Run::Code(before)) => before.push_str(&text),
+                    _ => out.push(Run::Code(text)),
+                }
+            }
+            "note-mark" => {
+                let name = dom.attribute(id, "name").unwrap_or_default().to_owned();
+                out.push(Run::Note(name));
+            }
+            "a" => self.link(id, marks, out),
+            "iframe" | "table" | "hr" => out.push(Run::Text(" ".to_owned(), marks)),
+            name => {
+                let marks = marks.with(name);
+                let is_block = dom.is_block(id);
+                for child in dom.children(id).iter().copied() {
+                    self.runs(child, marks, out);
+                }
+                if is_block {
+                    out.push(Run::Text(" ".to_owned(), marks));
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, id: Id, marks: Marks, out: &mut Vec<Run>) {
+        let dom = self.content.dom;
+        let mut inside = Vec::new();
+        for child in dom.children(id).iter().copied() {
+            self.runs(child, marks, &mut inside);
+        }
+        let href = dom.attribute(id, "href").unwrap_or_default();
+        let label = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
+        // A sign beside a heading that leads to the heading itself.
+        if href.starts_with('#') && matches!(label.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\u{200b}") {
+            return;
+        }
+        let is_empty = label.is_empty() && !inside.iter().any(|run| matches!(run, Run::Image { .. }));
+        match self.links.link(href) {
+            Some(to) if !is_empty => out.push(Run::Link { to, inside }),
+            _ => out.append(&mut inside),
+        }
+    }
+}
+
+/// Text with something in front of its first line and of the others. Blank lines stay blank but for a mark.
+fn prefixed(text: &str, first: &str, rest: &str) -> String {
+    let mut out = String::with_capacity(text.len() + first.len());
+    for (at, line) in text.trim_end().lines().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        let prefix = if at == 0 { first } else { rest };
+        out.push_str(if line.is_empty() { prefix.trim_end() } else { prefix });
+        out.push_str(line);
+    }
+    out
+}
+
+/// The longest run of a character.
+fn longest_run(text: &str, wanted: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == wanted { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}

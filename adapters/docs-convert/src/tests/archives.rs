@@ -1,0 +1,102 @@
+//! Archives.
+
+use std::io::{Cursor, Write as _};
+
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use super::{refused, zip};
+use crate::{MAX_PACKED_BYTES, unpack};
+
+fn paths(archive: &[u8]) -> Vec<String> {
+    unpack(archive).unwrap().into_iter().map(|file| file.path).collect()
+}
+
+#[test]
+fn files_come_with_their_paths() {
+    let archive = zip(&[("README.md", b"# Hello"), ("a/b.png", b"png"), ("./c//d.md", b"d")]);
+    let files = unpack(&archive).unwrap();
+    assert_eq!(paths(&archive), ["README.md", "a/b.png", "c/d.md"]);
+    assert_eq!(&files[0].bytes[..], b"# Hello");
+}
+
+#[test]
+fn folders_links_and_archives_are_left_out() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default();
+    writer.add_directory("folder", options).unwrap();
+    writer.add_symlink("link", "/etc/passwd", options).unwrap();
+    writer.start_file("a.md", options).unwrap();
+    writer.write_all(b"a").unwrap();
+    writer.start_file("inner.ZIP", options).unwrap();
+    writer.write_all(&zip(&[("x", b"x")])).unwrap();
+    let archive = writer.finish().unwrap().into_inner();
+    assert_eq!(paths(&archive), ["a.md"]);
+}
+
+#[test]
+fn paths_that_lead_out_are_refused() {
+    for path in ["../a.md", "a/../../b.md", "/etc/a.md", "..\\a.md", "C:\\a.md", "a/..", "a\0b"] {
+        let message = refused(unpack(&zip(&[("fine.md", b"x"), (path, b"x")])));
+        assert_eq!(message, "the archive has a path that leads out of it", "{path:?}");
+    }
+    let long = "a/".repeat(600);
+    assert!(refused(unpack(&zip(&[(&format!("{long}b.md"), b"x")]))).contains("1024 bytes"));
+}
+
+#[test]
+fn what_unpacks_to_too_much_is_refused() {
+    let zeros = vec![0; 3_000_000];
+    let message = refused(unpack(&zip(&[("bomb", &zeros)])));
+    assert!(message.contains("must unpack to at most"), "{message}");
+    // Text that is large and packs well is fine.
+    let text: String = (0..200_000).map(|n| format!("line {n}\n")).collect();
+    assert_eq!(unpack(&zip(&[("a.md", text.as_bytes())])).unwrap()[0].bytes.len(), text.len());
+}
+
+#[test]
+fn many_small_bombs_are_one_large_one() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let zeros = vec![0; 1_000_000];
+    for at in 0..220 {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        writer.start_file(format!("{at}"), options).unwrap();
+        writer.write_all(&zeros).unwrap();
+    }
+    let message = refused(unpack(&writer.finish().unwrap().into_inner()));
+    assert!(message.contains("200 MB in all"), "{message}");
+}
+
+#[test]
+fn too_many_entries_are_refused_before_they_are_read() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for at in 0..10_001 {
+        writer.start_file(format!("{at}"), SimpleFileOptions::default()).unwrap();
+    }
+    let message = refused(unpack(&writer.finish().unwrap().into_inner()));
+    assert_eq!(message, "the archive must have at most 10000 entries");
+}
+
+#[test]
+fn an_encrypted_archive_is_refused() {
+    let mut archive = zip(&[("a.md", b"secret")]);
+    // The first flag of an entry says that it is encrypted, in its head and in the directory.
+    for (signature, flags) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
+        let at = archive.windows(4).position(|window| window == signature).unwrap();
+        archive[at + flags] |= 1;
+    }
+    assert_eq!(refused(unpack(&archive)), "the archive must not be encrypted");
+}
+
+#[test]
+fn what_is_no_archive_is_refused() {
+    let whole = zip(&[("a.md", b"some text that is long enough"), ("b.md", b"more")]);
+    for bytes in [&b""[..], b"PK\x03\x04", b"<html>", &whole[..whole.len() / 2], &whole[..whole.len() - 1]] {
+        let message = refused(unpack(bytes));
+        assert!(message.starts_with("must be a zip archive: "), "{message}");
+    }
+    assert_eq!(refused(unpack(&zip(&[]))), "the archive has no files");
+    let mut damaged = whole;
+    damaged[40] ^= 0xff;
+    assert!(refused(unpack(&damaged)).starts_with("the archive cannot be read: "));
+    assert!(refused(unpack(&vec![0; MAX_PACKED_BYTES + 1])).contains("must have at most 100000000 bytes"));
+}

@@ -1,0 +1,227 @@
+//! Input that somebody made to do harm: it ends soon, and nothing panics.
+
+use std::sync::mpsc;
+
+use docs_core::ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
+use proptest::prelude::*;
+
+use super::{document, html, refused, zip as packed};
+use crate::{DocumentConverter, MAX_TEXT_BYTES, convert, unpack};
+
+/// Converts on a thread with as much stack as a runtime gives, within a time that is far more than is needed.
+fn in_time(document: Document) -> Result<ConvertedPage, ConvertError> {
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+    thread.spawn(move || done.send(convert(&document))).unwrap();
+    ended.recv_timeout(std::time::Duration::from_secs(120)).expect("it ends")
+}
+
+#[test]
+fn fifty_megabytes_of_divisions_are_refused_at_once() {
+    let message = refused(in_time(document(DocumentFormat::Html, "<div>".repeat(10_000_000))));
+    assert_eq!(message, format!("an HTML page must have at most {MAX_TEXT_BYTES} bytes, has 50000000"));
+    let message = refused(in_time(document(DocumentFormat::Html, "<p></p>".repeat(1_000_000))));
+    assert_eq!(message, "an HTML page must have at most 500000 elements");
+}
+
+#[test]
+fn depth_costs_nothing() {
+    for open in [
+        "<div>",
+        "<b>",
+        "<ul><li>",
+        "<blockquote>",
+        "<table><tr><td>",
+        "<a href=x>",
+        "<p><font>",
+        "<details>",
+        "<figure>",
+        "<dl><dd>",
+        "<span><div>",
+        "<pre>",
+        "<h1>",
+        "<section class=admonition>",
+        "<svg>",
+        "<select>",
+        "<template>",
+    ] {
+        let text = format!("{}text", open.repeat(300_000 / open.len()));
+        let result = in_time(document(DocumentFormat::Html, text));
+        assert!(result.is_ok() || refused(result).contains("500000 elements"), "{open}");
+    }
+}
+
+#[test]
+fn what_is_closed_and_never_opened_costs_nothing() {
+    for close in ["</div>", "</p>", "</b>", "</table>", "<p></b>", "<b></div>"] {
+        let text = format!("<div><p>{}text", close.repeat(50_000));
+        assert!(in_time(document(DocumentFormat::Html, text)).is_ok(), "{close}");
+    }
+}
+
+#[test]
+fn text_that_is_deep_is_still_there() {
+    let page = html(&format!("{}text{}<p>after</p>", "<div>".repeat(1_000), "</div>".repeat(1_000)));
+    assert_eq!(page.markdown, "text\n\nafter\n");
+}
+
+#[test]
+fn one_large_thing_costs_no_more_than_its_bytes() {
+    let large = 1_000_000;
+    for text in [
+        format!("<p>{}</p>", "a".repeat(large)),
+        format!("<p>{}</p>", "* ".repeat(large / 2)),
+        format!("<p>{}</p>", "`".repeat(large)),
+        format!("<pre>{}</pre>", "`".repeat(large)),
+        format!("<code>{}</code>", "`".repeat(large)),
+        format!("<a href=\"{}\">x</a>", "a".repeat(large)),
+        format!("<div {}>x</div>", "a=1 ".repeat(large / 4)),
+        format!("<div class=\"{}\">x</div>", "a ".repeat(large / 2)),
+        format!("<!--{}", "-".repeat(large)),
+        format!("<p>{}</p>", "&".repeat(large)),
+        format!("<p>{}</p>", "&amp".repeat(large / 4)),
+        "<".repeat(large),
+        "\0".repeat(large),
+        "<br>".repeat(100_000),
+        "<img src=x>".repeat(50_000),
+        "<b>x</b>".repeat(50_000),
+        format!("<table>{}</table>", "<tr><td rowspan=9999 colspan=9999>x".repeat(10_000)),
+        format!("<table><tr>{}</table>", "<td>x".repeat(50_000)),
+    ] {
+        let start: String = text.chars().take(30).collect();
+        let page = in_time(document(DocumentFormat::Html, text));
+        assert!(page.is_ok(), "{start}: {:?}", page.err());
+    }
+}
+
+#[test]
+fn markdown_of_all_kinds_of_brackets_ends() {
+    for part in ["[", "![", "](", "[a](b) ", "<a href=\"", "{% ", "`", "> ", "- ", "[x]: y\n", "*a_", "|a|\n"]
+    {
+        let text = part.repeat(100_000 / part.len());
+        let url = Some("https://a.test/".to_owned());
+        let result = in_time(Document { url, ..document(DocumentFormat::Markdown, text) });
+        assert!(result.is_ok(), "{part}");
+    }
+}
+
+#[test]
+fn a_word_document_of_great_depth_ends() {
+    for (open, close) in [
+        ("<w:p><w:r>", "</w:r></w:p>"),
+        ("<w:tbl><w:tr><w:tc>", "</w:tc></w:tr></w:tbl>"),
+        ("<w:sdt><w:sdtContent>", "</w:sdtContent></w:sdt>"),
+        ("<w:ins>", "</w:ins>"),
+    ] {
+        let many = 50_000;
+        let xml =
+            format!("<w:document><w:body>{}{}</w:body></w:document>", open.repeat(many), close.repeat(many));
+        // Stored, as it would pack too well for what it is.
+        let archive = stored("word/document.xml", xml.as_bytes());
+        in_time(document(DocumentFormat::Docx, archive)).expect(open);
+    }
+    let xml = format!("<w:document><w:body>{}</w:body></w:document>", "<w:p/>".repeat(2_100_000));
+    let large = |archive| refused(in_time(document(DocumentFormat::Docx, archive)));
+    assert_eq!(
+        large(stored("word/document.xml", xml.as_bytes())),
+        "a part must have at most 2000000 elements"
+    );
+    assert!(large(packed(&[("word/document.xml", xml.as_bytes())])).contains("much more than it is packed"));
+}
+
+#[tokio::test]
+async fn the_converter_does_what_the_functions_do() {
+    use docs_core::ports::Converter as _;
+    let page = DocumentConverter.convert(document(DocumentFormat::Html, "<h1>T</h1>x")).await.unwrap();
+    assert_eq!((page.title.as_str(), page.markdown.as_str()), ("T", "x\n"));
+    assert_eq!(DocumentConverter.unpack(packed(&[("a", b"b")]).into()).await.unwrap().len(), 1);
+    assert!(DocumentConverter.unpack(Default::default()).await.is_err());
+}
+
+/// An archive of one file, not packed.
+fn stored(path: &str, bytes: &[u8]) -> Vec<u8> {
+    use std::io::{Cursor, Write as _};
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    writer.start_file(path, options).unwrap();
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+/// Pieces of HTML that mean something, and others.
+const PIECES: &str = "(<(/)?(div|p|b|i|a href=x|ul|li|ol|table|tr|td colspan=3|th|pre|code|h1|h2 id=x|blockquote|details|\
+    summary|figure|img src=y|figcaption|br|main|article|script|title|base href=z|dl|dt|dd|div class=admonition|input \
+    type=checkbox|iframe src=q)>|<!--|-->|&(amp|lt|#0|#x41|nope);|[ \\n*_`\\[\\]{}%|#>.-]|[a-c1ä😀]){0,120}";
+
+fn xml_pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "<w:p>",
+        "</w:p>",
+        "<w:r>",
+        "</w:r>",
+        "<w:t>",
+        "</w:t>",
+        "x ",
+        "<w:tbl>",
+        "</w:tbl>",
+        "<w:tr>",
+        "</w:tr>",
+        "<w:tc>",
+        "</w:tc>",
+        "<w:br/>",
+        "<w:pPr><w:numPr><w:ilvl w:val=\"9\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr>",
+        "<w:hyperlink w:anchor=\"a\">",
+        "</w:hyperlink>",
+        "<w:bookmarkStart w:name=\"a\"/>",
+        "<w:fldChar w:fldCharType=\"begin\"/>",
+        "<w:fldChar w:fldCharType=\"separate\"/>",
+        "<w:instrText>HYPERLINK \"u\"</w:instrText>",
+        "<w:footnoteReference w:id=\"1\"/>",
+        "<w:rPr><w:b/><w:i/></w:rPr>",
+        "&amp;",
+        "&x;",
+        "<![CDATA[y]]>",
+        "<w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr>",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_of_every_kind_never_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..2_000),
+        format in prop::sample::select(vec![DocumentFormat::Html, DocumentFormat::Markdown, DocumentFormat::Docx]),
+        url in prop::option::of("https://a\\.test/[a-z/]{0,8}|\\PC{0,10}"),
+    ) {
+        let _ = convert(&Document { url, ..document(format, bytes.clone()) });
+        let _ = unpack(&bytes);
+    }
+
+    #[test]
+    fn damaged_archives_never_panic(at in 0_usize..400, byte in any::<u8>(), cut in 0_usize..400) {
+        let mut archive = packed(&[("word/document.xml", b"<w:p><w:r><w:t>text</w:t></w:r></w:p>"), ("a/b.md", b"# b")]);
+        if let Some(place) = archive.get_mut(at) {
+            *place = byte;
+        }
+        archive.truncate(cut.max(20) + 100);
+        let _ = unpack(&archive);
+        let _ = convert(&document(DocumentFormat::Docx, archive));
+    }
+
+    #[test]
+    fn tag_soup_never_panics_and_gives_no_script(soup in PIECES) {
+        let page = html(&soup);
+        prop_assert!(!page.title.trim().is_empty());
+        prop_assert!(!page.markdown.to_lowercase().contains("<script"), "{}", page.markdown);
+        // What it says is a body: no front matter, and no other title.
+        let parsed = docs_core::content::markdown::parse_page(&page.markdown);
+        prop_assert!(parsed.yaml.is_none() && parsed.heading.is_none(), "{}", page.markdown);
+    }
+
+    #[test]
+    fn words_of_any_shape_never_panic(body in xml_pieces()) {
+        let xml = format!("<w:document><w:body>{body}</w:body></w:document>");
+        let archive = packed(&[("word/document.xml", xml.as_bytes()), ("word/footnotes.xml", xml.as_bytes())]);
+        let _ = convert(&document(DocumentFormat::Docx, archive));
+    }
+}

@@ -1,0 +1,165 @@
+//! Adding to content as one revision: live content or a change request, the same steps.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    Error, ErrorKind, Result,
+    content::{ContentError, Edit},
+    model::{EditMode, RevisionId, UserId},
+    platform::{
+        Actor, Platform, access,
+        change_requests::{find, require_living},
+        content::ContentOf,
+        content_edit::Apply,
+        spaces::move_head,
+    },
+    policy::{SpaceAction, SpaceProof},
+    store::{
+        Hash, Operation, Tx,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// How often an addition starts again because the content moved meanwhile.
+const MAX_MOVES: usize = 10;
+
+/// Content that may be added to, as it was on one snapshot.
+pub(in crate::platform) struct Target {
+    space: Arc<SpaceRecord>,
+    request: Option<Arc<ChangeRequestRecord>>,
+}
+
+impl Target {
+    pub(in crate::platform) fn space(&self) -> &SpaceRecord {
+        &self.space
+    }
+
+    /// The revision and the root that are added to.
+    fn head(&self) -> (&RevisionId, Hash) {
+        match &self.request {
+            Some(request) => (&request.head, request.root),
+            None => (&self.space.head, self.space.root),
+        }
+    }
+}
+
+impl Platform {
+    /// Finds content, with the right and the state to add to it.
+    pub(in crate::platform) async fn append_target(&self, actor: &Actor, of: &ContentOf) -> Result<Target> {
+        let tx = self.read().await?;
+        let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
+        let request = match &of.request {
+            None => {
+                require_live(&proof)?;
+                None
+            }
+            Some(name) => {
+                let request = find(&tx, &of.space, name).await?;
+                require_living(&request)?;
+                Some(request)
+            }
+        };
+        Ok(Target { space: Arc::clone(proof.space()), request })
+    }
+
+    /// Applies edits to what the content is by now, as one revision. The files they refer to were stored for `before`.
+    ///
+    /// Edits that change nothing make no revision; the current one is answered.
+    pub(in crate::platform) async fn append(
+        &self,
+        actor: &Actor,
+        by: &UserId,
+        of: &ContentOf,
+        (before, edits): (&Target, &[Edit]),
+    ) -> Result<RevisionId> {
+        let id: RevisionId = self.id();
+        for _ in 0..MAX_MOVES {
+            let target = self.append_target(actor, of).await?;
+            require_domain(&target.space, &before.space.domain)?;
+            let (head, root) = target.head();
+            let now = self.now();
+            let edited = self.content().edit(&target.space.domain, root, now.time(), edits).await;
+            let edited = edited.map_err(|error| named(error, edits))?;
+            if edited.root == root {
+                return Ok(head.clone());
+            }
+            let revision = RevisionRecord {
+                id: id.clone(),
+                space: of.space.clone(),
+                parents: vec![head.clone()],
+                root: edited.root,
+                kind: RevisionKind::Edits,
+                created_at: now,
+                by: by.clone(),
+                git: None,
+                conflicts: Vec::new(),
+            };
+            let (actor, by) = (actor.clone(), by.clone());
+            let is_done = match target.request {
+                Some(request) => self.write(&Apply { actor, by, request, revision, now }).await?,
+                None => self.write(&AppendLive { actor, before: target.space, revision }).await?,
+            };
+            if is_done {
+                return Ok(id);
+            }
+        }
+        Err(Error::conflict("the content kept changing meanwhile; try again"))
+    }
+}
+
+/// Refuses live content that only change requests may change.
+fn require_live(proof: &SpaceProof) -> Result<()> {
+    match proof.space().edit_mode {
+        EditMode::Live => Ok(()),
+        EditMode::Locked => Err(Error::conflict(
+            "live content of this space is locked; use a change request, or set `editMode` to `live`",
+        )),
+    }
+}
+
+/// Refuses a space whose content moved to where the stored files are not.
+fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
+    if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has moved; try again")) }
+}
+
+/// Names the page that a refused edit is about.
+fn named(error: ContentError, edits: &[Edit]) -> Error {
+    match error {
+        ContentError::Invalid { index, field, message } => {
+            let title = match edits.get(index) {
+                Some(Edit::InsertPage(page)) => page.fields.title.as_deref().unwrap_or_default(),
+                Some(Edit::PutFile { entry, .. }) => &entry.name,
+                _ => "",
+            };
+            Error::new(ErrorKind::Invalid, format!("url: `{title}` cannot be imported: {field} {message}"))
+        }
+        other => other.into(),
+    }
+}
+
+/// Makes a revision the live one; `Out` tells whether the space was still where it had been.
+struct AppendLive {
+    actor: Actor,
+    before: Arc<SpaceRecord>,
+    revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for AppendLive {
+    type Out = bool;
+    const NAME: &'static str = "content_append";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let access = access::space(tx, &self.actor, &self.before.id).await?;
+        let proof = access.require(SpaceAction::Edit)?;
+        require_live(&proof)?;
+        require_domain(proof.space(), &self.before.domain)?;
+        if proof.space().head != self.before.head {
+            return Ok(false);
+        }
+        move_head(tx, &proof, self.revision.clone())?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,124 @@
+//! An archive of files as pages.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::{
+    Gathered,
+    folder::Folder,
+    gather::{Gather, clean},
+    links,
+};
+use crate::{
+    Error, Result,
+    content::gitsync::RepoPath,
+    ports::{Document, DocumentFormat, UnpackedFile},
+};
+
+/// Names that programs leave in archives beside what people put there.
+const LITTER: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
+
+impl Gather<'_> {
+    /// An archive: a folder of Markdown and HTML files, with a `SUMMARY.md` or as its folders say.
+    pub(super) async fn archive(&self, url: &str) -> Result<Gathered> {
+        let found = self.get_first(url).await?;
+        let files = self.converter().unpack(found.bytes).await;
+        let files = files.map_err(|error| Error::invalid("url", error))?;
+        let mut gathered = Gathered::default();
+        let folder = self.folder_of(files, &mut gathered).await;
+        folder.add_to(self.platform, self.domain, &mut gathered).await?;
+        Ok(gathered)
+    }
+
+    /// The files of an archive as a folder of Markdown: other documents converted, whatever else there is kept.
+    async fn folder_of(&self, files: Vec<UnpackedFile>, gathered: &mut Gathered) -> Folder {
+        let files = without_litter(files);
+        let mut folder = Folder::new("the archive");
+        let mut documents = Vec::new();
+        for (path, bytes) in files {
+            match format_of(&path) {
+                Some(format) => documents.push((path, format, bytes)),
+                None => folder.put(path, bytes),
+            }
+        }
+        for (path, format, bytes) in documents {
+            self.document_in(&mut folder, (path, format, bytes), gathered).await;
+        }
+        folder.readme_of_index();
+        folder
+    }
+
+    /// Puts a document of another format into a folder, as Markdown with its ending.
+    async fn document_in(
+        &self,
+        folder: &mut Folder,
+        (path, format, bytes): (RepoPath, DocumentFormat, Bytes),
+        gathered: &mut Gathered,
+    ) {
+        let document =
+            Document { format, bytes, name: links::name_of(&format!("file:///{path}")), url: None };
+        let page = match self.converter().convert(document).await {
+            Ok(page) => clean(page),
+            Err(error) => {
+                tracing::debug!(%path, %error, "a document of an archive is left out");
+                gathered.total += 1;
+                return;
+            }
+        };
+        let Ok(place) = path.folder().join(&format!("{}.md", path.stem())) else { return };
+        if folder.has(&place) {
+            gathered.total += 1;
+            return;
+        }
+        let mut names = BTreeMap::new();
+        for (at, file) in page.files.into_iter().enumerate() {
+            // Beside the document, under a name that no file of the archive has.
+            let name = format!("{}.{at}.{}", path.name(), file.name);
+            let Ok(beside) = path.folder().join(&name) else { continue };
+            names.insert(file.destination, links::encoded(&name));
+            folder.put(beside, file.bytes);
+        }
+        let text = links::rewritten(&page.markdown, |destination| names.get(destination).cloned());
+        let text = format!("# {}\n\n{text}", links::escaped(&page.title));
+        folder.put(place.clone(), text.into());
+        folder.alias(path, place);
+    }
+}
+
+/// The paths that mean something, without the folder that all of them are in.
+fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
+    let is_litter = |path: &str| path.split('/').any(|part| LITTER.contains(&part));
+    let mut files: Vec<(RepoPath, Bytes)> = files
+        .into_iter()
+        .filter(|file| !is_litter(&file.path))
+        .filter_map(|file| Some((RepoPath::new(&file.path).ok().filter(|path| !path.is_root())?, file.bytes)))
+        .collect();
+    while let Some(top) = common_top(&files) {
+        for (path, _) in &mut files {
+            if let Some(below) = path.below(&top).and_then(|below| RepoPath::new(below).ok()) {
+                *path = below;
+            }
+        }
+    }
+    files
+}
+
+/// The folder that everything is in.
+fn common_top(files: &[(RepoPath, Bytes)]) -> Option<RepoPath> {
+    let (first, _) = files.first()?.0.as_str().split_once('/')?;
+    // A folder with a dot in front means something where it stands.
+    let top = RepoPath::new(first).ok().filter(|_| !first.starts_with('.'))?;
+    files.iter().all(|(path, _)| path.below(&top).is_some()).then_some(top)
+}
+
+/// What a file of an archive is converted from.
+fn format_of(path: &RepoPath) -> Option<DocumentFormat> {
+    let (stem, ending) = path.name().rsplit_once('.')?;
+    match ending.to_ascii_lowercase().as_str() {
+        _ if stem.is_empty() => None,
+        "html" | "htm" | "xhtml" => Some(DocumentFormat::Html),
+        "docx" => Some(DocumentFormat::Docx),
+        _ => None,
+    }
+}

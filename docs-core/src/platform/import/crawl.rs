@@ -1,0 +1,179 @@
+//! A website as pages: the start page, then the pages below it that it leads to.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::{
+    Gathered,
+    gather::{Draft, Gather, MAX_PAGES, is_html},
+    links::{self, Address, Scope},
+};
+use crate::{
+    Error, Result,
+    model::PageId,
+    ports::{ConvertedPage, DocumentFormat, Fetched},
+};
+
+/// Most addresses that are asked for one import, with those that turn out to be no pages.
+const MAX_ASKED: usize = 2 * MAX_PAGES;
+/// Most addresses that are remembered; a site with more is larger than any import.
+const MAX_SEEN: usize = 10_000;
+
+/// A walk over a site, breadth first.
+struct Crawl {
+    scope: Scope,
+    queue: VecDeque<String>,
+    /// The keys of all addresses that were queued.
+    seen: HashSet<String>,
+    /// The pages, in the order they were found.
+    pages: Vec<Found>,
+    /// Which page an address leads to: the one it was asked by, and the one it ended at.
+    by_key: HashMap<String, usize>,
+    /// Pages that were found and could not be had.
+    missed: u64,
+}
+
+struct Found {
+    page: ConvertedPage,
+    /// The parts of its path.
+    parts: Vec<String>,
+}
+
+impl Gather<'_> {
+    /// A website: breadth first from its start page, at most 20 pages.
+    pub(super) async fn website(&self, url: &str) -> Result<Gathered> {
+        let start = self.get_first(url).await?;
+        if !is_html(&start) {
+            let told = start.content_type.as_deref().unwrap_or("something else");
+            let what =
+                format!("must lead to an HTML page, and leads to {told}; choose the `source` that fits");
+            return Err(Error::invalid("url", what));
+        }
+        let address =
+            Address::read(&start.url).ok_or_else(|| Error::internal("an address without a host"))?;
+        let mut crawl = Crawl::new(Scope::of(&address));
+        let page = self.convert(&start, DocumentFormat::Html).await;
+        let page = page.map_err(|error| Error::invalid("url", error))?;
+        crawl.seen.insert(address.key());
+        crawl.add(&[url, &start.url], page);
+        let mut asked = 1;
+        while crawl.pages.len() < MAX_PAGES && asked < MAX_ASKED {
+            let Some(next) = crawl.queue.pop_front() else { break };
+            asked += 1;
+            match self.get(&next).await {
+                Ok(found) => self.take(&mut crawl, &next, found).await,
+                Err(error) => {
+                    tracing::debug!(%error, "a page of an import is left out");
+                    crawl.missed += 1;
+                }
+            }
+        }
+        self.collect(crawl).await
+    }
+
+    /// Takes a page that was fetched, if it is one of the site and new.
+    async fn take(&self, crawl: &mut Crawl, asked: &str, found: Fetched) {
+        let Some(address) = Address::read(&found.url).filter(|address| crawl.scope.contains(address)) else {
+            return;
+        };
+        if let Some(known) = crawl.by_key.get(&address.key()) {
+            let known = *known;
+            return crawl.name(asked, known);
+        }
+        if !is_html(&found) {
+            return;
+        }
+        match self.convert(&found, DocumentFormat::Html).await {
+            Ok(page) => crawl.add(&[asked, &found.url], page),
+            Err(error) => {
+                tracing::debug!(%error, "a page of an import is left out");
+                crawl.missed += 1;
+            }
+        }
+    }
+
+    /// The pages as a tree, with their pictures.
+    async fn collect(&self, crawl: Crawl) -> Result<Gathered> {
+        let mut gathered = Gathered {
+            imported: crawl.pages.len() as u64,
+            total: crawl.pages.len() as u64 + crawl.missed + crawl.queue.len() as u64,
+            ..Gathered::default()
+        };
+        let files = self.images(crawl.pages.iter().map(|found| &found.page), &mut gathered).await?;
+        let ids: Vec<PageId> = crawl.pages.iter().map(|_| self.platform.id()).collect();
+        let known = |destination: &str| {
+            if let Some(file) = files.get(destination) {
+                return Some(format!("/files/{file}"));
+            }
+            let at = crawl.by_key.get(&Address::read(destination)?.key())?;
+            Some(format!("/pages/{}", ids.get(*at)?))
+        };
+        for at in crawl.order() {
+            let (Some(found), Some(id)) = (crawl.pages.get(at), ids.get(at)) else { continue };
+            let markdown = links::rewritten(&found.page.markdown, known);
+            let draft = Draft {
+                id: id.clone(),
+                parent: crawl.parent(at).and_then(|parent| ids.get(parent).cloned()),
+                title: &found.page.title,
+                slug: found.parts.last().filter(|_| at > 0).map(|part| links::slug_of(part)),
+                markdown: &markdown,
+            };
+            gathered.edits.push(draft.edit());
+        }
+        Ok(gathered)
+    }
+}
+
+impl Crawl {
+    fn new(scope: Scope) -> Self {
+        Self {
+            scope,
+            queue: VecDeque::new(),
+            seen: HashSet::new(),
+            pages: Vec::new(),
+            by_key: HashMap::new(),
+            missed: 0,
+        }
+    }
+
+    /// Adds a page by its addresses, of which the last is where it is, and queues what it leads to.
+    fn add(&mut self, addresses: &[&str], page: ConvertedPage) {
+        let at = self.pages.len();
+        for address in addresses {
+            self.name(address, at);
+        }
+        for link in &page.links {
+            let Some(address) = Address::read(link).filter(|address| address.is_page()) else { continue };
+            if self.seen.len() < MAX_SEEN && self.scope.contains(&address) && self.seen.insert(address.key())
+            {
+                self.queue.push_back(link.clone());
+            }
+        }
+        let last = addresses.last().and_then(|address| Address::read(address));
+        let parts = last.map(|address| address.parts()).unwrap_or_default();
+        self.pages.push(Found { page, parts: parts.into_iter().map(str::to_owned).collect() });
+    }
+
+    fn name(&mut self, url: &str, page: usize) {
+        if let Some(address) = Address::read(url) {
+            self.seen.insert(address.key());
+            self.by_key.entry(address.key()).or_insert(page);
+        }
+    }
+
+    /// The page below which one stands: the one whose path is the longest beginning of its own. The start page is
+    /// the first of the top level, like a README, and nothing stands below it.
+    fn parent(&self, at: usize) -> Option<usize> {
+        let parts = &self.pages.get(at)?.parts;
+        let others = self.pages.iter().enumerate().skip(1).filter(|_| at > 0);
+        let above =
+            others.filter(|(_, other)| other.parts.len() < parts.len() && parts.starts_with(&other.parts));
+        above.max_by_key(|(_, other)| other.parts.len()).map(|(at, _)| at)
+    }
+
+    /// The pages in an order in which parents come before their children: the start page, then by depth.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.pages.len()).collect();
+        order.sort_by_key(|at| (*at > 0, self.pages.get(*at).map_or(0, |found| found.parts.len())));
+        order
+    }
+}

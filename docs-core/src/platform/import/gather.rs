@@ -1,0 +1,238 @@
+//! What an import is made of: documents fetched and converted, their files stored, their pages as edits.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use tokio::time::{Instant, timeout_at};
+
+use super::{Gathered, links};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{Edit, NewBody, NewPage, PageKind, PagePatch, markdown::parse_page},
+    model::{ContentRef, FileId, PageId, without_nul},
+    platform::{
+        Platform,
+        files::NewFile,
+        page_source::{cover_of, web_reference},
+    },
+    ports::{
+        ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
+        Web, WebError,
+    },
+};
+
+/// Most pages that are fetched for one import.
+pub(super) const MAX_PAGES: usize = 20;
+/// Most files that are fetched for one import.
+pub(super) const MAX_FILES: usize = 20;
+/// Most bytes of all files of an import together.
+pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
+/// How long an import fetches; what is then missing is left out.
+const MAX_TIME: Duration = Duration::from_secs(120);
+/// Most characters of a title.
+const MAX_TITLE: usize = 255;
+
+/// Gathers one import for one space.
+pub(in crate::platform) struct Gather<'a> {
+    pub(super) platform: &'a Platform,
+    /// Where the space's bytes are.
+    pub(super) domain: &'a str,
+    web: Arc<dyn Web>,
+    converter: Arc<dyn Converter>,
+    until: Instant,
+}
+
+/// A page to add.
+pub(super) struct Draft<'a> {
+    pub(super) id: PageId,
+    pub(super) parent: Option<PageId>,
+    /// The title, unless its text says another.
+    pub(super) title: &'a str,
+    /// The last part of its path; made of the title when absent.
+    pub(super) slug: Option<String>,
+    /// The text with its front matter and heading, links already leading to pages and files of the space.
+    pub(super) markdown: &'a str,
+}
+
+impl Draft<'_> {
+    pub(super) fn edit(self) -> Edit {
+        let source = parse_page(self.markdown);
+        let mut fields = PagePatch::titled(self.title).overlaid(source.fields());
+        fields.title = fields.title.map(|title| cut(&title));
+        // What text says is taken as it comes: nobody is there to be told of an emoji beside an icon.
+        if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
+            fields.emoji = None;
+        }
+        fields.slug = self.slug;
+        fields.cover = source.front.cover.as_ref().map(|cover| cover_of(cover, cover_reference));
+        Edit::InsertPage(Box::new(NewPage {
+            id: self.id,
+            kind: PageKind::Document,
+            parent: self.parent,
+            at: None,
+            fields,
+            body: NewBody::Text(source.body.to_owned()),
+        }))
+    }
+}
+
+impl<'a> Gather<'a> {
+    /// # Errors
+    /// `Precondition` when the platform has no way to fetch or to convert.
+    pub(super) fn new(platform: &'a Platform, domain: &'a str) -> Result<Self> {
+        let missing = || Error::new(ErrorKind::Precondition, "this server does not import documents");
+        Ok(Self {
+            platform,
+            domain,
+            web: Arc::clone(platform.web().ok_or_else(missing)?),
+            converter: Arc::clone(platform.converter().ok_or_else(missing)?),
+            until: Instant::now() + MAX_TIME,
+        })
+    }
+
+    pub(super) fn converter(&self) -> &dyn Converter {
+        self.converter.as_ref()
+    }
+
+    /// Fetches something, as long as there is time.
+    pub(super) async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
+        let late = || Err(WebError::Unreachable(format!("the import takes longer than {MAX_TIME:?}")));
+        timeout_at(self.until, self.web.get(url)).await.unwrap_or_else(|_| late())
+    }
+
+    /// Fetches what the import is about.
+    pub(super) async fn get_first(&self, url: &str) -> Result<Fetched> {
+        self.get(url).await.map_err(|error| Error::invalid("url", error))
+    }
+
+    /// One document, with the pictures that it shows.
+    pub(super) async fn document(&self, url: &str, format: DocumentFormat) -> Result<Gathered> {
+        let found = self.get_first(url).await?;
+        if format == DocumentFormat::Html && !is_html(&found) {
+            return Err(Error::invalid("url", "must lead to an HTML page; choose the `source` that fits"));
+        }
+        let page = self.convert(&found, format).await.map_err(|error| Error::invalid("url", error))?;
+        let mut gathered = Gathered { imported: 1, total: 1, ..Gathered::default() };
+        let mut files = self.embedded(&page.files, &mut gathered).await?;
+        files.extend(self.images([&page], &mut gathered).await?);
+        let markdown = links::rewritten(&page.markdown, |destination| {
+            files.get(destination).map(|file| format!("/files/{file}"))
+        });
+        let draft = Draft {
+            id: self.platform.id(),
+            parent: None,
+            title: &page.title,
+            slug: None,
+            markdown: &markdown,
+        };
+        gathered.edits.push(draft.edit());
+        Ok(gathered)
+    }
+
+    pub(super) async fn convert(
+        &self,
+        found: &Fetched,
+        format: DocumentFormat,
+    ) -> std::result::Result<ConvertedPage, ConvertError> {
+        let document = Document {
+            format,
+            bytes: found.bytes.clone(),
+            name: links::name_of(&found.url),
+            url: Some(found.url.clone()),
+        };
+        self.converter.convert(document).await.map(clean)
+    }
+
+    /// Stores files that came within a document; answers their ids by the destinations in the text.
+    pub(super) async fn embedded(
+        &self,
+        files: &[EmbeddedFile],
+        gathered: &mut Gathered,
+    ) -> Result<HashMap<String, FileId>> {
+        let mut ids = HashMap::new();
+        for file in files {
+            gathered.total += 1;
+            let id = self.store(&file.name, None, file.bytes.clone(), gathered).await?;
+            ids.insert(file.destination.clone(), id);
+        }
+        Ok(ids)
+    }
+
+    /// Fetches and stores the pictures of pages, those that can be had; answers their ids by their addresses.
+    pub(super) async fn images(
+        &self,
+        pages: impl IntoIterator<Item = &ConvertedPage>,
+        gathered: &mut Gathered,
+    ) -> Result<HashMap<String, FileId>> {
+        let mut wanted: Vec<&FoundFile> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        let all = pages.into_iter().flat_map(|page| &page.images);
+        wanted.extend(all.filter(|image| seen.insert(image.url.as_str())));
+        gathered.total += wanted.len() as u64;
+        let (mut ids, mut bytes) = (HashMap::new(), 0);
+        for image in wanted.into_iter().take(MAX_FILES) {
+            let found = match self.get(&image.url).await {
+                Ok(found) => found,
+                Err(error) => {
+                    tracing::debug!(%error, "a picture of an import is left where it was");
+                    continue;
+                }
+            };
+            bytes += found.bytes.len() as u64;
+            // What is no picture is nothing that the page would show: a page of an error, perhaps.
+            let is_image = found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"));
+            if !is_image || bytes > MAX_FILES_BYTES {
+                continue;
+            }
+            let told = found.content_type.as_deref();
+            let id = self.store(&image.name, told, found.bytes, gathered).await?;
+            ids.insert(image.url.clone(), id);
+        }
+        Ok(ids)
+    }
+
+    /// Stores one file, which the import then adds.
+    async fn store(
+        &self,
+        name: &str,
+        content_type: Option<&str>,
+        bytes: Bytes,
+        gathered: &mut Gathered,
+    ) -> Result<FileId> {
+        let new = NewFile { name, content_type, bytes, git: None };
+        let entry = self.platform.store_file(self.domain, new).await?;
+        let file: FileId = self.platform.id();
+        gathered.imported += 1;
+        gathered.edits.push(Edit::PutFile { file: file.clone(), entry });
+        Ok(file)
+    }
+}
+
+/// Tells whether what was fetched is an HTML page.
+pub(super) fn is_html(found: &Fetched) -> bool {
+    match found.content_type.as_deref() {
+        Some(told) => matches!(told, "text/html" | "application/xhtml+xml"),
+        None => found.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<'),
+    }
+}
+
+/// A page without NUL, which no text of the platform may hold.
+pub(super) fn clean(page: ConvertedPage) -> ConvertedPage {
+    ConvertedPage {
+        title: without_nul(&page.title).into_owned(),
+        markdown: without_nul(&page.markdown).into_owned(),
+        ..page
+    }
+}
+
+fn cut(title: &str) -> String {
+    title.chars().take(MAX_TITLE).collect()
+}
+
+/// The cover that a text names, after its links were rewritten.
+fn cover_reference(destination: &str) -> Option<ContentRef> {
+    match destination.strip_prefix("/files/") {
+        Some(id) => id.parse().ok().map(|file| ContentRef::File { file }),
+        None => web_reference(destination),
+    }
+}

@@ -1,0 +1,433 @@
+//! Imports of documents, through a web that has what a test puts into it, and templates.
+
+use std::{
+    collections::BTreeMap,
+    io::{Cursor, Write as _},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_convert::DocumentConverter;
+use docs_core::{
+    Actor, ErrorKind,
+    content::templates::TEMPLATES,
+    model::{
+        ApplySpaceTemplate, ContentRef, EditMode, ImportContent, ImportContentResult, PageId, RevisionPage,
+        Role, SpaceId, UpdateSpace,
+    },
+    platform::{ContentOf, Shown},
+    ports::{Fetched, Web, WebError},
+    store::PageRequest,
+};
+use docs_memstore::MemStore;
+use serde_json::json;
+
+use crate::{
+    git::Remote,
+    support::{Refused, World, page},
+};
+
+/// A web of a few documents, each with its media type. A type of `moved` is a redirect.
+#[derive(Clone, Default)]
+struct Documents(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    documents: BTreeMap<String, (&'static str, Bytes)>,
+    asked: Vec<String>,
+}
+
+impl Documents {
+    fn put(&self, url: &str, kind: &'static str, bytes: impl Into<Bytes>) {
+        self.edit(|state| state.documents.insert(url.to_owned(), (kind, bytes.into())));
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.edit(|state| state.asked.clone())
+    }
+
+    fn edit<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[async_trait]
+impl Web for Documents {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        self.edit(|state| {
+            state.asked.push(url.to_owned());
+            let mut url = url.to_owned();
+            loop {
+                let (kind, bytes) = state.documents.get(&url).ok_or(WebError::Status(404))?;
+                if *kind == "moved" {
+                    url = String::from_utf8_lossy(bytes).into_owned();
+                    continue;
+                }
+                return Ok(Fetched { bytes: bytes.clone(), content_type: Some((*kind).to_owned()), url });
+            }
+        })
+    }
+}
+
+struct Setting {
+    w: World,
+    web: Documents,
+    git: Remote,
+    of: ContentOf,
+}
+
+impl Setting {
+    /// A space whose live content may be edited.
+    async fn new() -> Self {
+        let (web, git) = (Documents::default(), Remote::default());
+        let (for_web, for_git) = (Arc::new(web.clone()), Arc::new(git.clone()));
+        let w = World::build(Arc::new(MemStore::new()), |builder| {
+            builder.web(for_web).git(for_git).converter(Arc::new(DocumentConverter))
+        })
+        .await;
+        let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+        let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+        w.platform.update_space(&w.admin, &space, change).await.expect("open for edits");
+        Self { w, web, git, of: ContentOf::space(space) }
+    }
+
+    fn space(&self) -> &SpaceId {
+        &self.of.space
+    }
+
+    async fn try_import(&self, url: &str, source: &str) -> docs_core::Result<ImportContentResult> {
+        let request: ImportContent =
+            serde_json::from_value(json!({ "url": url, "source": source })).expect("a request");
+        self.w.platform.import_content(&self.w.admin, &self.of, request).await
+    }
+
+    /// Imports; answers how much was imported and found.
+    async fn import(&self, url: &str, source: &str) -> (u64, u64) {
+        let done = self.try_import(url, source).await.expect("imported");
+        (done.imported_resources, done.total_resources)
+    }
+
+    /// The paths of all pages with their titles, in their order.
+    async fn tree(&self) -> Vec<(String, String)> {
+        let pages =
+            self.w.platform.list_pages(&self.w.admin, &self.of, Shown::default()).await.expect("read");
+        let mut out = Vec::new();
+        let mut stack: Vec<&RevisionPage> = pages.pages.iter().rev().collect();
+        while let Some(page) = stack.pop() {
+            let (path, title, below) = match page {
+                RevisionPage::Document(page) => (page.path.clone(), &page.base.title, &page.pages),
+                RevisionPage::Group(group) => (format!("{}/", group.path), &group.base.title, &group.pages),
+                other => panic!("{other:?}"),
+            };
+            out.push((path, title.clone()));
+            stack.extend(below.iter().rev());
+        }
+        out
+    }
+
+    async fn paths(&self) -> Vec<String> {
+        self.tree().await.into_iter().map(|(path, _)| path).collect()
+    }
+
+    async fn at(&self, path: &str) -> (PageId, String) {
+        let platform = &self.w.platform;
+        let page =
+            platform.get_page_by_path(&self.w.admin, &self.of, path, Shown::default()).await.expect(path);
+        match page {
+            RevisionPage::Document(page) => (page.base.id, page.markdown.expect("markdown")),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn files(&self) -> Vec<(String, String)> {
+        let all = PageRequest { page: None, limit: None };
+        let files =
+            self.w.platform.list_files(&self.w.admin, &self.of, Shown::default(), &all).await.expect("read");
+        files.items.into_iter().map(|file| (file.id.to_string(), file.name)).collect()
+    }
+
+    /// Everything that follows from records and content is right.
+    async fn check(&self) {
+        self.w.check().await;
+    }
+}
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, bytes) in files {
+        let stored =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        writer.start_file(*path, stored).expect("an entry");
+        writer.write_all(bytes).expect("bytes");
+    }
+    writer.finish().expect("an archive").into_inner()
+}
+
+const HTML: &str = "text/html";
+
+#[tokio::test]
+async fn a_website_becomes_a_tree_of_pages_whose_links_lead_to_each_other() {
+    let s = Setting::new().await;
+    s.web.put("https://a.test/docs", "moved", "https://a.test/docs/");
+    s.web.put(
+        "https://a.test/docs/",
+        HTML,
+        "<nav><a href=hidden>no</a></nav><main><h1>Start</h1><a href=guide/>Guide</a> <a href='guide/first.html#top'>First</a> \
+         <a href=/blog>Blog</a> <a href=gone>Gone</a> <a href=file.pdf>File</a> <a href='?print=1'>Print</a> \
+         <img src=a.png> <img src=gone.png></main>",
+    );
+    s.web.put("https://a.test/docs/guide/", HTML, "<h1>Guide</h1><a href='../index.html'>Back</a>");
+    s.web.put(
+        "https://a.test/docs/guide/first.html",
+        HTML,
+        "<h1>First</h1><img src=../a.png><a href=../old>Old</a>",
+    );
+    s.web.put("https://a.test/docs/old", "moved", "https://a.test/docs/guide/");
+    s.web.put("https://a.test/docs/a.png", "image/png", "png");
+    // Three pages and a picture; the page and the picture that are gone were found too.
+    assert_eq!(s.import("https://a.test/docs", "website").await, (4, 6));
+    assert_eq!(s.paths().await, ["start", "guide", "guide/first"]);
+    let ((start, text), (guide, back), (first, picture)) =
+        (s.at("start").await, s.at("guide").await, s.at("guide/first").await);
+    let file = &s.files().await[0];
+    assert_eq!(file.1, "a.png");
+    assert_eq!(
+        text,
+        format!(
+            "[Guide](/pages/{guide}) [First](/pages/{first}#top) [Blog](https://a.test/blog) [Gone](https://a.test/docs/gone) \
+             [File](https://a.test/docs/file.pdf) [Print](https://a.test/docs/?print=1) ![](/files/{}) \
+             ![](https://a.test/docs/gone.png)\n",
+            file.0
+        )
+    );
+    assert_eq!(back, format!("[Back](/pages/{start})\n"));
+    assert_eq!(picture, format!("![](/files/{})[Old](/pages/{guide})\n", file.0));
+    let asked = s.web.asked();
+    assert!(
+        !asked.iter().any(|url| url.contains("blog") || url.contains("pdf") || url.contains("hidden")),
+        "{asked:?}"
+    );
+    s.check().await;
+}
+
+#[tokio::test]
+async fn a_website_stops_at_twenty_pages_and_twenty_files() {
+    let s = Setting::new().await;
+    let links: String = (0..50).map(|n| format!("<a href=/p{n}>{n}</a> <img src=/i{n}.png>")).collect();
+    s.web.put("https://a.test/", HTML, format!("<h1>Start</h1>{links}"));
+    for n in 0..50 {
+        s.web.put(&format!("https://a.test/p{n}"), HTML, format!("<h1>Page {n}</h1>"));
+        s.web.put(&format!("https://a.test/i{n}.png"), "image/png", format!("{n}"));
+    }
+    assert_eq!(s.import("https://a.test/", "website").await, (40, 51 + 50));
+    assert_eq!((s.paths().await.len(), s.files().await.len()), (20, 20));
+    assert_eq!(s.web.asked().len(), 40);
+    assert_eq!(s.paths().await[..3], ["start", "p0", "p1"], "breadth first, in the order of the page");
+}
+
+#[tokio::test]
+async fn a_redirect_out_of_the_site_is_no_page_of_it() {
+    let s = Setting::new().await;
+    s.web.put("https://a.test/docs/", HTML, "<h1>Start</h1><a href=x>x</a>");
+    s.web.put("https://a.test/docs/x", "moved", "https://b.test/");
+    s.web.put("https://b.test/", HTML, "<h1>Elsewhere</h1>");
+    s.import("https://a.test/docs/", "website").await;
+    assert_eq!(s.paths().await, ["start"]);
+    assert_eq!(s.at("start").await.1, "[x](https://a.test/docs/x)\n");
+}
+
+#[tokio::test]
+async fn single_documents_become_single_pages() {
+    let s = Setting::new().await;
+    s.web.put(
+        "https://a.test/x.md",
+        "text/markdown",
+        "---\ndescription: About it\n---\n# 🚀 Title\n\n![i](i.svg) [y](y.md)\n",
+    );
+    s.web.put("https://a.test/i.svg", "image/svg+xml", "<svg/>");
+    s.web.put("https://a.test/my-page.html", HTML, "<p>text</p>");
+    assert_eq!(s.import("https://a.test/x.md", "markdown").await, (2, 2));
+    assert_eq!(s.import("https://a.test/my-page.html", "html").await, (1, 1));
+    assert_eq!(
+        s.tree().await,
+        [("title", "Title"), ("my-page", "my page")].map(|(a, b)| (a.into(), b.into()))
+    );
+    let (id, text) = s.at("title").await;
+    assert_eq!(text, format!("![i](/files/{}) [y](https://a.test/y.md)\n", s.files().await[0].0));
+    let RevisionPage::Document(shown) = page(&s.w, &s.of, &id).await else { panic!("a document") };
+    assert_eq!(shown.description.as_deref(), Some("About it"));
+    assert_eq!(shown.base.emoji.map(|emoji| emoji.to_string()).as_deref(), Some("🚀"));
+    let body = "<w:document><w:body><w:p><w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr><w:r><w:t>Letter</w:t></w:r></w:p>\
+                <w:p><w:r><w:t>Dear all</w:t></w:r><w:r><w:drawing><a:blip r:embed=\"r1\"/></w:drawing></w:r></w:p></w:body>\
+                </w:document>";
+    let relations = "<Relationships><Relationship Id=\"r1\" Target=\"media/a.png\"/></Relationships>";
+    let letter = archive(&[
+        ("word/document.xml", body.as_bytes()),
+        ("word/_rels/document.xml.rels", relations.as_bytes()),
+        ("word/media/a.png", b"png"),
+    ]);
+    s.web.put("https://a.test/letter.docx", "application/octet-stream", letter);
+    assert_eq!(s.import("https://a.test/letter.docx", "docx").await, (2, 2));
+    let picture = s.files().await.into_iter().find(|(_, name)| name == "a.png").expect("the picture").0;
+    assert_eq!(s.at("letter").await.1, format!("Dear all![](/files/{picture})\n"));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn an_archive_becomes_pages_as_its_summary_or_its_folders_say() {
+    let s = Setting::new().await;
+    let listed = archive(&[
+        ("docs/SUMMARY.md", b"# Table of contents\n\n* [Hello](README.md)\n\n## Part\n\n* [Two](b/two.md)\n"),
+        ("docs/README.md", b"# Hello\n\n[two](b/two.md#x) ![i](a%20b.png) [gone](gone.md) {% include \".gitbook/includes/c.md\" %}\n"),
+        ("docs/b/two.md", b"---\ncover: ../a b.png\n---\n# Two\n\n<a href=\"../README.md\">up</a>\n"),
+        ("docs/a b.png", b"png"),
+        ("docs/unused.md", b"# Unused\n"),
+        ("docs/.gitbook/includes/c.md", b"---\ntitle: C\n---\nShared\n"),
+        ("__MACOSX/docs/._README.md", b"litter"),
+    ]);
+    s.web.put("https://a.test/listed.zip", "application/zip", listed);
+    assert_eq!(s.import("https://a.test/listed.zip", "zip").await, (3, 3));
+    assert_eq!(s.paths().await, ["hello", "part/", "part/two"]);
+    let ((hello, text), (two, up)) = (s.at("hello").await, s.at("part/two").await);
+    let file = s.files().await[0].0.clone();
+    assert!(
+        text.starts_with(&format!("[two](/pages/{two}#x) ![i](/files/{file}) [gone](gone.md) ")),
+        "{text}"
+    );
+    assert!(text.contains("{% include \"/reusable-content/"), "{text}");
+    assert_eq!(up, format!("<a href=\"/pages/{hello}\">up</a>\n"));
+    let inferred = archive(&[
+        ("index.html", b"<h1>Site</h1><a href='guides/first.html'>First</a> <a href=guides/>All</a>"),
+        ("guides/index.md", b"# Guides\n\n[first](first)\n"),
+        ("guides/first.html", b"<title>First</title><body><p>x</p><img src='../i.png'></body>"),
+        ("i.png", b"png"),
+        ("broken.docx", b"no document"),
+    ]);
+    s.web.put("https://a.test/inferred.zip", "application/zip", inferred);
+    assert_eq!(s.import("https://a.test/inferred.zip", "zip").await, (4, 5));
+    assert_eq!(s.paths().await[3..], ["site", "guides", "guides/first"]);
+    let ((first, text), (guides, guide)) = (s.at("guides/first").await, s.at("guides").await);
+    assert!(text.starts_with("x\n\n![](/files/"), "{text}");
+    assert_eq!(s.at("site").await.1, format!("[First](/pages/{first}) [All](/pages/{guides})\n"));
+    assert_eq!(guide, format!("[first](/pages/{first})\n"));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn a_wiki_becomes_pages_as_its_side_bar_says() {
+    let s = Setting::new().await;
+    s.git.put("Home.md", "Welcome. [[Getting Started]] and ![i](images/i.png)\n");
+    s.git.put("Getting-Started.md", "See [home](https://github.com/o/r/wiki/Home).\n");
+    s.git.put("Unlisted.md", "text\n");
+    s.git.put("_Sidebar.md", "* [[Home]]\n  * [[Start here|Getting Started]]\n");
+    s.git.put("_Footer.md", "no page\n");
+    s.git.put("images/i.png", "png");
+    assert_eq!(s.import("https://github.com/o/r/wiki", "github-wiki").await, (4, 4));
+    assert_eq!(s.git.urls(), ["https://github.com/o/r.wiki.git"]);
+    let titles: Vec<String> = s.tree().await.into_iter().map(|(_, title)| title).collect();
+    assert_eq!(titles, ["Home", "Start here", "Unlisted"]);
+    let paths = s.paths().await;
+    let ((home, welcome), (start, back)) = (s.at(&paths[0]).await, s.at(&paths[1]).await);
+    let file = &s.files().await[0].0;
+    assert_eq!(welcome, format!("Welcome. [Getting Started](/pages/{start}) and ![i](/files/{file})\n"));
+    assert_eq!(back, format!("See [home](/pages/{home}).\n"));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn an_import_touches_nothing_that_is_there() {
+    let s = Setting::new().await;
+    s.web.put("https://a.test/x", HTML, "<h1>Same</h1><p>first</p>");
+    s.import("https://a.test/x", "html").await;
+    s.web.put("https://a.test/x", HTML, "<h1>Same</h1><p>second</p>");
+    let revision = s.w.platform.get_space(&s.w.admin, s.space()).await.expect("read").revision;
+    let done = s.try_import("https://a.test/x", "html").await.expect("imported");
+    assert_eq!(s.paths().await, ["same", "same-2"]);
+    assert_eq!((s.at("same").await.1.as_str(), s.at("same-2").await.1.as_str()), ("first\n", "second\n"));
+    let now = s.w.platform.get_revision(&s.w.admin, &s.of, Shown::default()).await.expect("read");
+    assert_eq!((now.id, now.parents), (done.revision, vec![revision]), "one revision, on the one before");
+}
+
+#[tokio::test]
+async fn only_those_who_may_edit_import_and_nothing_is_fetched_for_others() {
+    let s = Setting::new().await;
+    s.web.put("https://a.test/x", HTML, "<h1>Title</h1>");
+    let request = || -> ImportContent {
+        serde_json::from_value(json!({ "url": "https://a.test/x", "source": "html" })).expect("a request")
+    };
+    let platform = &s.w.platform;
+    for (name, role, kind) in
+        [("Rob", Some(Role::Comment), ErrorKind::Forbidden), ("Gus", None, ErrorKind::NotFound)]
+    {
+        let actor = s.w.member(name, role).await;
+        platform.import_content(&actor, &s.of, request()).await.refused(kind);
+    }
+    platform.import_content(&Actor::Platform, &s.of, request()).await.refused(ErrorKind::Forbidden);
+    let change = UpdateSpace { edit_mode: Some(EditMode::Locked), ..UpdateSpace::default() };
+    platform.update_space(&s.w.admin, s.space(), change).await.expect("locked");
+    platform.import_content(&s.w.admin, &s.of, request()).await.refused(ErrorKind::Conflict);
+    assert_eq!(s.web.asked(), [""; 0]);
+    let draft =
+        platform.create_change_request(&s.w.admin, s.space(), Default::default()).await.expect("created");
+    let of = ContentOf::request(s.space().clone(), draft.id.as_str());
+    let editor = s.w.member("Eve", Some(Role::Edit)).await;
+    let done = platform.import_content(&editor, &of, request()).await.expect("imported");
+    let draft = platform.get_change_request(&s.w.admin, s.space(), draft.id.as_str()).await.expect("read");
+    assert_eq!(draft.revision, done.revision);
+    assert_eq!(s.paths().await, [""; 0], "live content is as it was");
+    let without = World::new().await;
+    let space = without
+        .platform
+        .create_space(&without.admin, &without.org, Default::default())
+        .await
+        .expect("a space")
+        .id;
+    let draft = without
+        .platform
+        .create_change_request(&without.admin, &space, Default::default())
+        .await
+        .expect("created");
+    let of = ContentOf::request(space, draft.id.as_str());
+    without.platform.import_content(&without.admin, &of, request()).await.refused(ErrorKind::Precondition);
+}
+
+#[tokio::test]
+async fn the_links_of_every_template_lead_somewhere() {
+    for template in TEMPLATES {
+        let s = Setting::new().await;
+        let request = ApplySpaceTemplate { id: template.id.parse().expect("an id"), params: None };
+        s.w.platform.apply_template(&s.w.admin, s.space(), request).await.expect(template.id);
+        let paths = s.paths().await;
+        let documents: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
+        assert_eq!(documents.len(), template.files.len() - 1, "{}: each file is a page", template.id);
+        for path in documents {
+            let (_, text) = s.at(path).await;
+            assert!(
+                !text.contains(".md)") && !text.contains("href=\"../") && !text.contains("/refs/"),
+                "{path}: {text}"
+            );
+            assert!(!text.contains(".md\""), "{path}: {text}");
+        }
+        s.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_template_is_filled_in_with_what_the_request_gives() {
+    let s = Setting::new().await;
+    let apply = |refs: serde_json::Value| {
+        let request = json!({ "id": "product-docs", "params": { "contentRefs": refs } });
+        let request: ApplySpaceTemplate = serde_json::from_value(request).expect("a request");
+        s.w.platform.apply_template(&s.w.admin, s.space(), request)
+    };
+    let support = ContentRef::Url { url: "https://help.test/".to_owned() };
+    apply(json!({ "support": support, "other": support })).await.expect("applied");
+    let text = s.at("help/troubleshooting").await.1;
+    assert!(text.contains("[Ask us](https://help.test/)"), "{text}");
+    apply(json!({ "support": { "kind": "url", "url": "javascript:alert(1)" } })).await.expect("applied");
+    let text = s.at("help-2/troubleshooting").await.1;
+    assert!(text.contains("\nAsk us. Tell us"), "{text}");
+    let unknown = ApplySpaceTemplate { id: "nothing".parse().expect("an id"), params: None };
+    s.w.platform.apply_template(&s.w.admin, s.space(), unknown).await.refused(ErrorKind::NotFound);
+}

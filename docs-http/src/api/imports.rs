@@ -1,0 +1,82 @@
+//! Imports of documents and templates.
+
+use docs_core::{
+    Platform,
+    model::{ApplySpaceTemplate, ImportContent, ImportContentResult},
+    platform::ContentOf,
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Tag, id};
+use crate::wire::{
+    error::Answer,
+    payload::Strict,
+    reply::{Created, CreatedEmpty, Empty},
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Imports(pub(super) Platform);
+
+impl Imports {
+    /// One implementation for both places; the new pages are found in the content they were added to.
+    async fn import(
+        &self,
+        auth: &Auth,
+        of: ContentOf,
+        request: ImportContent,
+    ) -> Answer<Created<ImportContentResult>> {
+        let result = self.0.import_content(&auth.0, &of, request).await?;
+        Ok(Created::new(result).at(self.0.urls().content(&of)))
+    }
+}
+
+#[OpenApi(tag = "Tag::Content")]
+impl Imports {
+    /// Import documents into a space
+    ///
+    /// Their pages are added behind those that are there. Live content has to be open for edits. At most 20 pages and
+    /// 20 files are fetched.
+    #[oai(path = "/spaces/:spaceId/content/import", method = "post", operation_id = "importContent")]
+    async fn import_live(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        request: Strict<ImportContent>,
+    ) -> Answer<Created<ImportContentResult>> {
+        self.import(&auth, ContentOf::space(id(&space, "space")?), request.0).await
+    }
+
+    /// Import documents into a change request
+    ///
+    /// Their pages are added behind those that are there. At most 20 pages and 20 files are fetched.
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/import",
+        method = "post",
+        operation_id = "importContentInChangeRequest"
+    )]
+    async fn import_request(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        import: Strict<ImportContent>,
+    ) -> Answer<Created<ImportContentResult>> {
+        self.import(&auth, ContentOf::request(id(&space, "space")?, &request), import.0).await
+    }
+
+    /// Apply a template to a space
+    ///
+    /// Its pages are added behind those that are there. Live content has to be open for edits. The templates are
+    /// `blank`, `product-docs`, `api-reference`, `changelog` and `handbook`.
+    #[oai(path = "/spaces/:spaceId/content/template", method = "post", operation_id = "applyTemplateToSpace")]
+    async fn template(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        request: Strict<ApplySpaceTemplate>,
+    ) -> Answer<CreatedEmpty> {
+        self.0.apply_template(&auth.0, &id(&space, "space")?, request.0).await?;
+        Ok(Empty)
+    }
+}
