@@ -3,11 +3,13 @@
 mod clock;
 mod git;
 mod ids;
+pub mod search;
 mod secrets;
 mod web;
 
 pub use clock::{Clock, SystemClock};
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
+pub use search::{SearchError, SearchIndex};
 pub use secrets::{NotSealed, SealingKey, Secrets};
 pub use web::{Fetched, Web, WebError};
