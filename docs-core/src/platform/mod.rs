@@ -13,6 +13,7 @@ mod jobs;
 mod orgs;
 mod page_source;
 mod people;
+mod search;
 mod setup;
 mod sites;
 mod spaces;
@@ -33,7 +34,7 @@ use crate::{
     Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
+    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, SearchIndex, Secrets, SystemClock, Web, new_id},
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
@@ -80,6 +81,7 @@ struct Inner {
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
+    follower: Option<search::Follower>,
     secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
@@ -98,6 +100,7 @@ pub struct Builder {
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
+    search: Option<Arc<dyn SearchIndex>>,
     secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
@@ -137,6 +140,15 @@ impl Builder {
         self
     }
 
+    /// Searches with this index, which the platform keeps up to date; without it, searches are refused.
+    ///
+    /// An index belongs to one platform. Servers that share a store each have their own.
+    #[must_use]
+    pub fn search(mut self, index: Arc<dyn SearchIndex>) -> Self {
+        self.search = Some(index);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -163,6 +175,7 @@ impl Builder {
             ids: self.ids,
             git: self.git,
             web: self.web,
+            follower: self.search.map(search::Follower::new),
             urls: self.urls,
         }))
     }
@@ -179,6 +192,7 @@ impl Platform {
             ids: Arc::new(RandomIds),
             git: None,
             web: None,
+            search: None,
             secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
@@ -220,6 +234,10 @@ impl Platform {
 
     pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
         self.0.web.as_ref()
+    }
+
+    fn follower(&self) -> Option<&search::Follower> {
+        self.0.follower.as_ref()
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {
