@@ -10,10 +10,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("docs-http", &["docs-core"]),
     ("adapters/docs-blobs", &["docs-core", "docs-web"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
+    ("adapters/docs-search", &["docs-core"]),
     ("adapters/docs-web", &["docs-core"]),
     (
         "examples",
-        &["docs-blobs", "docs-core", "docs-git", "docs-http", "docs-memstore", "docs-sqlstore", "docs-web"],
+        &[
+            "docs-blobs",
+            "docs-core",
+            "docs-git",
+            "docs-http",
+            "docs-memstore",
+            "docs-search",
+            "docs-sqlstore",
+            "docs-web",
+        ],
     ),
     ("benches", &["docs-core", "docs-memstore"]),
 ];
@@ -28,6 +38,7 @@ const NOT_IN_CORE: &[&str] = &[
     "rusqlite",
     "tokio-postgres",
     "object_store",
+    "tantivy",
     "axum",
 ];
 
