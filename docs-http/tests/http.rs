@@ -18,6 +18,8 @@ mod meta;
 mod platform;
 #[path = "http/refusals.rs"]
 mod refusals;
+#[path = "http/search.rs"]
+mod search;
 #[path = "http/server.rs"]
 mod server;
 #[path = "http/states.rs"]

@@ -16,7 +16,7 @@ use docs_core::{
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
-use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+use docs_memstore::{ManualClock, MemObjects, MemSearch, MemStore, SeededIds};
 use poem::{
     http::{HeaderMap, Method},
     test::TestClient,
@@ -95,6 +95,7 @@ impl Server {
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
+            .search(Arc::new(MemSearch::new()))
             .base_url("https://docs.example")
             .build();
         let ada = person(&platform, "Ada").await;
