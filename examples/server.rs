@@ -20,6 +20,7 @@ use docs_examples::{
 };
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::{HttpConfig, Readiness};
+use docs_search::TantivySearch;
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
@@ -122,7 +123,9 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
-    let platform = builder.base_url(&base).git(git).web(web).build();
+    // Made anew from the store at each start, beside the requests.
+    let search = Arc::new(TantivySearch::in_memory()?);
+    let platform = builder.base_url(&base).git(git).web(web).search(search).build();
     let asked = platform.clone();
     let readiness = Readiness::new(move || {
         let platform = asked.clone();
