@@ -13,7 +13,7 @@ use docs_core::{
     store::{Objects, Store},
 };
 use docs_git::EmbeddedCheckout;
-use docs_memstore::{MemObjects, MemStore};
+use docs_memstore::{MemObjects, MemSearch, MemStore};
 use docs_sqlstore::{OpenError, Options, PostgresStore, SqliteStore};
 use include_dir::{Dir, DirEntry, include_dir};
 use url::Url;
@@ -134,7 +134,7 @@ pub struct Setup {
 /// The platform's.
 pub async fn in_memory(base_url: &str) -> Result<Setup, Box<dyn Error + Send + Sync>> {
     let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
-    let platform = builder.base_url(base_url).build();
+    let platform = builder.base_url(base_url).search(Arc::new(MemSearch::new())).build();
     first_start(&platform, None).await?.ok_or_else(|| "a new store has no data".into())
 }
 

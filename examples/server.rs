@@ -21,6 +21,7 @@ use docs_examples::{
 };
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::{HttpConfig, Readiness};
+use docs_search::TantivySearch;
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
@@ -123,7 +124,9 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
-    let builder = builder.base_url(&base).git(git).web(web);
+    // Made anew from the store at each start, beside the requests.
+    let search = Arc::new(TantivySearch::in_memory()?);
+    let builder = builder.base_url(&base).git(git).web(web).search(search);
     let platform = builder.converter(Arc::new(DocumentConverter)).build();
     let asked = platform.clone();
     let readiness = Readiness::new(move || {

@@ -28,6 +28,8 @@ mod platform;
 mod refusals;
 #[path = "http/revisions.rs"]
 mod revisions;
+#[path = "http/search.rs"]
+mod search;
 #[path = "http/server.rs"]
 mod server;
 #[path = "http/states.rs"]

@@ -2,7 +2,7 @@
 //!
 //! [`MemStore`] keeps records as live values behind one lock and is the strictest of the stores: whatever it accepts,
 //! every store accepts. [`MemObjects`] keeps immutable content. [`FaultStore`] makes any store fail on demand.
-//! [`ManualClock`] and [`SeededIds`] replace time and chance.
+//! [`MemSearch`] is a search index. [`ManualClock`] and [`SeededIds`] replace time and chance.
 
 mod clock;
 mod fault;
@@ -13,10 +13,12 @@ mod inner;
 mod objects;
 mod registry;
 mod rng;
+mod search;
 mod store;
 
 pub use clock::ManualClock;
 pub use fault::{Fault, FaultStore, Plan, Rates, Step};
 pub use ids::SeededIds;
 pub use objects::MemObjects;
+pub use search::MemSearch;
 pub use store::{Form, MemStore, Stats};

@@ -51,6 +51,7 @@ pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
 pub use rank::{MAX_RANK, NotARank, Rank};
+pub(crate) use read::ENDLESS;
 pub use slug::{MAX_SLUG, slugify};
 pub use text::{Hunk, LineMerger, TextMerger};
 pub use tree::{PageTree, TreePage};

@@ -17,7 +17,7 @@ use crate::{
 /// Most levels of pages that an edit or an import may make.
 pub(crate) const MAX_DEPTH: usize = 100;
 /// Merges may nest a little deeper than edits, but a chain of parents this long can only be a cycle.
-const ENDLESS: usize = 10_000;
+pub(crate) const ENDLESS: usize = 10_000;
 
 pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<Option<PageEntry>> {
     let key = keys::page(id);

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::de::DeserializeOwned;
 
-use super::{Actor, Platform, people::platform_only, spaces};
+use super::{Actor, Platform, people::platform_only, search::Round, spaces};
 use crate::{
     Error, ErrorKind, Result,
     model::{JobId, SpaceId},
@@ -28,6 +28,8 @@ use crate::{
 const IDLE: Duration = Duration::from_secs(30);
 /// The pause of a worker whose store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// The pause between two batches for the search index.
+const GATHERING: Duration = Duration::from_millis(200);
 /// How long jobs are kept after their end.
 const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
 /// How long receipts of operations are kept.
@@ -63,10 +65,18 @@ pub(super) enum Effect {
 }
 
 impl Platform {
-    /// Does background work until `stop` completes; the job in flight is then brought to its end first.
+    /// Does background work until `stop` completes; the job in flight is then brought to its end first. Beside the
+    /// jobs, the search index is kept up to date.
     ///
     /// Run it as a task of its own, as often as jobs are to run side by side.
     pub async fn work(&self, stop: impl Future<Output = ()> + Send) {
+        tokio::select! {
+            () = self.work_on_jobs(stop) => {}
+            () = self.work_on_index() => {}
+        }
+    }
+
+    async fn work_on_jobs(&self, stop: impl Future<Output = ()> + Send) {
         tokio::pin!(stop);
         let mut seen: Option<FeedPos> = None;
         let mut tidy_at = self.clock().now();
@@ -110,20 +120,43 @@ impl Platform {
         }
     }
 
+    /// Keeps the search index up to date; never ends.
+    async fn work_on_index(&self) {
+        let Some(follower) = self.follower() else { return std::future::pending().await };
+        let _turn = follower.turn().await;
+        loop {
+            match unpanicked(self.index_some(follower)).await {
+                // A batch costs the index about the same whatever is in it, so some news are let gather.
+                Ok(Round::Some) => tokio::time::sleep(GATHERING).await,
+                Ok(Round::None(seen)) => {
+                    if self.store().changed(topic::HEAD, seen, IDLE).await.is_err() {
+                        tokio::time::sleep(AFTER_FAILURE).await;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(error = ?error, "the search index cannot be brought up to date");
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                }
+            }
+        }
+    }
+
     /// Does everything that is due by the platform's clock and returns when nothing is left; answers how many jobs
-    /// ran. For tests, and programs that do their own scheduling.
+    /// ran. What was stored before is then found by searches. For tests, and programs that do their own scheduling.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's, and the search index's.
     pub async fn settle(&self) -> Result<usize> {
         let mut ran = 0;
         loop {
             match self.work_once().await? {
                 jobs::Claimed::Job(_) => ran += 1,
                 jobs::Claimed::GivenUp => {}
-                jobs::Claimed::Nothing(_) => return Ok(ran),
+                jobs::Claimed::Nothing(_) => break,
             }
         }
+        self.index_all().await?;
+        Ok(ran)
     }
 
     /// The latest jobs about a space, newest first. Credentials are not part of them.
@@ -328,7 +361,7 @@ impl Operation for DropReceipts {
 }
 
 /// Turns a panic into a failure: a job that panics must not take the worker with it.
-async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
+pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
     let mut doing = std::pin::pin!(doing);
     let caught =
         std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(cx))) {
@@ -336,7 +369,7 @@ async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
             Ok(Poll::Ready(result)) => Poll::Ready(Some(result)),
             Err(_) => Poll::Ready(None),
         });
-    caught.await.unwrap_or_else(|| Err(Error::internal("the job panicked")))
+    caught.await.unwrap_or_else(|| Err(Error::internal("it panicked")))
 }
 
 /// Tells whether a future is ready, without waiting for it.

@@ -17,6 +17,7 @@ mod orgs;
 mod page_source;
 mod people;
 mod reviews;
+mod search;
 mod setup;
 mod sites;
 mod spaces;
@@ -40,7 +41,10 @@ use crate::{
     Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{Clock, Converter, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
+    ports::{
+        Clock, Converter, GitRemote, Ids, RandomIds, SealingKey, SearchIndex, Secrets, SystemClock, Web,
+        new_id,
+    },
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
@@ -88,6 +92,7 @@ struct Inner {
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
     converter: Option<Arc<dyn Converter>>,
+    follower: Option<search::Follower>,
     secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
@@ -107,6 +112,7 @@ pub struct Builder {
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
     converter: Option<Arc<dyn Converter>>,
+    search: Option<Arc<dyn SearchIndex>>,
     secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
@@ -153,6 +159,15 @@ impl Builder {
         self
     }
 
+    /// Searches with this index, which the platform keeps up to date; without it, searches are refused.
+    ///
+    /// An index belongs to one platform. Servers that share a store each have their own.
+    #[must_use]
+    pub fn search(mut self, index: Arc<dyn SearchIndex>) -> Self {
+        self.search = Some(index);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -180,6 +195,7 @@ impl Builder {
             git: self.git,
             web: self.web,
             converter: self.converter,
+            follower: self.search.map(search::Follower::new),
             urls: self.urls,
         }))
     }
@@ -197,6 +213,7 @@ impl Platform {
             git: None,
             web: None,
             converter: None,
+            search: None,
             secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
@@ -242,6 +259,10 @@ impl Platform {
 
     pub(crate) fn converter(&self) -> Option<&Arc<dyn Converter>> {
         self.0.converter.as_ref()
+    }
+
+    fn follower(&self) -> Option<&search::Follower> {
+        self.0.follower.as_ref()
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

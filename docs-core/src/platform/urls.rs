@@ -1,6 +1,6 @@
 //! The addresses in answers.
 
-use super::ContentOf;
+use super::{ContentOf, Version};
 use crate::{
     model::{ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId},
     store::records::Board,
@@ -73,9 +73,10 @@ impl Urls {
     #[must_use]
     pub fn content(&self, of: &ContentOf) -> String {
         let space = &of.space;
-        match &of.request {
-            None => self.api(format_args!("/spaces/{space}/content")),
-            Some(request) => {
+        match &of.version {
+            Version::Live => self.api(format_args!("/spaces/{space}/content")),
+            Version::Revision(id) => self.api(format_args!("/spaces/{space}/revisions/{id}")),
+            Version::Request(request) => {
                 // By the name that the caller has for it, which may be any text.
                 let request = percent_encoded(request);
                 self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))

@@ -4,6 +4,7 @@ mod clock;
 mod convert;
 mod git;
 mod ids;
+pub mod search;
 mod secrets;
 mod web;
 
@@ -11,5 +12,6 @@ pub use clock::{Clock, SystemClock};
 pub use convert::*;
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
+pub use search::{SearchError, SearchIndex};
 pub use secrets::{NotSealed, SealingKey, Secrets};
 pub use web::{Fetched, Web, WebError};

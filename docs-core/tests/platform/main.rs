@@ -11,6 +11,7 @@ mod links;
 mod lists;
 mod reviews;
 mod revisions;
+mod search;
 mod setup;
 mod spaces;
 mod states;

@@ -6,7 +6,7 @@ use docs_core::{
     Actor, Error, ErrorKind, Platform,
     model::{OrgId, PageId, RevisionPage, Role},
     platform::{Builder, ContentOf, NewUser, Shown},
-    ports::{GitRemote, Web},
+    ports::{GitRemote, SearchIndex, Web},
     store::{Objects, Store, verify},
 };
 use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
@@ -14,6 +14,7 @@ use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
 pub(crate) struct World {
     pub(crate) platform: Platform,
     pub(crate) clock: ManualClock,
+    objects: Arc<dyn Objects>,
     pub(crate) org: OrgId,
     pub(crate) admin: Actor,
 }
@@ -35,16 +36,27 @@ impl World {
         Self::build(Arc::new(MemStore::new()), |builder| builder.web(web)).await
     }
 
+    pub(crate) async fn with_search(index: Arc<dyn SearchIndex>) -> Self {
+        Self::build(Arc::new(MemStore::new()), |builder| builder.search(index)).await
+    }
+
     pub(crate) async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::default();
         let objects: Arc<dyn Objects> = Arc::new(MemObjects::with(Arc::new(clock.clone())));
-        let builder = Platform::builder(store, objects).clock(clock.clone()).ids(SeededIds::new(7));
+        let builder =
+            Platform::builder(store, Arc::clone(&objects)).clock(clock.clone()).ids(SeededIds::new(7));
         let platform = more(builder).build();
         let admin = person(&platform, "Ada").await;
         let user = admin.user().expect("a user").clone();
         let title = "Test organization".parse().expect("a title");
         let org = platform.create_org(&Actor::Platform, title, &user).await.expect("an organization");
-        Self { platform, clock, org, admin }
+        Self { platform, clock, objects, org, admin }
+    }
+
+    /// Another server on the same store, with a search index of its own.
+    pub(crate) fn beside(&self, index: Arc<dyn SearchIndex>) -> Platform {
+        let builder = Platform::builder(Arc::clone(self.platform.store()), Arc::clone(&self.objects));
+        builder.clock(self.clock.clone()).ids(SeededIds::new(8)).search(index).build()
     }
 
     /// A member with a role; `None` for a guest.

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("adapters/docs-blobs", &["docs-core", "docs-web"]),
     ("adapters/docs-convert", &["docs-core"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
+    ("adapters/docs-search", &["docs-core"]),
     ("adapters/docs-web", &["docs-core"]),
     (
         "examples",
@@ -21,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "docs-git",
             "docs-http",
             "docs-memstore",
+            "docs-search",
             "docs-sqlstore",
             "docs-web",
         ],
@@ -38,6 +40,7 @@ const NOT_IN_CORE: &[&str] = &[
     "rusqlite",
     "tokio-postgres",
     "object_store",
+    "tantivy",
     "axum",
 ];
 

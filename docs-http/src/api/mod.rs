@@ -6,10 +6,11 @@ mod change_requests;
 mod comments;
 mod content;
 mod git;
-mod links;
 mod imports;
+mod links;
 mod orgs;
 mod reviews;
+mod search;
 mod sites;
 mod spaces;
 mod users;
@@ -38,6 +39,7 @@ pub type Api = (
     reviews::Reviews,
     comments::Comments,
     git::Git,
+    search::Search,
     sites::Sites,
 );
 
@@ -54,6 +56,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         reviews::Reviews(platform.clone()),
         comments::Comments(platform.clone()),
         git::Git(platform.clone()),
+        search::Search(platform.clone()),
         sites::Sites(platform.clone()),
     )
 }
@@ -75,6 +78,8 @@ enum Tag {
     Comments,
     /// Import of repositories.
     Git,
+    /// Pages by what they say.
+    Search,
     /// Spaces published to an audience.
     Sites,
 }

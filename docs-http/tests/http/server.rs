@@ -19,7 +19,7 @@ use docs_core::{
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
-use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+use docs_memstore::{ManualClock, MemObjects, MemSearch, MemStore, SeededIds};
 use poem::{
     http::{HeaderMap, Method},
     test::TestClient,
@@ -100,6 +100,7 @@ impl Server {
             .git(Arc::new(repository.clone()))
             .web(Arc::new(Pages))
             .converter(Arc::new(Lines))
+            .search(Arc::new(MemSearch::new()))
             .base_url("https://docs.example")
             .build();
         let ada = person(&platform, "Ada").await;

@@ -200,6 +200,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     reviews(&s, &space).await;
     imports(&s).await;
     sites(&s, &space).await;
+    search(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
     has(&s.get(&path).await, &["deletedAt"]);
@@ -209,6 +210,20 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     let asked = s.asked.lock().expect("nobody panicked").clone();
     assert_eq!(declared.difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new(), "all are asked for");
     s.check().await;
+}
+
+async fn search(s: &Server, space: &str) {
+    s.platform.settle().await.expect("settled");
+    let title = s.get(&format!("/v1/spaces/{space}/content/pages")).await["pages"][0]["title"].clone();
+    let query: String = title.as_str().expect("a title").bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let page = ["id", "title", "path", "urls.app"];
+    has(&s.get(&format!("/v1/spaces/{space}/search?query={query}&limit=5")).await["items"][0], &page);
+    let found = s.get(&format!("/v1/orgs/{}/search?query={query}", s.org)).await;
+    has(&found["items"][0], &["id", "title", "pages[].urls.app"]);
+    let site = s.site("Searched", &[space]).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    let body = json!({ "query": title, "scope": { "mode": "default" } });
+    has(&s.post(&format!("{site}/search"), 200, body).await.body["items"][0], &["id", "title", "pages[].id"]);
 }
 
 async fn organizations(s: &Server) {

@@ -5,3 +5,4 @@ mod faults;
 mod forms;
 mod memory;
 mod oracle;
+mod search;

@@ -11,7 +11,7 @@ use crate::{
     platform::{
         Actor, Platform, access,
         change_requests::{find, require_living},
-        content::ContentOf,
+        content::{ContentOf, Version},
         content_edit::Apply,
         spaces::move_head,
     },
@@ -50,12 +50,13 @@ impl Platform {
     pub(in crate::platform) async fn append_target(&self, actor: &Actor, of: &ContentOf) -> Result<Target> {
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
-        let request = match &of.request {
-            None => {
+        let request = match &of.version {
+            Version::Revision(_) => return Err(Error::invalid("version", "a revision never changes")),
+            Version::Live => {
                 require_live(&proof)?;
                 None
             }
-            Some(name) => {
+            Version::Request(name) => {
                 let request = find(&tx, &of.space, name).await?;
                 require_living(&request)?;
                 Some(request)

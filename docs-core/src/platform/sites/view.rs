@@ -139,7 +139,11 @@ impl Platform {
     }
 
     /// All the spaces of a site, in order.
-    pub(super) async fn all_places(&self, tx: &Tx, site: &SiteId) -> Result<Vec<Arc<SiteSpaceRecord>>> {
+    pub(in crate::platform) async fn all_places(
+        &self,
+        tx: &Tx,
+        site: &SiteId,
+    ) -> Result<Vec<Arc<SiteSpaceRecord>>> {
         let mut scan = SiteSpaceRecord::of_site(site).scan(false, MAX_SCAN);
         let mut places = Vec::new();
         loop {

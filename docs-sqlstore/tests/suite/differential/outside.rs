@@ -167,7 +167,11 @@ impl Web for Pictures {
     async fn get(&self, url: &str) -> Result<Fetched, WebError> {
         if url.ends_with("/pic.svg") {
             let content_type = Some("image/svg+xml".to_owned());
-            return Ok(Fetched { bytes: Bytes::from_static(b"<svg id=\"p\"/>"), content_type });
+            return Ok(Fetched {
+                bytes: Bytes::from_static(b"<svg id=\"p\"/>"),
+                content_type,
+                url: url.to_owned(),
+            });
         }
         Err(WebError::Status(404))
     }

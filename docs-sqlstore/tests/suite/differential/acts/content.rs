@@ -1,6 +1,7 @@
 //! Change requests, their content, and content as it is read.
 
 use docs_core::{
+    content::Evaluated,
     model::{ChangeRequestStatus, ContentFormat, CreateChangeRequest, UpdateChangeRequest, UpdateContent},
     platform::{ContentOf, RequestFilter, Shown},
     store::Hash,
@@ -83,7 +84,11 @@ impl Act<'_> {
         let nowhere = KnownSpace::default();
         let known = self.known.spaces.iter().find(|known| known.id == space.as_str()).unwrap_or(&nowhere);
         let format = if self.dice.chance(80) { ContentFormat::Markdown } else { ContentFormat::Document };
-        let shown = Shown { git: self.dice.chance(50), format };
+        let shown = Shown {
+            git: self.dice.chance(50),
+            format,
+            evaluated: *self.dice.of(&[Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly]),
+        };
         Ok(match what {
             What::GetRevision => told(p.get_revision(&me, &of, shown).await),
             What::ListPages => told(p.list_pages(&me, &of, shown).await),

@@ -1,0 +1,90 @@
+//! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index of a thousand and of ten
+//! thousand pages.
+
+use std::{collections::BTreeSet, hint::black_box};
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use docs_benches::Outcome;
+use docs_core::ports::{
+    SearchIndex,
+    search::{IndexChange, PageDocument, Query, Scope, SearchQuery, Section},
+};
+use docs_search::TantivySearch;
+use tokio::runtime::Runtime;
+
+/// Pages of a space.
+const OF_A_SPACE: usize = 100;
+
+/// A page of forty lines, in words that differ from page to page.
+fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
+    let line = |line: usize| {
+        format!("Line {line} says word{} and word{} as handbooks do. ", n * line % 5_000, n % 97)
+    };
+    Ok(PageDocument {
+        organization: "org".parse()?,
+        space: format!("space{}", n / OF_A_SPACE).parse()?,
+        page: format!("page{n}").parse()?,
+        title: format!("Configuration of part {n}"),
+        description: Some(format!("Edit {edit}")),
+        sections: vec![Section {
+            anchor: Some("set-up".to_owned()),
+            heading: Some("Set up".to_owned()),
+            text: (0..40).map(line).collect(),
+        }],
+    })
+}
+
+async fn filled(pages: usize) -> Outcome<TantivySearch> {
+    let index = TantivySearch::in_memory()?;
+    for start in (0..pages).step_by(500) {
+        let pages = (start..pages.min(start + 500)).map(|n| Ok(IndexChange::PutPage(Box::new(page(n, 0)?))));
+        let changes: Vec<IndexChange> = pages.collect::<Outcome<_>>()?;
+        index.apply(changes, None).await?;
+    }
+    Ok(index)
+}
+
+fn search(c: &mut Criterion) {
+    search_sizes(c).expect("an index in memory does not fail");
+}
+
+fn search_sizes(c: &mut Criterion) -> Outcome<()> {
+    let rt: Runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+    let org = Scope::Organization("org".parse()?);
+    let space = Scope::Spaces(BTreeSet::from(["space3".parse()?]));
+    let mut group = c.benchmark_group("search");
+    for pages in [1_000, 10_000] {
+        let index = rt.block_on(filled(pages))?;
+        for (what, text, scope) in [
+            ("a rare word", "word4321", &org),
+            ("a word of every page", "configuration", &org),
+            ("a beginning", "con", &org),
+            ("a word with typos", "confguraton", &org),
+            ("a phrase", "\"set up\"", &org),
+            ("three words in a space", "configuration handbooks part", &space),
+        ] {
+            let query =
+                SearchQuery { query: Query::parse(text), scope: scope.clone(), after: None, limit: 50 };
+            group.bench_function(BenchmarkId::new(what, pages), |b| {
+                b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
+            });
+        }
+        let mut edit = 0;
+        group.bench_function(BenchmarkId::new("a write", pages), |b| {
+            b.iter(|| {
+                edit += 1;
+                let change = IndexChange::PutPage(Box::new(page(edit % pages, edit).expect("a page")));
+                rt.block_on(index.apply(vec![change], None)).expect("applied");
+            });
+        });
+    }
+    group.finish();
+    Ok(())
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(10);
+    targets = search
+}
+criterion_main!(benches);

@@ -1,0 +1,107 @@
+//! Search: what is asked, and what is found (SPEC 2.11).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{PageId, PageUrls, SpaceId, SpaceTitle, Text};
+
+/// What is searched for, 1 to 512 characters (SPEC 8).
+pub type SearchText = Text<1, 512>;
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchPageResult {
+    /// The page.
+    pub id: PageId,
+    /// Its title.
+    pub title: String,
+    /// Its path in its space.
+    pub path: String,
+    /// The sections that say what was searched for, the best first; absent when only the title or the description does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<SearchSectionResult>,
+    /// Its addresses.
+    pub urls: PageUrls,
+}
+
+/// A section of a page that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchSectionResult {
+    /// Tells it apart from all other sections of the space.
+    pub id: String,
+    /// Its heading; the title of the page for what stands before the first heading.
+    pub title: String,
+    /// The path of its page in the space, with `#` and its anchor where it has one.
+    pub path: String,
+    /// What it says around what was found.
+    pub body: String,
+    /// Its addresses.
+    pub urls: PageUrls,
+}
+
+/// A space in which pages were found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchSpaceResult {
+    /// The space.
+    pub id: SpaceId,
+    /// Its title.
+    pub title: SpaceTitle,
+    /// Its best pages, the best first.
+    pub pages: Vec<SearchPageResult>,
+}
+
+/// A search on a site. Where `scope` is left out, the fields beside it say the same in an older way; without any of
+/// them the whole site is searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchSite {
+    /// What to search for.
+    pub query: SearchText,
+    /// Where to search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<SiteSearchScope>,
+    /// Where to search: the older way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<SiteSearchMode>,
+    /// The site space that the visitor is on, with the mode `current`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_space_id: Option<String>,
+    /// The site spaces to search, with the mode `specific`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub site_space_ids: Option<Vec<String>>,
+}
+
+/// The older way to say where to search on a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SiteSearchMode {
+    /// On the whole site.
+    All,
+    /// In the site space that the visitor is on.
+    Current,
+    /// In the site spaces that are named.
+    Specific,
+}
+
+/// Where to search on a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "mode", rename_all = "lowercase")]
+pub enum SiteSearchScope {
+    /// In the default site space, and in those that are named besides.
+    #[serde(rename_all = "camelCase")]
+    Default {
+        /// Further site spaces to search.
+        #[serde(default)]
+        included_site_spaces: Vec<String>,
+    },
+    /// In the site spaces that are named.
+    #[serde(rename_all = "camelCase")]
+    Specific {
+        /// The site spaces to search.
+        #[schemars(length(min = 1))]
+        site_space_ids: Vec<String>,
+    },
+    /// On the whole site.
+    All,
+}

@@ -1,0 +1,453 @@
+//! Search in a space, in an organization, and on a site.
+//!
+//! The index is asked first, and what it answers is then shown as the store has it: rights, titles and paths come from
+//! a snapshot, and what is gone there, or may not be seen, is left out. So an index that is behind shows too little,
+//! never too much.
+
+mod follow;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+pub(super) use follow::{Follower, Round};
+
+use super::{Actor, Platform, access};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{ENDLESS, PageEntry, PageKind, View},
+    model::{
+        OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
+        SearchText, SiteId, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
+    },
+    policy::{OrgAccess, OrgAction, SiteAction, SpaceAccess},
+    ports::{
+        SearchError, SearchIndex,
+        search::{PageHit, Query, Rank, Scope, SearchQuery, excerpts},
+    },
+    store::{
+        Key, KeyBuf, MAX_SCAN, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, key, open_cursor,
+        records::{SiteSpaceRecord, SpaceRecord},
+        seal_cursor,
+    },
+};
+
+/// Most sections that are shown of a page.
+const MAX_SECTIONS: usize = 5;
+/// Most pages that are shown of a space when several are searched; a search in the space itself gives them all.
+const PAGES_OF_A_SPACE: usize = 50;
+/// How often the index is asked for one page of a list: where the store drops what it found, the page is short.
+const MAX_ROUNDS: usize = 8;
+
+/// For whom something is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Audience {
+    /// People who work on the content: they see it all.
+    Members,
+    /// Visitors of a site.
+    Visitors,
+}
+
+impl Platform {
+    /// Searches the pages of a space (SPEC 4.7), the best first.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` where the platform has no search index.
+    pub async fn search_space(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        query: &SearchText,
+        page: &PageRequest,
+    ) -> Result<Page<SearchPageResult>> {
+        let tx = self.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        drop(tx);
+        let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
+        let mut walk = Walk::new(&["space", space.as_str()], (query, scope), page)?;
+        let index = self.index()?;
+        let mut items = Vec::new();
+        while let Some(ask) = walk.next(items.len()) {
+            let hits = index.find_pages(&ask).await?;
+            let shown = self.shown(access.space(), &ask.query, &hits, Audience::Members).await?;
+            let ranks = hits.iter().map(|hit| hit.rank);
+            walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
+        }
+        Ok(walk.finish(items))
+    }
+
+    /// Searches the spaces of an organization that the actor may see (SPEC 4.10), those with the best pages first.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member; otherwise as [`search_space`](Platform::search_space).
+    pub async fn search_org(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        query: &SearchText,
+        page: &PageRequest,
+    ) -> Result<Page<SearchSpaceResult>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        let scope = if access.require(OrgAction::Administrate).is_ok() {
+            // All of them, without a look at each.
+            Scope::Organization(org.clone())
+        } else {
+            Scope::Spaces(visible_spaces(&tx, &access, actor).await?)
+        };
+        drop(tx);
+        let walk = Walk::new(&["org", org.as_str()], (query, scope), page)?;
+        self.search_spaces(actor, org, walk, Audience::Members).await
+    }
+
+    /// Searches the spaces of a published site, or some of them, that the actor may see. Pages with a condition are
+    /// for those only who meet it, and are left out.
+    ///
+    /// # Errors
+    /// `NotFound` while the site is not published; `Invalid` for site spaces that it does not have; otherwise as
+    /// [`search_space`](Platform::search_space).
+    pub async fn search_site(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        search: &SearchSite,
+        page: &PageRequest,
+    ) -> Result<Page<SearchSpaceResult>> {
+        let tx = self.read().await?;
+        let (_, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
+        if !site.published {
+            return Err(Error::not_found("published site"));
+        }
+        let wanted = Wanted::of(search, site.default_site_space.as_ref())?;
+        let places = self.all_places(&tx, &site.id).await?;
+        drop(tx);
+        let spaces = wanted.spaces(&places)?;
+        let names: Vec<&str> = spaces.iter().map(SpaceId::as_str).collect();
+        let list = ["site", site.id.as_str(), &names.join(",")];
+        let walk = Walk::new(&list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
+        self.search_spaces(actor, org, walk, Audience::Visitors).await
+    }
+
+    async fn search_spaces(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        mut walk: Walk,
+        audience: Audience,
+    ) -> Result<Page<SearchSpaceResult>> {
+        let index = self.index()?;
+        let mut items = Vec::new();
+        while let Some(ask) = walk.next(items.len()) {
+            let hits = index.find_spaces(&ask, PAGES_OF_A_SPACE).await?;
+            let ids: Vec<&SpaceId> =
+                hits.iter().filter_map(|hit| Some(&hit.pages.first()?.page.space)).collect();
+            let seen = self.still_seen(actor, org, &ids).await?;
+            let mut shown = Vec::with_capacity(hits.len());
+            for hit in &hits {
+                let space = hit.pages.first().and_then(|page| seen.get(&page.page.space));
+                let Some(space) = space else {
+                    shown.push((hit.rank, None));
+                    continue;
+                };
+                let pages = self.shown(space.space(), &ask.query, &hit.pages, audience).await?;
+                let pages: Vec<SearchPageResult> = pages.into_iter().flatten().collect();
+                let found = (!pages.is_empty()).then(|| SearchSpaceResult {
+                    id: space.space().id.clone(),
+                    title: space.space().title.clone(),
+                    pages,
+                });
+                shown.push((hit.rank, found));
+            }
+            walk.take(&mut items, shown, hits.len() < ask.limit);
+        }
+        Ok(walk.finish(items))
+    }
+
+    /// The search index.
+    fn index(&self) -> Result<&dyn SearchIndex> {
+        let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
+        self.follower().map(Follower::index).ok_or_else(missing)
+    }
+
+    /// Those of these spaces that the actor may see now.
+    async fn still_seen(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        ids: &[&SpaceId],
+    ) -> Result<BTreeMap<SpaceId, SpaceAccess>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        let keys: Vec<Key> = ids.iter().map(|id| SpaceRecord::at(id)).collect();
+        let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
+        let live = spaces.into_iter().filter(|s| s.as_ref().is_some_and(|s| s.deleted_at.is_none()));
+        let seen = live.filter_map(|space| access.space(space, actor.user()).ok());
+        Ok(seen.map(|access| (access.space().id.clone(), access)).collect())
+    }
+
+    /// What was found, as the space has it now; `None` for what it does not have, or not for this audience.
+    async fn shown(
+        &self,
+        space: &SpaceRecord,
+        query: &Query,
+        hits: &[PageHit],
+        audience: Audience,
+    ) -> Result<Vec<Option<SearchPageResult>>> {
+        let view = self.content().view(&space.domain, space.root);
+        let ids: Vec<PageId> = hits.iter().map(|hit| hit.page.page.clone()).collect();
+        let pages = lineage(&view, ids).await?;
+        Ok(hits.iter().map(|hit| self.page_result(space, query, hit, (&pages, audience))).collect())
+    }
+
+    fn page_result(
+        &self,
+        space: &SpaceRecord,
+        query: &Query,
+        hit: &PageHit,
+        (pages, audience): (&BTreeMap<PageId, PageEntry>, Audience),
+    ) -> Option<SearchPageResult> {
+        let id = &hit.page.page;
+        let entry = pages.get(id).filter(|entry| is_indexed(entry))?;
+        let above = |entry: &&PageEntry| entry.parent.as_ref().and_then(|parent| pages.get(parent));
+        let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(ENDLESS).collect();
+        if line.iter().any(|entry| entry.no_index || !is_for(entry, audience)) {
+            return None;
+        }
+        let slugs: Vec<&str> = line.iter().rev().map(|entry| entry.slug.as_str()).collect();
+        let path = slugs.join("/");
+        let app = self.urls().page(&space.id, &path);
+        let found = excerpts(query, &hit.page, MAX_SECTIONS).into_iter();
+        let sections = found.map(|section| {
+            let anchor = section.anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+            SearchSectionResult {
+                id: format!("{id}/{}", section.index),
+                title: section.heading.unwrap_or_else(|| entry.title.clone()),
+                path: format!("{path}{anchor}"),
+                body: section.body,
+                urls: PageUrls { app: format!("{app}{anchor}") },
+            }
+        });
+        Some(SearchPageResult {
+            id: id.clone(),
+            title: entry.title.clone(),
+            sections: sections.collect(),
+            path,
+            urls: PageUrls { app },
+        })
+    }
+}
+
+/// Whether a page is in the index at all.
+fn is_indexed(entry: &PageEntry) -> bool {
+    entry.kind == PageKind::Document && !entry.no_index
+}
+
+/// Whether a page, or what stands below it, is for an audience. What depends on a visitor is for nobody of whom
+/// nothing is known.
+fn is_for(entry: &PageEntry, audience: Audience) -> bool {
+    audience == Audience::Members || entry.condition.is_none()
+}
+
+/// Pages and all pages above them, read level by level.
+async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageEntry>> {
+    let mut pages = BTreeMap::new();
+    let mut level: BTreeSet<PageId> = ids.into_iter().collect();
+    while !level.is_empty() {
+        let ids: Vec<PageId> = level.into_iter().collect();
+        let found = view.pages(&ids).await?;
+        pages.extend(ids.into_iter().zip(found).filter_map(|(id, entry)| Some((id, entry?))));
+        let parents = pages.values().filter_map(|entry: &PageEntry| entry.parent.as_ref());
+        level = parents.filter(|id| !pages.contains_key(*id)).cloned().collect();
+    }
+    Ok(pages)
+}
+
+/// The spaces of an organization that an actor may see.
+async fn visible_spaces(tx: &Tx, access: &OrgAccess, actor: &Actor) -> Result<BTreeSet<SpaceId>> {
+    let mut seen = BTreeSet::new();
+    // Guests see none, so none is looked at.
+    if access.role().is_none() {
+        return Ok(seen);
+    }
+    let mut scan = SpaceRecord::of_org(&access.org().id).scan(false, MAX_SCAN);
+    loop {
+        let rows = tx.scan(&scan).await?;
+        let by_row = |row: &Key| {
+            KeyBuf::new(<SpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
+        };
+        let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
+        let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter();
+        let ours = spaces.filter_map(|space| access.space(space, actor.user()).ok());
+        seen.extend(ours.map(|access| access.space().id.clone()));
+        match rows.last() {
+            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
+            _ => return Ok(seen),
+        }
+    }
+}
+
+/// Which site spaces a search is about.
+enum Wanted {
+    All,
+    /// These, each with the field that names it.
+    Some(Vec<(String, SiteSpaceId)>),
+}
+
+impl Wanted {
+    fn of(search: &SearchSite, default: Option<&SiteSpaceId>) -> Result<Self> {
+        let named = |field: &str, ids: &[String]| -> Result<Vec<(String, SiteSpaceId)>> {
+            let each = ids.iter().enumerate().map(|(at, id)| {
+                let field = format!("{field}[{at}]");
+                id.parse().map(|id| (field.clone(), id)).map_err(|_| unknown(&field))
+            });
+            each.collect()
+        };
+        let some = |field: &str, ids: &[String]| match ids {
+            [] => Err(Error::invalid(field, "must name at least one site space")),
+            ids => named(field, ids).map(Self::Some),
+        };
+        match (&search.scope, search.mode) {
+            (Some(SiteSearchScope::All), _) | (None, Some(SiteSearchMode::All)) => Ok(Self::All),
+            (Some(SiteSearchScope::Specific { site_space_ids }), _) => {
+                some("scope.siteSpaceIds", site_space_ids)
+            }
+            (Some(SiteSearchScope::Default { included_site_spaces }), _) => {
+                let mut wanted = named("scope.includedSiteSpaces", included_site_spaces)?;
+                wanted.extend(default.map(|default| ("scope".to_owned(), default.clone())));
+                Ok(Self::Some(wanted))
+            }
+            (None, Some(SiteSearchMode::Current)) => {
+                let missing = || Error::invalid("siteSpaceId", "is required with the mode `current`");
+                let id = search.site_space_id.as_ref().ok_or_else(missing)?;
+                let id = id.parse().map_err(|_| unknown("siteSpaceId"))?;
+                Ok(Self::Some(vec![("siteSpaceId".to_owned(), id)]))
+            }
+            (None, Some(SiteSearchMode::Specific)) => {
+                some("siteSpaceIds", search.site_space_ids.as_deref().unwrap_or_default())
+            }
+            (None, None) => match &search.site_space_ids {
+                Some(ids) => some("siteSpaceIds", ids),
+                None => Ok(Self::All),
+            },
+        }
+    }
+
+    /// The spaces in these places of a site. A place with a condition is for those only who meet it.
+    fn spaces(self, places: &[Arc<SiteSpaceRecord>]) -> Result<BTreeSet<SpaceId>> {
+        let chosen: Vec<&Arc<SiteSpaceRecord>> = match self {
+            Self::All => places.iter().collect(),
+            Self::Some(wanted) => {
+                let find = |(field, id): &(String, SiteSpaceId)| {
+                    places.iter().find(|place| place.id == *id).ok_or_else(|| unknown(field))
+                };
+                wanted.iter().map(find).collect::<Result<_>>()?
+            }
+        };
+        let open = chosen.into_iter().filter(|place| place.condition.is_none());
+        Ok(open.map(|place| place.space.clone()).collect())
+    }
+}
+
+fn unknown(field: &str) -> Error {
+    Error::invalid(field, "the site has no such site space")
+}
+
+/// A walk along what was found: one page of a list.
+struct Walk {
+    query: Query,
+    scope: Scope,
+    fingerprint: [u8; 8],
+    limit: usize,
+    /// The last item of the page, and the last that was looked at.
+    shown: Option<Rank>,
+    after: Option<Rank>,
+    rounds: usize,
+    end: End,
+}
+
+#[derive(PartialEq, Eq)]
+enum End {
+    Open,
+    /// There is more.
+    Full,
+    /// There is no more.
+    Reached,
+}
+
+impl Walk {
+    fn new(list: &[&str], (text, scope): (&SearchText, Scope), page: &PageRequest) -> Result<Self> {
+        let limit = checked_limit(page)?;
+        let parts: Vec<&str> = ["search", text.as_str()].into_iter().chain(list.iter().copied()).collect();
+        let fingerprint = cursor_fingerprint(&parts, false);
+        let query = Query::parse(text);
+        let nowhere = matches!(&scope, Scope::Spaces(spaces) if spaces.is_empty());
+        let after = page.page.as_ref().map(|token| rank(&open_cursor(token, fingerprint)?)).transpose()?;
+        let end = if limit == 0 || nowhere || query.is_empty() { End::Reached } else { End::Open };
+        Ok(Self { query, scope, fingerprint, limit, shown: None, after, rounds: 0, end })
+    }
+
+    /// What to ask the index next, given how many items the page has; `None` when it is done.
+    fn next(&mut self, items: usize) -> Option<SearchQuery> {
+        if self.end == End::Open && self.rounds == MAX_ROUNDS {
+            // Too little of what was found may be shown: the next page goes on from here.
+            self.end = End::Full;
+            self.shown = self.after;
+        }
+        if self.end != End::Open {
+            return None;
+        }
+        self.rounds += 1;
+        // One more than fits tells whether there is a next page.
+        let limit = self.limit - items + 1;
+        Some(SearchQuery { query: self.query.clone(), scope: self.scope.clone(), after: self.after, limit })
+    }
+
+    /// Takes what was found: what may be shown goes onto the page.
+    fn take<T>(
+        &mut self,
+        items: &mut Vec<T>,
+        found: impl IntoIterator<Item = (Rank, Option<T>)>,
+        is_last: bool,
+    ) {
+        for (rank, item) in found {
+            if item.is_some() && items.len() == self.limit {
+                self.end = End::Full;
+                return;
+            }
+            self.after = Some(rank);
+            if let Some(item) = item {
+                items.push(item);
+                self.shown = Some(rank);
+            }
+        }
+        if is_last {
+            self.end = End::Reached;
+        }
+    }
+
+    fn finish<T>(self, items: Vec<T>) -> Page<T> {
+        let position = |rank: Rank| format!("{}!{}", rank.score, rank.tie);
+        let next = self.shown.filter(|_| self.end == End::Full);
+        Page { items, next: next.map(|rank| seal_cursor(&position(rank), self.fingerprint)), count: None }
+    }
+}
+
+/// The place that a cursor names.
+fn rank(position: &str) -> Result<Rank> {
+    let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
+    let wrong = || Error::invalid("page", "not a cursor of this list");
+    position.split_once('!').and_then(read).ok_or_else(wrong)
+}
+
+impl From<SearchError> for Error {
+    fn from(error: SearchError) -> Self {
+        match &error {
+            SearchError::Unavailable(_) => {
+                Self::new(ErrorKind::Unavailable, "the search index cannot be used now; try again later")
+                    .caused_by(error)
+            }
+            SearchError::Damaged(_) => Self::internal(error),
+        }
+    }
+}

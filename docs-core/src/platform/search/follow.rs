@@ -1,0 +1,326 @@
+//! Keeps the search index up to date: follows the feed of moved heads, and compares all spaces at the start.
+//!
+//! The index notes for each space the root of the content it has. Bringing a space up to date compares that root with
+//! the space's own, so it costs what has changed, may be done twice, and goes on where it was broken off.
+//!
+//! An index follows by itself. Two servers on one store each have their own.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use tokio::sync::Mutex;
+
+use super::is_indexed;
+use crate::{
+    Error, ErrorKind, Result,
+    content::{Attribute, ContentChange, ContentError, PageEntry, Rendering, View, document},
+    model::{PageId, SpaceId},
+    platform::{Platform, jobs::unpanicked},
+    ports::{
+        SearchError, SearchIndex,
+        search::{IndexChange, IndexedSpace, PageDocument, Section},
+    },
+    store::{
+        Entity, FeedPos, Key, KeyBuf, Scan, StoreError, StoreResult, decode, key, records::SpaceRecord, topic,
+    },
+};
+
+/// News that one round takes.
+const NEWS: u32 = 500;
+/// Spaces that are looked at together.
+const SPACES: usize = 100;
+/// Changes that are handed to the index together.
+const BATCH: usize = 500;
+/// Bytes of text that are handed to the index together.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// A search index, and how far this process has followed for it.
+pub(in crate::platform) struct Follower {
+    index: Arc<dyn SearchIndex>,
+    /// Held by the worker that follows.
+    turn: Mutex<()>,
+    /// Held for one round.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// All spaces were compared since this process began. What an index kept from before may be of another store, or
+    /// of this one as it was before it was restored.
+    is_compared: bool,
+}
+
+/// What a round of following did.
+pub(in crate::platform) enum Round {
+    /// Something: there may be more.
+    Some,
+    /// Nothing: the index has followed up to here.
+    None(Option<FeedPos>),
+}
+
+impl Follower {
+    pub(in crate::platform) fn new(index: Arc<dyn SearchIndex>) -> Self {
+        Self { index, turn: Mutex::default(), state: Mutex::default() }
+    }
+
+    pub(super) fn index(&self) -> &dyn SearchIndex {
+        self.index.as_ref()
+    }
+
+    /// Waits until no other worker of this process follows.
+    pub(in crate::platform) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+}
+
+/// Changes on their way to the index.
+#[derive(Default)]
+struct Pending {
+    changes: Vec<IndexChange>,
+    bytes: usize,
+}
+
+impl Pending {
+    fn push(&mut self, change: IndexChange) {
+        if let IndexChange::PutPage(page) = &change {
+            self.bytes += page.size();
+        }
+        self.changes.push(change);
+    }
+
+    const fn is_full(&self) -> bool {
+        self.changes.len() >= BATCH || self.bytes >= BATCH_BYTES
+    }
+}
+
+impl Platform {
+    /// Brings the search index up to date with everything that is stored.
+    pub(in crate::platform) async fn index_all(&self) -> Result<()> {
+        let Some(follower) = self.follower() else { return Ok(()) };
+        while let Round::Some = self.index_some(follower).await? {}
+        Ok(())
+    }
+
+    /// One round of following.
+    pub(in crate::platform) async fn index_some(&self, follower: &Follower) -> Result<Round> {
+        let mut state = follower.state.lock().await;
+        let position = match follower.index.position().await {
+            Err(error @ SearchError::Damaged(_)) => {
+                tracing::error!(%error, "the search index is made anew");
+                follower.index.clear().await?;
+                None
+            }
+            position => position?,
+        };
+        if !state.is_compared {
+            self.compare_all(follower, position).await?;
+            state.is_compared = true;
+            return Ok(Round::Some);
+        }
+        let news = match self.store().changes(topic::HEAD, position.clone(), NEWS).await {
+            Err(StoreError::Misuse(_)) => None,
+            news => Some(news?),
+        };
+        let Some(news) = news else {
+            state.is_compared = false;
+            return Ok(Round::Some);
+        };
+        let (Some((first, _)), Some((last, _))) = (news.first(), news.last()) else {
+            return Ok(Round::None(position));
+        };
+        // Where the oldest news that is kept comes next, older ones may have gone unread.
+        let oldest = self.store().changes(topic::HEAD, None, 1).await?;
+        if oldest.first().is_none_or(|(oldest, _)| oldest == first) {
+            state.is_compared = false;
+            return Ok(Round::Some);
+        }
+        // Heads of change requests have a third segment.
+        let of_space = |key: &Key| match key::segments(key).as_slice() {
+            [_, space] => space.parse().ok(),
+            _ => None,
+        };
+        let moved: BTreeSet<SpaceId> = news.iter().filter_map(|(_, key)| of_space(key)).collect();
+        let moved: Vec<SpaceId> = moved.into_iter().collect();
+        let mut pending = Pending::default();
+        for some in moved.chunks(SPACES) {
+            let keys: Vec<Key> = some.iter().map(SpaceRecord::at).collect();
+            let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
+            self.bring_up(follower, (some, &records), &mut pending).await?;
+        }
+        follower.index.apply(pending.changes, Some(last.clone())).await?;
+        Ok(Round::Some)
+    }
+
+    /// Compares every space of the store and of the index.
+    async fn compare_all(&self, follower: &Follower, noted: Option<FeedPos>) -> Result<()> {
+        // News from here on are followed: nothing that happens meanwhile is missed.
+        let position = self.end_of_heads().await?;
+        if position.is_none() && noted.is_some() {
+            // A feed that was followed is never empty again: the index is of another store.
+            follower.index.clear().await?;
+        }
+        let mut pending = Pending::default();
+        let (mut from, to) = KeyBuf::new(SpaceRecord::KIND).below();
+        let limit = u32::try_from(SPACES).unwrap_or(u32::MAX);
+        loop {
+            let scan = Scan { from: from.clone(), to: to.clone(), rev: false, limit };
+            let rows = self.read().await?.scan(&scan).await?;
+            let Some((last, _)) = rows.last() else { break };
+            from = key::after(last);
+            let records = rows.into_iter().map(|(_, value)| decode(value).map(Some));
+            let records: Vec<Option<Arc<SpaceRecord>>> = records.collect::<StoreResult<_>>()?;
+            let ids: Vec<SpaceId> = records.iter().flatten().map(|space| space.id.clone()).collect();
+            self.bring_up(follower, (&ids, &records), &mut pending).await?;
+        }
+        let mut after = None;
+        loop {
+            let ids = follower.index.spaces(after.as_ref(), SPACES).await?;
+            let Some(last) = ids.last() else { break };
+            after = Some(last.clone());
+            let keys: Vec<Key> = ids.iter().map(SpaceRecord::at).collect();
+            let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
+            let gone = ids.iter().zip(records).filter(|(_, record)| record.is_none());
+            pending.changes.extend(gone.map(|(id, _)| IndexChange::DropSpace(id.clone())));
+        }
+        follower.index.apply(pending.changes, position).await?;
+        Ok(())
+    }
+
+    /// The position of the latest move of a head that is kept.
+    async fn end_of_heads(&self) -> Result<Option<FeedPos>> {
+        let mut position = None;
+        loop {
+            let news = self.store().changes(topic::HEAD, position.clone(), NEWS).await?;
+            match news.last() {
+                Some((last, _)) => position = Some(last.clone()),
+                None => return Ok(position),
+            }
+        }
+    }
+
+    /// Brings spaces up to date. One that cannot be read keeps no other one waiting.
+    async fn bring_up(
+        &self,
+        follower: &Follower,
+        (ids, records): (&[SpaceId], &[Option<Arc<SpaceRecord>>]),
+        pending: &mut Pending,
+    ) -> Result<()> {
+        let noted = follower.index.indexed(ids).await?;
+        for ((id, record), noted) in ids.iter().zip(records).zip(noted) {
+            let live = record.as_ref().filter(|space| space.deleted_at.is_none());
+            let doing = async {
+                match (live, noted) {
+                    (None, None) => Ok(()),
+                    (None, Some(_)) => {
+                        pending.push(IndexChange::DropSpace(id.clone()));
+                        Ok(())
+                    }
+                    (Some(space), noted) => self.bring_up_space(follower, space, noted, pending).await,
+                }
+            };
+            match unpanicked(doing).await {
+                Err(error) if error.kind() == ErrorKind::Internal => {
+                    tracing::error!(space = %id, error = ?error, "a space cannot be indexed");
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn bring_up_space(
+        &self,
+        follower: &Follower,
+        space: &SpaceRecord,
+        noted: Option<IndexedSpace>,
+        pending: &mut Pending,
+    ) -> Result<()> {
+        let now = IndexedSpace {
+            space: space.id.clone(),
+            organization: space.organization.clone(),
+            root: space.root,
+        };
+        if noted.as_ref() == Some(&now) {
+            return Ok(());
+        }
+        let view = self.content().view(&space.domain, space.root);
+        let changes = match noted.filter(|noted| noted.organization == now.organization) {
+            None => None,
+            Some(noted) => match self.content().diff(&space.domain, noted.root, space.root).await {
+                // What the index has of it is of content that is gone.
+                Err(ContentError::NotFound(_)) => None,
+                changes => Some(changes?),
+            },
+        };
+        let Some(changes) = changes else {
+            pending.push(IndexChange::DropSpace(space.id.clone()));
+            let tree = view.tree().await?;
+            for page in tree.pages().iter().filter(|page| is_indexed(&page.entry)) {
+                self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
+            }
+            pending.push(IndexChange::PutSpace(now));
+            return Ok(());
+        };
+        for change in changes {
+            match change {
+                ContentChange::PageCreated(page) if is_indexed(&page.entry) => {
+                    self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
+                }
+                ContentChange::PageEdited { page, attributes, .. } if shows(&attributes) => {
+                    if is_indexed(&page.entry) {
+                        self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
+                    } else {
+                        pending.push(IndexChange::DropPage(space.id.clone(), page.id));
+                    }
+                }
+                ContentChange::PageDeleted(page) => {
+                    pending.push(IndexChange::DropPage(space.id.clone(), page.id));
+                }
+                // Where a page stands is read when it is shown.
+                _ => {}
+            }
+        }
+        pending.push(IndexChange::PutSpace(now));
+        Ok(())
+    }
+
+    async fn put_page(
+        &self,
+        follower: &Follower,
+        (space, view): (&SpaceRecord, &View),
+        (id, entry): (&PageId, &PageEntry),
+        pending: &mut Pending,
+    ) -> Result<()> {
+        let text = view.text(&entry.body, Rendering::Request).await?;
+        pending.push(IndexChange::PutPage(Box::new(PageDocument {
+            organization: space.organization.clone(),
+            space: space.id.clone(),
+            page: id.clone(),
+            title: entry.title.clone(),
+            description: entry.description.clone(),
+            sections: sections_of(&text),
+        })));
+        if pending.is_full() {
+            // Without a position: until the space is noted, it counts as what it was.
+            let full = std::mem::take(pending);
+            follower.index.apply(full.changes, None).await.map_err(not_applied)?;
+        }
+        Ok(())
+    }
+}
+
+/// A batch that is lost ends the round, whichever space it was for: the news are read again.
+fn not_applied(error: SearchError) -> Error {
+    Error::new(ErrorKind::Unavailable, "the search index takes no changes now").caused_by(error)
+}
+
+/// Whether something changed that the index has.
+fn shows(attributes: &[Attribute]) -> bool {
+    use Attribute::{Body, Description, Kind, NoIndex, Title};
+    attributes.iter().any(|attribute| matches!(attribute, Body | Description | Kind | NoIndex | Title))
+}
+
+/// What a text says, by its headings.
+fn sections_of(markdown: &str) -> Vec<Section> {
+    let sections = document::sections(&document::parse(markdown)).into_iter();
+    sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
+}

@@ -1,0 +1,220 @@
+//! How the index follows the store.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use docs_core::{
+    ErrorKind,
+    model::{PageId, SpaceId},
+    ports::{
+        SearchError, SearchIndex,
+        search::{IndexChange, IndexedSpace, PageDocument, PageHit, Query, Scope, SearchQuery, SpaceHit},
+    },
+    store::FeedPos,
+};
+use docs_memstore::MemSearch;
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::{add, change, edit, paths, space, world};
+use crate::support::{Refused, World};
+
+/// An index that tells of each batch and fails when told to.
+pub(super) struct Watched {
+    index: MemSearch,
+    /// Pages that were put, in all.
+    put: AtomicUsize,
+    /// Batches to refuse.
+    failing: AtomicUsize,
+    applied: watch::Sender<usize>,
+}
+
+impl Watched {
+    fn new() -> Arc<Self> {
+        let applied = watch::Sender::new(0);
+        Arc::new(Self {
+            index: MemSearch::new(),
+            put: AtomicUsize::new(0),
+            failing: AtomicUsize::new(0),
+            applied,
+        })
+    }
+
+    fn taken(&self) -> usize {
+        self.put.swap(0, Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl SearchIndex for Watched {
+    async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
+        let fails = |n: usize| n.checked_sub(1);
+        if self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_ok() {
+            return Err(SearchError::Unavailable("told to".to_owned()));
+        }
+        let put = changes.iter().filter(|change| matches!(change, IndexChange::PutPage(_))).count();
+        self.put.fetch_add(put, Ordering::SeqCst);
+        self.index.apply(changes, position).await?;
+        self.applied.send_modify(|n| *n += 1);
+        Ok(())
+    }
+    async fn position(&self) -> Result<Option<FeedPos>, SearchError> {
+        self.index.position().await
+    }
+    async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
+        self.index.indexed(spaces).await
+    }
+    async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
+        self.index.spaces(after, limit).await
+    }
+    async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
+        self.index.find_pages(query).await
+    }
+    async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError> {
+        self.index.find_spaces(query, pages).await
+    }
+    async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
+        self.index.documents(space).await
+    }
+    async fn clear(&self) -> Result<(), SearchError> {
+        self.index.clear().await
+    }
+}
+
+#[tokio::test]
+async fn an_edit_costs_what_it_changes() {
+    let index = Watched::new();
+    let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
+    let guide = space(&w, "Guide").await;
+    let mut ids: Vec<PageId> = Vec::new();
+    for n in 0..3 {
+        let pages: Vec<_> = (0..400)
+            .map(|p| {
+                json!({ "operation": "insert_page", "title": format!("Page {n} {p}"),
+                "document": { "markdown": format!("text {n} of {p}") } })
+            })
+            .collect();
+        for some in pages.chunks(50) {
+            ids.extend(edit(&w, &guide, json!(some)).await.expect("inserted"));
+        }
+    }
+    w.platform.settle().await.expect("settled");
+    assert_eq!(index.taken(), 1_200);
+    change(&w, &guide, &ids[7], json!({ "document": { "markdown": "changed" } })).await;
+    w.platform.settle().await.expect("settled");
+    assert_eq!(index.taken(), 1);
+    // Where a page stands, and what people do not read, is not in the index.
+    change(&w, &guide, &ids[9], json!({ "into": ids[7] })).await;
+    change(&w, &guide, &ids[8], json!({ "slug": "other", "icon": "star" })).await;
+    w.platform.settle().await.expect("settled");
+    assert_eq!(index.taken(), 0);
+    w.platform.settle().await.expect("settled");
+    assert_eq!(index.taken(), 0);
+}
+
+#[tokio::test]
+async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
+    let index = Watched::new();
+    let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
+    let guide = space(&w, "Guide").await;
+    let (stop, stopped) = watch::channel(false);
+    let workers: Vec<_> = (0..3)
+        .map(|_| {
+            let (platform, mut stopped) = (w.platform.clone(), stopped.clone());
+            tokio::spawn(
+                async move { platform.work(async move { drop(stopped.wait_for(|s| *s).await) }).await },
+            )
+        })
+        .collect();
+    for n in 0..3 {
+        let mut applied = index.applied.subscribe();
+        add(&w, &guide, &format!("Page {n}"), &format!("needle{n}")).await;
+        let found = async {
+            while paths(&w, &guide, &format!("needle{n}")).await.is_empty() {
+                applied.changed().await.expect("there are more batches");
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(2), found).await.expect("within two seconds");
+    }
+    // Beside running workers, a test can still wait exactly.
+    add(&w, &guide, "Page", "exactly").await;
+    w.platform.settle().await.expect("settled");
+    assert_eq!(paths(&w, &guide, "exactly").await, ["page"]);
+    stop.send(true).expect("they listen");
+    for worker in workers {
+        worker.await.expect("it ended");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_is_done_again() {
+    let index = Watched::new();
+    let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
+    let guide = space(&w, "Guide").await;
+    for n in 0..3 {
+        add(&w, &guide, &format!("Page {n}"), "needle").await;
+        index.failing.store(1, Ordering::SeqCst);
+        w.platform.settle().await.refused(ErrorKind::Unavailable);
+        w.platform.settle().await.expect("settled");
+        assert_eq!(paths(&w, &guide, "needle").await.len(), n + 1);
+    }
+}
+
+#[tokio::test]
+async fn an_index_of_another_store_is_made_anew() {
+    let (w, index) = world().await;
+    let theirs = space(&w, "Theirs").await;
+    for n in 0..5 {
+        add(&w, &theirs, &format!("Page {n}"), "needle").await;
+    }
+    w.platform.settle().await.expect("settled");
+    let other = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
+    other.platform.settle().await.expect("settled");
+    assert_eq!(index.spaces(None, 10).await, Ok(Vec::new()));
+    let scope = Scope::Organization(other.org.clone());
+    let query = SearchQuery { query: Query::parse("needle"), scope, after: None, limit: 10 };
+    assert_eq!(index.find_pages(&query).await, Ok(Vec::new()));
+    let ours = space(&other, "Ours").await;
+    add(&other, &ours, "Page", "needle").await;
+    other.platform.settle().await.expect("settled");
+    assert_eq!(paths(&other, &ours, "needle").await, ["page"]);
+}
+
+#[tokio::test]
+async fn an_index_that_has_missed_news_compares_all_spaces() {
+    let (w, _) = world().await;
+    let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
+    w.platform.settle().await.expect("settled");
+    add(&w, &guide, "Page", "needle").await;
+    w.platform.settle().await.expect("settled");
+    add(&w, &guide, "Missed", "needle").await;
+    let store = w.platform.store();
+    let heads = docs_core::store::topic::HEAD;
+    let news = store.changes(heads, None, 1_000).await.expect("news");
+    store.trim(heads, &news.last().expect("some").0).await.expect("trimmed");
+    add(&w, &other, "Page", "needle").await;
+    w.platform.settle().await.expect("settled");
+    assert_eq!(paths(&w, &guide, "needle").await.len(), 2, "its news are gone, and it is found");
+    assert_eq!(paths(&w, &other, "needle").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_space_that_cannot_be_read_keeps_no_other_one_waiting() {
+    use docs_core::store::{Hash, Mode, Tx, records::SpaceRecord};
+    let (w, _) = world().await;
+    let (broken, whole) = (space(&w, "Broken").await, space(&w, "Whole").await);
+    add(&w, &whole, "Page", "needle").await;
+    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    let record: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(&broken)).await.expect("read").expect("the space");
+    let damaged = SpaceRecord { root: Hash::of(b"nothing"), ..SpaceRecord::clone(&record) };
+    tx.put(&*record, damaged).expect("put");
+    tx.commit().await.expect("stored");
+    w.platform.settle().await.expect("settled");
+    assert_eq!(paths(&w, &whole, "needle").await, ["page"]);
+}

@@ -1,0 +1,237 @@
+//! A search index in memory: [`MemSearch`].
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    convert::Infallible,
+    ops::Bound,
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use docs_core::{
+    model::{PageId, SpaceId},
+    ports::{
+        SearchError, SearchIndex,
+        search::{
+            Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Rank,
+            Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
+        },
+    },
+    store::FeedPos,
+};
+use parking_lot::RwLock;
+
+/// A search index in memory: as exact as any, gone when its process ends, and made anew from the store at the start.
+///
+/// A query costs a look at every word of the index, so it is for tests and small platforms.
+#[derive(Debug, Default)]
+pub struct MemSearch(RwLock<Inner>);
+
+/// The words of a field, each with the pages that have it and its places there.
+type Terms = BTreeMap<Arc<str>, BTreeMap<u32, Vec<u32>>>;
+
+#[derive(Debug, Default)]
+struct Inner {
+    position: Option<FeedPos>,
+    spaces: BTreeMap<SpaceId, IndexedSpace>,
+    numbers: BTreeMap<(SpaceId, PageId), u32>,
+    pages: BTreeMap<u32, Stored>,
+    terms: [Terms; 4],
+    next: u32,
+}
+
+#[derive(Debug)]
+struct Stored {
+    page: Arc<PageDocument>,
+    rank_tie: u64,
+    space_tie: u64,
+    title_words: u32,
+}
+
+impl MemSearch {
+    /// An empty index.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Inner {
+    fn put(&mut self, page: PageDocument) {
+        self.drop_page(&page.space, &page.page);
+        let number = self.next;
+        self.next += 1;
+        let mut title_words = 0;
+        for (field, terms) in Field::ALL.into_iter().zip(&mut self.terms) {
+            let tokens = page.tokens(field);
+            if field == Field::Title {
+                title_words = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
+            }
+            for token in tokens {
+                let pages = terms.entry(token.text.into()).or_default();
+                pages.entry(number).or_default().push(token.position);
+            }
+        }
+        self.numbers.insert((page.space.clone(), page.page.clone()), number);
+        let (rank_tie, space_tie) = (page.tie(), tie(&[page.space.as_str()]));
+        self.pages.insert(number, Stored { page: Arc::new(page), rank_tie, space_tie, title_words });
+    }
+
+    fn drop_page(&mut self, space: &SpaceId, page: &PageId) {
+        let Some(number) = self.numbers.remove(&(space.clone(), page.clone())) else { return };
+        let Some(stored) = self.pages.remove(&number) else { return };
+        for (field, terms) in Field::ALL.into_iter().zip(&mut self.terms) {
+            for token in stored.page.tokens(field) {
+                if let Some(pages) = terms.get_mut(token.text.as_str()) {
+                    pages.remove(&number);
+                    if pages.is_empty() {
+                        terms.remove(token.text.as_str());
+                    }
+                }
+            }
+        }
+    }
+
+    fn pages_of(&self, space: &SpaceId) -> Vec<PageId> {
+        let Ok(least) = "-".parse::<PageId>() else { return Vec::new() };
+        let from = Bound::Included((space.clone(), least));
+        let ours = self.numbers.range((from, Bound::Unbounded)).take_while(|((of, _), _)| of == space);
+        ours.map(|((_, page), _)| page.clone()).collect()
+    }
+
+    fn apply(&mut self, change: IndexChange) {
+        match change {
+            IndexChange::PutPage(page) => self.put(*page),
+            IndexChange::DropPage(space, page) => self.drop_page(&space, &page),
+            IndexChange::PutSpace(space) => drop(self.spaces.insert(space.space.clone(), space)),
+            IndexChange::DropSpace(space) => {
+                self.spaces.remove(&space);
+                for page in self.pages_of(&space) {
+                    self.drop_page(&space, &page);
+                }
+            }
+        }
+    }
+
+    fn find(&self, query: &SearchQuery) -> Vec<Found<u32>> {
+        let spaces: HashSet<u64> = match &query.scope {
+            Scope::Organization(_) => HashSet::new(),
+            Scope::Spaces(spaces) => spaces.iter().map(|space| tie(&[space.as_str()])).collect(),
+        };
+        let is_wanted = |number: u32| {
+            self.pages.get(&number).is_some_and(|stored| match &query.scope {
+                Scope::Organization(org) => stored.page.organization == *org,
+                Scope::Spaces(_) => spaces.contains(&stored.space_tie),
+            })
+        };
+        let scored = scores(&query.query, self, &is_wanted).unwrap_or_else(|never| match never {});
+        let found = scored.into_iter().filter_map(|(number, score)| {
+            let stored = self.pages.get(&number)?;
+            let rank = Rank { score, tie: stored.rank_tie };
+            Some(Found { rank, space: stored.space_tie, at: number })
+        });
+        found.collect()
+    }
+
+    fn hits(&self, found: Vec<Found<u32>>) -> Vec<PageHit> {
+        let hit = |found: Found<u32>| Some((found.rank, Arc::clone(&self.pages.get(&found.at)?.page)));
+        found.into_iter().filter_map(hit).map(|(rank, page)| PageHit { rank, page }).collect()
+    }
+}
+
+impl Postings for Inner {
+    type Error = Infallible;
+
+    fn words(
+        &self,
+        field: Field,
+        word: &Word,
+        found: &mut dyn FnMut(u32, u32, Match),
+    ) -> Result<(), Infallible> {
+        for (term, pages) in &self.terms[field as usize] {
+            if let Some(how) = word.matches(term) {
+                for (page, places) in pages {
+                    found(*page, u32::try_from(places.len()).unwrap_or(u32::MAX), how);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn places(
+        &self,
+        field: Field,
+        part: &Part,
+        found: &mut dyn FnMut(u32, &[u32]),
+    ) -> Result<(), Infallible> {
+        let from = Bound::Included(part.word.text());
+        let terms = self.terms[field as usize].range::<str, _>((from, Bound::Unbounded));
+        for (_, pages) in terms.take_while(|(term, _)| part.word.matches(term).is_some()) {
+            for (page, places) in pages {
+                found(*page, places);
+            }
+        }
+        Ok(())
+    }
+
+    fn title_words(&self, page: u32) -> u32 {
+        self.pages.get(&page).map_or(0, |stored| stored.title_words)
+    }
+}
+
+#[async_trait]
+impl SearchIndex for MemSearch {
+    async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
+        let mut inner = self.0.write();
+        for change in changes {
+            inner.apply(change);
+        }
+        if position.is_some() {
+            inner.position = position;
+        }
+        Ok(())
+    }
+
+    async fn position(&self) -> Result<Option<FeedPos>, SearchError> {
+        Ok(self.0.read().position.clone())
+    }
+
+    async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
+        let inner = self.0.read();
+        Ok(spaces.iter().map(|space| inner.spaces.get(space).cloned()).collect())
+    }
+
+    async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
+        let inner = self.0.read();
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        Ok(inner
+            .spaces
+            .range::<SpaceId, _>((from, Bound::Unbounded))
+            .take(limit)
+            .map(|(id, _)| id.clone())
+            .collect())
+    }
+
+    async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
+        let inner = self.0.read();
+        Ok(inner.hits(select_pages(inner.find(query), query.after, query.limit)))
+    }
+
+    async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError> {
+        let inner = self.0.read();
+        let spaces = select_spaces(inner.find(query), query.after, (query.limit, pages));
+        Ok(spaces.into_iter().map(|(rank, found)| SpaceHit { rank, pages: inner.hits(found) }).collect())
+    }
+
+    async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
+        let inner = self.0.read();
+        let number = |page: PageId| inner.numbers.get(&(space.clone(), page));
+        let numbers = inner.pages_of(space).into_iter().filter_map(number);
+        Ok(numbers.filter_map(|number| Some(PageDocument::clone(&inner.pages.get(number)?.page))).collect())
+    }
+
+    async fn clear(&self) -> Result<(), SearchError> {
+        *self.0.write() = Inner::default();
+        Ok(())
+    }
+}

@@ -1,0 +1,5 @@
+//! The search index in memory runs the conformance suite of search indexes.
+
+use docs_memstore::MemSearch;
+
+docs_core::search_suite!(MemSearch::new());
