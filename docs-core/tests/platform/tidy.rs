@@ -10,10 +10,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("docs-http", &["docs-core"]),
     ("adapters/docs-blobs", &["docs-core", "docs-web"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
+    ("adapters/docs-pdf", &["docs-core"]),
     ("adapters/docs-web", &["docs-core"]),
     (
         "examples",
-        &["docs-blobs", "docs-core", "docs-git", "docs-http", "docs-memstore", "docs-sqlstore", "docs-web"],
+        &[
+            "docs-blobs",
+            "docs-core",
+            "docs-git",
+            "docs-http",
+            "docs-memstore",
+            "docs-pdf",
+            "docs-sqlstore",
+            "docs-web",
+        ],
     ),
     ("benches", &["docs-core", "docs-memstore"]),
 ];
@@ -29,6 +39,7 @@ const NOT_IN_CORE: &[&str] = &[
     "tokio-postgres",
     "object_store",
     "axum",
+    "typst",
 ];
 
 fn root() -> &'static Path {
