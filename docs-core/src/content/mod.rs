@@ -10,6 +10,7 @@
 mod build;
 mod check;
 mod diff;
+pub mod document;
 mod edit;
 mod entry;
 mod error;

@@ -84,6 +84,11 @@ pub struct Block {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default)]
     pub meta: Option<BlockMeta>,
+    /// How it is written in Markdown, where that is not the usual way. It never changes what is said: one that does
+    /// not fit the block is passed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub spelling: Option<String>,
 }
 
 impl Block {
@@ -91,7 +96,16 @@ impl Block {
     #[must_use]
     pub fn new(kind: BlockKind, nodes: Vec<Node>) -> Self {
         let is_void = kind.is_void();
-        Self { object: BlockObject::Is, key: None, kind, is_void, nodes, fragments: None, meta: None }
+        Self {
+            object: BlockObject::Is,
+            key: None,
+            kind,
+            is_void,
+            nodes,
+            fragments: None,
+            meta: None,
+            spelling: None,
+        }
     }
 
     /// A block with fragments.
@@ -131,6 +145,8 @@ impl<'de> Deserialize<'de> for Block {
             fragments: Option<Vec<Fragment>>,
             #[serde(default)]
             meta: Option<BlockMeta>,
+            #[serde(default)]
+            spelling: Option<String>,
         }
         let raw = Raw::deserialize(from)?;
         let kind: BlockKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
@@ -143,6 +159,7 @@ impl<'de> Deserialize<'de> for Block {
             nodes: raw.nodes,
             fragments: raw.fragments,
             meta: raw.meta,
+            spelling: raw.spelling,
         })
     }
 }
@@ -250,13 +267,16 @@ pub struct Leaf {
     /// The marks on all of it.
     #[serde(default)]
     pub marks: Vec<Mark>,
+    /// How the text is written in Markdown, where that is not the usual way. Passed over when it reads as another text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spelling: Option<String>,
 }
 
 impl Leaf {
     /// A run of text.
     #[must_use]
     pub fn new(text: impl Into<String>, marks: Vec<Mark>) -> Self {
-        Self { object: LeafObject::Is, text: text.into(), marks }
+        Self { object: LeafObject::Is, text: text.into(), marks, spelling: None }
     }
 }
 

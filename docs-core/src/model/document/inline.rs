@@ -35,6 +35,10 @@ pub struct Inline {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default)]
     pub fragments: Option<Vec<Fragment>>,
+    /// How it is written in Markdown, where that is not the usual way. Passed over when it does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub spelling: Option<String>,
 }
 
 impl Inline {
@@ -42,7 +46,7 @@ impl Inline {
     #[must_use]
     pub fn new(kind: InlineKind, nodes: Vec<Node>) -> Self {
         let is_void = kind.is_void();
-        Self { object: InlineObject::Is, key: None, kind, is_void, nodes, fragments: None }
+        Self { object: InlineObject::Is, key: None, kind, is_void, nodes, fragments: None, spelling: None }
     }
 
     /// The fragments, none when it has none.
@@ -67,6 +71,8 @@ impl<'de> Deserialize<'de> for Inline {
             nodes: Vec<Node>,
             #[serde(default)]
             fragments: Option<Vec<Fragment>>,
+            #[serde(default)]
+            spelling: Option<String>,
         }
         let raw = Raw::deserialize(from)?;
         let kind: InlineKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
@@ -78,6 +84,7 @@ impl<'de> Deserialize<'de> for Inline {
             is_void,
             nodes: raw.nodes,
             fragments: raw.fragments,
+            spelling: raw.spelling,
         })
     }
 }
@@ -193,11 +200,14 @@ pub struct Mark {
     /// Which.
     #[serde(flatten)]
     pub kind: MarkKind,
+    /// How it is written in Markdown, where that is not the usual way: the character it begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spelling: Option<char>,
 }
 
 impl From<MarkKind> for Mark {
     fn from(kind: MarkKind) -> Self {
-        Self { object: MarkObject::Is, kind }
+        Self { object: MarkObject::Is, kind, spelling: None }
     }
 }
 

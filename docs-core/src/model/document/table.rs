@@ -102,6 +102,9 @@ pub struct TableColumn {
     /// What stands in it.
     #[serde(flatten)]
     pub kind: TableColumnKind,
+    /// How the title is written, where it is more than text. Passed over when it reads as another title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spelling: Option<String>,
 }
 
 /// What stands in a column.
@@ -177,6 +180,10 @@ pub struct TableRecord {
     pub order_index: String,
     /// What stands in each column.
     pub values: BTreeMap<String, CellValue>,
+    /// How cells that are no text are written, by their columns, where it is not the usual way: the label of a link.
+    /// Passed over when it reads as another value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spelling: BTreeMap<String, String>,
 }
 
 /// What stands in a cell.

@@ -1,0 +1,627 @@
+//! The blocks of Markdown, one level at a time: what is inside a block is cut out and read on its own.
+
+use std::{borrow::Cow, ops::Range};
+
+use super::{
+    html,
+    lines::{self, Line},
+    tags::Tag,
+};
+
+/// A block, not yet read.
+#[derive(Debug)]
+pub(super) struct Chunk<'a> {
+    /// Its lines.
+    pub(super) lines: Range<usize>,
+    /// What it is.
+    pub(super) kind: ChunkKind<'a>,
+}
+
+/// What a block is.
+#[derive(Debug)]
+pub(super) enum ChunkKind<'a> {
+    Paragraph,
+    /// Level, text, and whether it is underlined.
+    Heading(u8, String, bool),
+    Divider,
+    /// The character, how many, and the text behind; then the code.
+    Fence((char, usize, String), Vec<Line<'a>>),
+    Indented(Vec<Line<'a>>),
+    Quote(Vec<Line<'a>>),
+    List(List<'a>),
+    Html,
+    Table,
+    /// Label and body.
+    Note(String, Vec<Line<'a>>),
+    /// Label, destination and title.
+    Definition(String, String, String),
+    /// The text of the opening tag, and the lines between it and its closing tag, when there is one.
+    Tag(String, Option<Range<usize>>),
+    /// The lines between the tags of `details`.
+    Details(Range<usize>),
+    Math(String),
+}
+
+/// A list.
+#[derive(Debug)]
+pub(super) struct List<'a> {
+    /// The bullet, or what stands behind the number.
+    pub(super) mark: char,
+    /// The number of each item; none for bullets.
+    pub(super) numbers: Vec<u64>,
+    /// The lines of each item.
+    pub(super) items: Vec<Vec<Line<'a>>>,
+}
+
+/// The first column of code that is indented.
+const CODE: usize = 4;
+
+/// Takes lines apart. `matches` tells which tags belong together.
+pub(super) fn read<'a>(
+    lines: &[Line<'a>],
+    matches: &std::collections::HashMap<usize, usize>,
+) -> Vec<Chunk<'a>> {
+    let last_table = lines.iter().rposition(|line| line.text.contains("</table>"));
+    let mut scanner = Scanner { lines, matches, at: 0, out: Vec::new(), last_table };
+    while scanner.at < lines.len() {
+        let start = scanner.at;
+        if lines[start].is_blank() {
+            scanner.at += 1;
+            continue;
+        }
+        let kind = scanner.next();
+        scanner.at = scanner.at.max(start + 1);
+        scanner.out.push(Chunk { lines: start..scanner.at, kind });
+    }
+    scanner.out
+}
+
+struct Scanner<'s, 'a> {
+    lines: &'s [Line<'a>],
+    matches: &'s std::collections::HashMap<usize, usize>,
+    at: usize,
+    out: Vec<Chunk<'a>>,
+    /// The last line that closes a table.
+    last_table: Option<usize>,
+}
+
+impl<'a> Scanner<'_, 'a> {
+    fn next(&mut self) -> ChunkKind<'a> {
+        let line = &self.lines[self.at];
+        let text = &*line.text;
+        if line.indent() >= CODE {
+            return self.indented();
+        }
+        if let Some(kind) = self.tag().or_else(|| self.fence()).or_else(|| self.math()) {
+            return kind;
+        }
+        if let Some((level, text)) = heading(text) {
+            self.at += 1;
+            return ChunkKind::Heading(level, text, false);
+        }
+        if is_divider(text) {
+            self.at += 1;
+            return ChunkKind::Divider;
+        }
+        if text.trim_start().starts_with('>') {
+            return self.quote();
+        }
+        if item(text).is_some() {
+            return self.list();
+        }
+        if let Some(kind) =
+            self.html().or_else(|| self.note()).or_else(|| self.definition()).or_else(|| self.table())
+        {
+            return kind;
+        }
+        self.paragraph()
+    }
+
+    fn indented(&mut self) -> ChunkKind<'a> {
+        let start = self.at;
+        let mut end = start;
+        while let Some(line) = self.lines.get(self.at).filter(|line| line.is_blank() || line.indent() >= CODE)
+        {
+            self.at += 1;
+            if !line.is_blank() {
+                end = self.at;
+            }
+        }
+        self.at = end;
+        ChunkKind::Indented(self.lines[start..end].iter().map(|line| line.without(CODE)).collect())
+    }
+
+    fn tag(&mut self) -> Option<ChunkKind<'a>> {
+        let (text, count) = lines::tag_lines(&self.lines[self.at..])?;
+        let first = self.at;
+        self.at += count;
+        let Some(close) = self.matches.get(&self.lines[first].at) else {
+            return Some(ChunkKind::Tag(text, None));
+        };
+        let rest = &self.lines[self.at..];
+        let offset = rest.partition_point(|line| line.at < *close);
+        let is_closed = rest.get(offset).is_some_and(|line| line.at == *close && is_closing(&line.text));
+        if !is_closed {
+            return Some(ChunkKind::Tag(text, None));
+        }
+        let inside = self.at..self.at + offset;
+        self.at += offset + 1;
+        Some(ChunkKind::Tag(text, Some(inside)))
+    }
+
+    fn fence(&mut self) -> Option<ChunkKind<'a>> {
+        let line = &self.lines[self.at];
+        let (mark, length, info) = lines::fence(&line.text)?;
+        let opening = (mark, length, info.to_owned());
+        let indent = line.indent();
+        self.at += 1;
+        let mut code = Vec::new();
+        while let Some(line) = self.lines.get(self.at) {
+            self.at += 1;
+            if lines::closes_fence(&line.text, mark, length) {
+                return Some(ChunkKind::Fence(opening, code));
+            }
+            code.push(line.without(indent));
+        }
+        Some(ChunkKind::Fence(opening, code))
+    }
+
+    /// `$$` on lines of their own, or around a formula that is alone on its line.
+    fn math(&mut self) -> Option<ChunkKind<'a>> {
+        let text = self.lines[self.at].text.trim();
+        let rest = text.strip_prefix("$$")?;
+        if let Some(formula) =
+            rest.strip_suffix("$$").filter(|formula| !formula.trim().is_empty() && !formula.contains("$$"))
+        {
+            let before = self.lines.get(self.at.wrapping_sub(1)).is_none_or(Line::is_blank);
+            let behind = self.lines.get(self.at + 1).is_none_or(Line::is_blank);
+            if before && behind {
+                self.at += 1;
+                return Some(ChunkKind::Math(formula.to_owned()));
+            }
+            return None;
+        }
+        if !rest.is_empty() {
+            return None;
+        }
+        let body = &self.lines[self.at + 1..];
+        let length =
+            body.iter().take_while(|line| !line.is_blank()).position(|line| line.text.trim() == "$$")?;
+        let formula = lines::join(&body[..length]);
+        if formula.trim().is_empty() || formula.contains("$$") {
+            return None;
+        }
+        self.at += length + 2;
+        Some(ChunkKind::Math(formula))
+    }
+
+    fn quote(&mut self) -> ChunkKind<'a> {
+        let mut inside: Vec<Line<'a>> = Vec::new();
+        let mut open = OpenText::default();
+        while let Some(line) = self.lines.get(self.at) {
+            let trimmed = line.text.trim_start();
+            if line.indent() < CODE && trimmed.starts_with('>') {
+                let start = line.text.len() - trimmed.len() + 1;
+                let rest = line.from(start);
+                let rest = if rest.text.starts_with([' ', '\t']) { rest.without(1) } else { rest };
+                open.line(&rest.text);
+                inside.push(rest);
+            } else if open.may_go_on(&line.text) && !self.starts_block(self.at) {
+                inside.push(line.clone());
+            } else {
+                break;
+            }
+            self.at += 1;
+        }
+        ChunkKind::Quote(inside)
+    }
+
+    fn list(&mut self) -> ChunkKind<'a> {
+        let mut list = List { mark: ' ', numbers: Vec::new(), items: Vec::new() };
+        let mut end = self.at;
+        while let Some(line) = self.lines.get(self.at) {
+            if line.is_blank() {
+                self.at += 1;
+                continue;
+            }
+            let Some(item) = item(&line.text).filter(|_| line.indent() < CODE && !is_divider(&line.text))
+            else {
+                break;
+            };
+            if !list.items.is_empty()
+                && (item.mark != list.mark || item.number.is_some() == list.numbers.is_empty())
+            {
+                break;
+            }
+            list.mark = item.mark;
+            list.numbers.extend(item.number);
+            let lines = self.item(&item);
+            list.items.push(lines);
+            end = self.at;
+        }
+        self.at = end;
+        ChunkKind::List(list)
+    }
+
+    /// The lines of the item that begins here.
+    fn item(&mut self, item: &Item) -> Vec<Line<'a>> {
+        let first = self.lines[self.at].from(item.start);
+        let mut open = OpenText::default();
+        open.line(&first.text);
+        let starts_blank = first.is_blank();
+        let mut inside = vec![first];
+        self.at += 1;
+        let mut end = self.at;
+        while let Some(line) = self.lines.get(self.at) {
+            if line.is_blank() {
+                if starts_blank && inside.len() == 1 {
+                    break;
+                }
+                inside.push(line.without(item.width));
+                open.line("");
+            } else if line.indent() >= item.width {
+                let line = line.without(item.width);
+                open.line(&line.text);
+                inside.push(line);
+                end = self.at + 1;
+            } else if open.may_go_on(&line.text) && !self.starts_block(self.at) {
+                inside.push(line.clone());
+                end = self.at + 1;
+            } else {
+                break;
+            }
+            self.at += 1;
+        }
+        let blanks = self.at - end;
+        inside.truncate(inside.len().saturating_sub(blanks));
+        self.at = end;
+        inside
+    }
+
+    fn html(&mut self) -> Option<ChunkKind<'a>> {
+        let line = &self.lines[self.at];
+        let text = line.text.trim_start();
+        if !text.starts_with('<') {
+            return None;
+        }
+        let lower = text.get(..10).unwrap_or(text).to_ascii_lowercase();
+        if lower.starts_with("<details")
+            && let Some(close) = self.matches.get(&line.at)
+        {
+            let rest = &self.lines[self.at..];
+            let offset = rest.partition_point(|line| line.at < *close);
+            if offset > 0
+                && rest.get(offset).is_some_and(|line| line.at == *close && line.text.trim() == "</details>")
+            {
+                let inside = self.at..self.at + offset;
+                self.at += offset + 1;
+                return Some(ChunkKind::Details(inside));
+            }
+        }
+        let end = HTML_ENDS.iter().find(|(start, _)| lower.starts_with(start)).map(|(_, end)| *end);
+        let is_table = lower.starts_with("<table") && self.last_table.is_some_and(|last| last >= self.at);
+        let end = if is_table { Some("</table>") } else { end };
+        if let Some(end) = end {
+            while let Some(line) = self.lines.get(self.at) {
+                self.at += 1;
+                if line.text.to_ascii_lowercase().contains(end) {
+                    break;
+                }
+            }
+            return Some(ChunkKind::Html);
+        }
+        if !is_html_block(text) {
+            return None;
+        }
+        while self.lines.get(self.at).is_some_and(|line| !line.is_blank() && !self.is_tag(self.at)) {
+            self.at += 1;
+        }
+        Some(ChunkKind::Html)
+    }
+
+    fn is_tag(&self, at: usize) -> bool {
+        lines::tag_lines(&self.lines[at..]).is_some()
+    }
+
+    fn note(&mut self) -> Option<ChunkKind<'a>> {
+        let line = &self.lines[self.at];
+        let start = line.text.len() - line.text.trim_start().len();
+        let rest = line.text[start..].strip_prefix("[^")?;
+        let label = rest
+            .split(']')
+            .next()
+            .filter(|label| !label.is_empty() && !label.contains(char::is_whitespace))?;
+        rest[label.len()..].strip_prefix("]:")?;
+        let label = label.to_owned();
+        let first = line.from(start + 2 + label.len() + 2);
+        let mut inside = vec![Line { text: first.without(1).text, at: first.at }];
+        self.at += 1;
+        let mut end = self.at;
+        while let Some(line) = self.lines.get(self.at) {
+            let goes_on = line.indent() >= CODE
+                || (!line.is_blank()
+                    && end == self.at
+                    && !self.starts_block(self.at)
+                    && !line.text.trim_start().starts_with("[^"));
+            if !line.is_blank() && !goes_on {
+                break;
+            }
+            inside.push(line.without(CODE));
+            self.at += 1;
+            if !line.is_blank() {
+                end = self.at;
+            }
+        }
+        inside.truncate(inside.len() - (self.at - end));
+        self.at = end;
+        Some(ChunkKind::Note(label, inside))
+    }
+
+    /// `[label]: destination "title"` on one line.
+    fn definition(&mut self) -> Option<ChunkKind<'a>> {
+        let text = self.lines[self.at].text.trim();
+        if !text.starts_with('[') || !text.contains("]:") {
+            return None;
+        }
+        let mut parser = pulldown_cmark::Parser::new(text).into_offset_iter();
+        if parser.next().is_some() {
+            return None;
+        }
+        let (label, definition) = parser.reference_definitions().iter().next()?;
+        let kind = ChunkKind::Definition(
+            label.to_owned(),
+            definition.dest.to_string(),
+            definition.title.as_deref().unwrap_or_default().to_owned(),
+        );
+        self.at += 1;
+        Some(kind)
+    }
+
+    fn table(&mut self) -> Option<ChunkKind<'a>> {
+        let rule = self.lines.get(self.at + 1)?;
+        if !rule.text.contains('-') || rule.indent() >= CODE || !self.lines[self.at].text.contains('|') {
+            return None;
+        }
+        let columns = super::pipes::alignments(&rule.text)?.len();
+        if super::pipes::cells(&self.lines[self.at].text).len() != columns {
+            return None;
+        }
+        self.at += 2;
+        while self.lines.get(self.at).is_some_and(|line| !line.is_blank()) && !self.starts_block(self.at) {
+            self.at += 1;
+        }
+        Some(ChunkKind::Table)
+    }
+
+    fn paragraph(&mut self) -> ChunkKind<'a> {
+        let start = self.at;
+        self.at += 1;
+        while let Some(line) = self.lines.get(self.at).filter(|line| !line.is_blank()) {
+            let trimmed = line.text.trim();
+            if line.indent() < CODE
+                && (trimmed.bytes().all(|b| b == b'=') || trimmed.bytes().all(|b| b == b'-'))
+            {
+                let level = if trimmed.starts_with('=') { 1 } else { 2 };
+                let text = lines::join(&self.lines[start..self.at]);
+                self.at += 1;
+                return ChunkKind::Heading(level, text, true);
+            }
+            if self.starts_block(self.at) {
+                break;
+            }
+            self.at += 1;
+        }
+        ChunkKind::Paragraph
+    }
+
+    /// Tells whether a line ends the paragraph before it.
+    fn starts_block(&self, at: usize) -> bool {
+        let line = &self.lines[at];
+        let text = &*line.text;
+        if line.indent() >= CODE {
+            return false;
+        }
+        let trimmed = text.trim_start();
+        let is_item =
+            || item(text).is_some_and(|item| !item.is_empty && item.number.is_none_or(|number| number == 1));
+        trimmed.starts_with('>')
+            || heading(text).is_some()
+            || is_divider(text)
+            || lines::fence(text).is_some()
+            || is_item()
+            || (trimmed.starts_with('<')
+                && (is_named_block(trimmed) || HTML_ENDS.iter().any(|(start, _)| trimmed.starts_with(start))))
+            || (trimmed.starts_with("{%") && self.is_tag(at))
+            || (trimmed == "$$" && self.is_formula(at))
+    }
+
+    fn is_formula(&self, at: usize) -> bool {
+        self.lines[at + 1..]
+            .iter()
+            .take_while(|line| !line.is_blank())
+            .take(64)
+            .any(|line| line.text.trim() == "$$")
+    }
+}
+
+/// What begins HTML that goes on until its end, empty lines included.
+const HTML_ENDS: [(&str, &str); 7] = [
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+    ("<!--", "-->"),
+    ("<?", "?>"),
+    ("<![cdata[", "]]>"),
+];
+
+/// Elements that begin a block.
+const BLOCKS: [&str; 60] = [
+    "address",
+    "article",
+    "aside",
+    "base",
+    "basefont",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frame",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "iframe",
+    "legend",
+    "li",
+    "link",
+    "main",
+    "menu",
+    "menuitem",
+    "nav",
+    "noframes",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "param",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "ul",
+];
+
+fn is_named_block(text: &str) -> bool {
+    let name = text.trim_start_matches('<').trim_start_matches('/');
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    let is_ended = name[end..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/'));
+    is_ended && end <= 10 && BLOCKS.contains(&name[..end].to_ascii_lowercase().as_str())
+}
+
+fn is_html_block(text: &str) -> bool {
+    is_named_block(text) || html::tag_at(text).is_some_and(|(_, length)| text[length..].trim().is_empty())
+}
+
+fn is_closing(text: &str) -> bool {
+    Tag::read(text).is_some_and(|tag| tag.name.starts_with("end") && text[tag.end..].trim().is_empty())
+}
+
+/// Level and text of a heading.
+fn heading(text: &str) -> Option<(u8, String)> {
+    let trimmed = text.trim();
+    let level = trimmed.len() - trimmed.trim_start_matches('#').len();
+    let rest = &trimmed[level..];
+    if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let rest = rest.trim();
+    let bare = rest.trim_end_matches('#');
+    let rest = if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { rest };
+    Some((u8::try_from(level).ok()?, rest.to_owned()))
+}
+
+fn is_divider(text: &str) -> bool {
+    let trimmed = text.trim();
+    let Some(mark) = trimmed.chars().next().filter(|c| matches!(c, '*' | '-' | '_')) else { return false };
+    trimmed.chars().filter(|c| *c == mark).count() >= 3
+        && trimmed.chars().all(|c| c == mark || matches!(c, ' ' | '\t'))
+}
+
+/// The beginning of an item.
+struct Item {
+    mark: char,
+    number: Option<u64>,
+    /// Where its text begins.
+    start: usize,
+    /// The column its lines begin at.
+    width: usize,
+    is_empty: bool,
+}
+
+fn item(text: &str) -> Option<Item> {
+    let trimmed = text.trim_start();
+    let indent = text.len() - trimmed.len();
+    let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let mark = trimmed[digits..].chars().next()?;
+    let number = match (digits, mark) {
+        (0, '*' | '-' | '+') => None,
+        (1..=9, '.' | ')') => Some(trimmed[..digits].parse().ok()?),
+        _ => return None,
+    };
+    let behind = &trimmed[digits + 1..];
+    if !behind.is_empty() && !behind.starts_with([' ', '\t']) {
+        return None;
+    }
+    let columns = Line { text: Cow::Borrowed(text), at: 0 }.indent() + digits + 1;
+    let is_empty = behind.trim().is_empty();
+    let space = Line { text: Cow::Borrowed(behind), at: 0 }.indent();
+    let bytes = behind.len() - behind.trim_start_matches([' ', '\t']).len();
+    let (space, bytes) = if is_empty || space > 4 { (1, behind.len().min(1)) } else { (space, bytes) };
+    Some(Item { mark, number, start: indent + digits + 1 + bytes, width: columns + space, is_empty })
+}
+
+/// Whether the last line of a container is text that a line outside may continue.
+#[derive(Default)]
+struct OpenText {
+    is_text: bool,
+    fence: Option<(char, usize)>,
+}
+
+impl OpenText {
+    fn line(&mut self, text: &str) {
+        if let Some((mark, length)) = self.fence {
+            if lines::closes_fence(text, mark, length) {
+                self.fence = None;
+            }
+            self.is_text = false;
+            return;
+        }
+        let mut rest = text.trim_start();
+        while let Some(next) = rest
+            .strip_prefix('>')
+            .map(str::trim_start)
+            .or_else(|| item(rest).map(|item| rest[item.start..].trim_start()))
+        {
+            rest = next;
+        }
+        self.fence = lines::fence(rest).map(|(mark, length, _)| (mark, length));
+        let is_plain = !rest.is_empty() && heading(rest).is_none() && !is_divider(rest);
+        self.is_text = is_plain
+            && self.fence.is_none()
+            && !rest.starts_with("{%")
+            && !rest.starts_with("</")
+            && !rest.starts_with('|');
+    }
+
+    fn may_go_on(&self, text: &str) -> bool {
+        self.is_text && self.fence.is_none() && !text.trim().is_empty()
+    }
+}

@@ -1,0 +1,198 @@
+//! Text as Markdown writes it, so that it reads back as text.
+
+use super::{emoji, html, tags::Tag};
+
+/// Where text stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// In a paragraph: it may have several lines.
+    Lines,
+    /// On a line of its own, as in a heading or a cell.
+    Line,
+    /// Between HTML tags.
+    Html,
+}
+
+/// What stands around a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    /// Where it stands.
+    pub(super) place: Place,
+    /// Whether it begins what is written.
+    pub(super) is_first: bool,
+    /// Whether it ends what is written.
+    pub(super) is_last: bool,
+    /// Whether a closing bracket would end the label it stands in.
+    pub(super) in_label: bool,
+    /// The character behind it, when that is known.
+    pub(super) next: Option<char>,
+}
+
+/// Text with as few escapes as it needs.
+pub(super) fn text(out: &mut String, text: &str, around: Around) {
+    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    let mut line_start = around.is_first && around.place == Place::Lines;
+    let mut is_edge = around.is_first;
+    for (index, (at, c)) in chars.iter().copied().enumerate() {
+        let rest = &text[at..];
+        let next = chars.get(index + 1).map(|(_, c)| *c).or(around.next);
+        let is_end = around.is_last && index + 1 == chars.len();
+        match c {
+            '\n' => {
+                let is_break = around.place == Place::Lines && !is_end;
+                out.push_str(if is_break { "\\\n" } else { "<br>" });
+                (line_start, is_edge) = (is_break, is_break);
+                continue;
+            }
+            ' ' if is_edge || is_end || (next == Some('\n') && around.place == Place::Lines) => {
+                out.push_str("&#x20;")
+            }
+            '\t' if is_edge || is_end => out.push_str("&#x9;"),
+            '\r' => out.push_str("&#xD;"),
+            '\0' => out.push('\u{fffd}'),
+            c if needs_escape(c, rest, next, (around, line_start)) => {
+                out.push('\\');
+                out.push(c);
+            }
+            '.' | ')'
+                if around.place == Place::Lines
+                    && line_start_number(out, around.is_first)
+                    && next.is_none_or(char::is_whitespace) =>
+            {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+        (line_start, is_edge) = (false, false);
+    }
+}
+
+fn needs_escape(c: char, rest: &str, next: Option<char>, (around, line_start): (Around, bool)) -> bool {
+    let follows = |test: fn(char) -> bool| next.is_some_and(test);
+    match c {
+        '\\' => next.is_none_or(|next| next.is_ascii_punctuation() || next == '\n'),
+        '*' | '_' | '`' => true,
+        '[' => true,
+        ']' => around.in_label,
+        '~' => line_start || next == Some('~') || next.is_none() || !follows(char::is_whitespace),
+        '<' => next.is_none_or(|next| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')),
+        '&' => next.is_none_or(|next| next.is_ascii_alphanumeric() || next == '#') && maybe_reference(rest),
+        '!' => next.is_none_or(|next| next == '['),
+        '{' => next == Some('%') && (line_start || Tag::read(rest).is_some()),
+        '$' => next.is_none_or(|next| next == '$'),
+        ':' => rest[1..].split(':').next().is_some_and(|name| emoji::code(name).is_some()),
+        '#' | '>' | '=' | '|' => line_start,
+        '+' | '-' => {
+            line_start
+                && next.is_none_or(|next| next.is_whitespace() || next == c || next == '|' || next == ':')
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether what begins with `&` may be a character reference.
+fn maybe_reference(rest: &str) -> bool {
+    let name = &rest[1..];
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '#').unwrap_or(name.len());
+    end == name.len() || name[end..].starts_with(';')
+}
+
+/// Tells whether the line that is being written is a number so far.
+fn line_start_number(out: &str, is_first: bool) -> bool {
+    let line = out.rsplit('\n').next().unwrap_or(out);
+    let is_whole = is_first || line.len() < out.len();
+    is_whole && !line.is_empty() && line.len() <= 9 && line.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Text in which nothing has a meaning: every sign is a character reference.
+pub(super) fn guarded(out: &mut String, text: &str) {
+    let mut chars = text.chars().peekable();
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        let is_edge = before.is_none_or(|c| c == '\n') || chars.peek().is_none_or(|c| *c == '\n');
+        match c {
+            '\n' => out.push_str("<br>"),
+            '\0' => out.push('\u{fffd}'),
+            c if c.is_ascii_punctuation()
+                || c.is_ascii_control()
+                || (c.is_whitespace() && (is_edge || c != ' ')) =>
+            {
+                out.push_str(&format!("&#x{:X};", u32::from(c)));
+            }
+            c if is_edge && c.is_ascii_digit() => out.push_str(&format!("&#x{:X};", u32::from(c))),
+            c => out.push(c),
+        }
+        before = Some(c);
+    }
+}
+
+/// Text between HTML tags.
+pub(super) fn html_text(out: &mut String, text: &str) {
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push_str("<br>");
+        }
+        let line =
+            html::text(line).replace('\0', "\u{fffd}").replace('\r', "&#xD;").replace("$$", "&#x24;&#x24;");
+        out.push_str(&line);
+    }
+}
+
+/// The destination of a link.
+pub(super) fn destination(url: &str) -> String {
+    let is_pointed =
+        url.is_empty() || url.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
+    let is_balanced = balanced(url);
+    let mut out = String::with_capacity(url.len() + 2);
+    let mut chars = url.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, c)| *c);
+        match c {
+            '\\' if next.is_none_or(|next| next.is_ascii_punctuation()) => out.push_str("\\\\"),
+            '<' | '>' => out.extend(['\\', c]),
+            '(' | ')' if !is_pointed && !is_balanced => out.extend(['\\', c]),
+            '&' if maybe_reference(&url[at..]) => out.push_str("\\&"),
+            '\n' => out.push_str("&#xA;"),
+            '\r' => out.push_str("&#xD;"),
+            '\0' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    if is_pointed { format!("<{out}>") } else { out }
+}
+
+fn balanced(text: &str) -> bool {
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return false,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth == 0
+}
+
+/// The title of a link, in quotes.
+pub(super) fn title(text: &str) -> String {
+    let mut out = String::from("\"");
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '&' if maybe_reference(&text[at..]) => out.push_str("\\&"),
+            '\n' => out.push_str("&#xA;"),
+            '\r' => out.push_str("&#xD;"),
+            '\0' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// What differs only in white space is the same.
+pub(super) fn squash(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,389 @@
+//! From Markdown to blocks.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{
+    chunks::{self, Chunk, ChunkKind, List},
+    escape::{Place, squash},
+    figures, html,
+    inlines::{self, Rules},
+    lines::{self, Line},
+    notes::Notes,
+    print::{Labels, Mode, write_inlines},
+    spelling, tables, tagged,
+};
+use crate::model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
+
+/// How a paragraph is marked that is Markdown kept as it is.
+pub(super) const VERBATIM: &str = "verbatim";
+
+/// Deepest nesting of blocks that is read; what is deeper is kept as it is.
+const MAX_DEPTH: usize = 20;
+/// Most blocks that are read; what follows is kept as it is.
+const MAX_BLOCKS: usize = 50_000;
+
+/// A text as blocks.
+pub(super) struct Text {
+    /// Its blocks, without keys.
+    pub(super) blocks: Vec<Block>,
+    /// The lines of each block.
+    pub(super) lines: Vec<Range<usize>>,
+    /// The lines of each note that is part of an annotation.
+    pub(super) notes: Vec<Range<usize>>,
+}
+
+/// Reads a whole text.
+pub(super) fn text(lines: &[Line<'_>]) -> Text {
+    let matches = lines::matches(lines);
+    let chunks = chunks::read(lines, &matches);
+    let mut definitions = HashMap::new();
+    for chunk in &chunks {
+        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
+            definitions.entry(inlines::label(label)).or_insert_with(|| (destination.clone(), title.clone()));
+        }
+    }
+    let mut reader = Reader {
+        matches: &matches,
+        definitions: &definitions,
+        notes: Notes::default(),
+        depth: 0,
+        left: MAX_BLOCKS,
+    };
+    let mut bodies = HashMap::new();
+    for chunk in &chunks {
+        if let ChunkKind::Note(label, body) = &chunk.kind
+            && !bodies.contains_key(label)
+        {
+            let body = reader.inside(body);
+            bodies.insert(label.clone(), body);
+        }
+    }
+    reader.notes = Notes::new(bodies);
+    let mut text = Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new() };
+    let mut kept = Vec::new();
+    for chunk in &chunks {
+        if let ChunkKind::Note(label, _) = &chunk.kind {
+            kept.push((text.blocks.len(), chunk.lines.clone(), label));
+            continue;
+        }
+        if reader.left == 0 {
+            let rest = chunk.lines.start..chunks.last().map_or(chunk.lines.end, |last| last.lines.end);
+            text.blocks.push(verbatim(&lines[rest.clone()]));
+            text.lines.push(rest);
+            return text;
+        }
+        for block in reader.chunk(chunk, lines) {
+            text.blocks.push(block);
+            text.lines.push(chunk.lines.clone());
+        }
+    }
+    // Notes that nothing refers to stay where they are. Of two with the same label the first is the note.
+    let mut seen: Vec<&String> = Vec::new();
+    let mut unused = Vec::new();
+    for (place, range, label) in kept {
+        if reader.notes.is_taken(label) && !seen.contains(&label) {
+            seen.push(label);
+            text.notes.push(range);
+        } else {
+            unused.push((place, range));
+        }
+    }
+    for (place, range) in unused.into_iter().rev() {
+        text.blocks.insert(place, verbatim(&lines[range.clone()]));
+        text.lines.insert(place, range);
+    }
+    text
+}
+
+/// Lines kept as they are.
+pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
+    let text = lines::join(lines);
+    let leaf = Leaf::new(text.trim_end().trim_start_matches('\n'), Vec::new());
+    let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
+    block.spelling = Some(VERBATIM.to_owned());
+    block
+}
+
+/// A paragraph.
+pub(super) fn paragraph(nodes: Vec<Node>) -> Block {
+    Block::new(BlockKind::Paragraph { align: None }, nodes)
+}
+
+/// Reads blocks.
+pub(super) struct Reader<'r> {
+    pub(super) matches: &'r HashMap<usize, usize>,
+    pub(super) definitions: &'r HashMap<String, (String, String)>,
+    pub(super) notes: Notes,
+    pub(super) depth: usize,
+    pub(super) left: usize,
+}
+
+impl<'r> Reader<'r> {
+    /// A reader of a text on its own: every label is that of a note.
+    pub(super) fn alone(
+        matches: &'r HashMap<usize, usize>,
+        definitions: &'r HashMap<String, (String, String)>,
+    ) -> Self {
+        Self { matches, definitions, notes: Notes::any(), depth: 0, left: MAX_BLOCKS }
+    }
+
+    /// The blocks of lines at the level of the reader.
+    pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        let chunks = chunks::read(lines, self.matches);
+        let mut out = Vec::new();
+        for chunk in &chunks {
+            if self.left == 0 {
+                out.push(verbatim(&lines[chunk.lines.start..]));
+                break;
+            }
+            match &chunk.kind {
+                ChunkKind::Note(..) => out.push(verbatim(&lines[chunk.lines.clone()])),
+                _ => out.extend(self.chunk(chunk, lines)),
+            }
+        }
+        out
+    }
+
+    /// The blocks inside of another.
+    pub(super) fn inside(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        if lines.iter().all(Line::is_blank) {
+            return Vec::new();
+        }
+        if self.depth >= MAX_DEPTH {
+            self.left = self.left.saturating_sub(1);
+            return vec![verbatim(lines)];
+        }
+        self.depth += 1;
+        let blocks = self.level(lines);
+        self.depth -= 1;
+        blocks
+    }
+
+    /// The blocks that a chunk is: one, unless it is a tag that is not known.
+    fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
+        self.left = self.left.saturating_sub(1);
+        let own = &lines[chunk.lines.clone()];
+        let block = match &chunk.kind {
+            ChunkKind::Paragraph => self.paragraph(own),
+            ChunkKind::Heading(level, text, is_underlined) => {
+                let underline =
+                    is_underlined.then(|| own.last().map(|line| line.text.trim().to_owned())).flatten();
+                self.heading(*level, text, underline)
+            }
+            ChunkKind::Divider => {
+                let mut block = Block::new(BlockKind::Divider {}, Vec::new());
+                let written = own[0].text.trim();
+                block.spelling = (written != "***").then(|| written.to_owned());
+                Some(block)
+            }
+            ChunkKind::Fence((mark, length, info), code) => {
+                let mut block = self.code(info, code);
+                let written = own[0].text.trim_start();
+                let usual = format!("{}{info}", "`".repeat(spelling::fence_length(&block)));
+                block.spelling =
+                    (*mark != '`' || *length < 3 || written != usual).then(|| written.to_owned());
+                Some(block)
+            }
+            ChunkKind::Indented(code) => {
+                let mut block = self.code("", code);
+                block.spelling = Some("    ".to_owned());
+                Some(block)
+            }
+            ChunkKind::Quote(inside) => {
+                let mut block = Block::new(BlockKind::Blockquote {}, nodes(self.inside(inside)));
+                let is_tight = block.nodes.len() > 1 && !inside.iter().any(Line::is_blank);
+                block.spelling = is_tight.then(|| "tight".to_owned());
+                Some(block)
+            }
+            ChunkKind::List(list) => Some(self.list(list)),
+            ChunkKind::Html => self.html(own),
+            ChunkKind::Table => tables::pipes(self, own),
+            ChunkKind::Math(formula) => {
+                let mut block = Block::new(BlockKind::Math { formula: formula.clone() }, Vec::new());
+                let written = lines::join(own);
+                block.spelling = (own.len() == 1).then(|| written.trim().to_owned());
+                Some(block)
+            }
+            ChunkKind::Note(..) | ChunkKind::Definition(..) => None,
+            ChunkKind::Tag(tag, inside) => {
+                return tagged::blocks(self, (tag, inside.clone()), (lines, chunk));
+            }
+            ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
+        };
+        vec![block.unwrap_or_else(|| verbatim(own))]
+    }
+
+    /// Text with marks.
+    pub(super) fn text(&mut self, text: &str, place: Place) -> Option<Vec<Node>> {
+        let mark = self.notes.mark();
+        let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
+        let read = inlines::read(text, &mut rules)?;
+        Some(settle(read, text, (place, mark), self.definitions))
+    }
+
+    /// The rules for text.
+    pub(super) fn rules(&mut self) -> Rules<'_> {
+        Rules { definitions: self.definitions, notes: &mut self.notes }
+    }
+
+    fn paragraph(&mut self, lines: &[Line<'_>]) -> Option<Block> {
+        let text = lines::join(lines);
+        let text = text.trim_matches([' ', '\t', '\n']);
+        let nodes = self.text(text, Place::Lines)?;
+        // A picture that is alone is a block.
+        if let [Node::Inline(Inline { kind: kind @ InlineKind::InlineImage { size: None, .. }, .. })] =
+            nodes.as_slice()
+            && text.starts_with("![")
+        {
+            return Some(figures::image_of(kind, text));
+        }
+        Some(paragraph(nodes))
+    }
+
+    fn heading(&mut self, level: u8, text: &str, underline: Option<String>) -> Option<Block> {
+        let (text, id) = anchor(text);
+        let place = if underline.is_some() && text.contains('\n') { Place::Lines } else { Place::Line };
+        let nodes = self.text(text.trim(), place)?;
+        let data = HeadingData { id, ..HeadingData::default() };
+        let mut block = Block::new(heading(level, data), nodes);
+        block.spelling = underline;
+        Some(block)
+    }
+
+    /// Code: each line is a block.
+    pub(super) fn code(&mut self, info: &str, code: &[Line<'_>]) -> Block {
+        let nodes = code.iter().map(|line| Node::Block(code_line(&line.text))).collect();
+        self.left = self.left.saturating_sub(code.len());
+        let syntax = (!info.is_empty()).then(|| info.to_owned());
+        let kind =
+            BlockKind::Code { syntax, title: None, overflow: None, line_numbers: None, full_width: None };
+        Block::new(kind, nodes)
+    }
+
+    fn list(&mut self, list: &List<'_>) -> Block {
+        let boxes: Vec<_> =
+            list.items.iter().map(|item| item.first().and_then(|line| task(&line.text))).collect();
+        let is_tasks = list.numbers.is_empty() && boxes.iter().all(Option::is_some);
+        let start = list.numbers.first().copied();
+        let kind = match start {
+            Some(start) => BlockKind::ListOrdered { start: (start != 1).then_some(start) },
+            None if is_tasks => BlockKind::ListTasks {},
+            None => BlockKind::ListUnordered {},
+        };
+        let mut items = Vec::new();
+        for (lines, checked) in list.items.iter().zip(boxes) {
+            self.left = self.left.saturating_sub(1);
+            let inside = match checked {
+                Some(_) => {
+                    let mut lines = lines.clone();
+                    let at = lines[0].text.len() - lines[0].text.trim_start().len() + 3;
+                    lines[0] = lines[0].from(at).without(1);
+                    self.inside(&lines)
+                }
+                None => self.inside(lines),
+            };
+            items.push(Node::Block(Block::new(BlockKind::ListItem { checked }, nodes(inside))));
+        }
+        let mut block = Block::new(kind, items);
+        let usual = if start.is_some() { '.' } else { '*' };
+        let is_same = list.numbers.len() > 1 && list.numbers.iter().all(|number| Some(*number) == start);
+        let is_counted = list.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let numbers = match (is_same, is_counted) {
+            (true, _) => "=".to_owned(),
+            (false, true) => String::new(),
+            (false, false) => {
+                let numbers: Vec<String> = list.numbers.iter().map(u64::to_string).collect();
+                format!(":{}", numbers.join(","))
+            }
+        };
+        if list.mark != usual || !numbers.is_empty() {
+            block.spelling = Some(format!("{}{numbers}", list.mark));
+        }
+        block
+    }
+
+    fn html(&mut self, lines: &[Line<'_>]) -> Option<Block> {
+        let text = lines::join(lines);
+        let source = text.trim();
+        let tree = html::tree(source)?;
+        figures::block(self, &tree, source)
+    }
+}
+
+/// Blocks as nodes.
+pub(super) fn nodes(blocks: Vec<Block>) -> Vec<Node> {
+    blocks.into_iter().map(Node::Block).collect()
+}
+
+/// A line of code.
+pub(super) fn code_line(text: &str) -> Block {
+    let leaves = if text.is_empty() {
+        Vec::new()
+    } else {
+        vec![Leaf::new(text.replace('\0', "\u{fffd}"), Vec::new())]
+    };
+    Block::new(BlockKind::CodeLine { highlighted: None }, vec![Node::Text(TextNode::new(leaves))])
+}
+
+/// The kind of a heading that has so many `#`.
+pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
+    let level_kept = matches!(level, 1 | 5 | 6).then_some(level);
+    let data = HeadingData { level: level_kept, ..data };
+    match level {
+        0..=2 => BlockKind::Heading1(data),
+        3 => BlockKind::Heading2(data),
+        _ => BlockKind::Heading3(data),
+    }
+}
+
+/// The text of a heading and the anchor behind it: `<a href="#x" id="x"></a>`.
+fn anchor(text: &str) -> (&str, Option<String>) {
+    let whole = (text, None);
+    let Some(start) = text.trim_end().strip_suffix("</a>").and_then(|text| text.rfind("<a ")) else {
+        return whole;
+    };
+    let Some((html::Token::Open(open), length)) = html::tag_at(&text[start..]) else { return whole };
+    let Some(id) = open.get("id").filter(|id| is_anchor(id)) else { return whole };
+    let is_usual = open.source == format!("<a href=\"#{id}\" id=\"{id}\">")
+        && text[start + length..].trim_end() == "</a>";
+    if is_usual { (text[..start].trim_end(), Some(id.to_owned())) } else { whole }
+}
+
+/// Tells whether a text can be the anchor of a heading.
+pub(super) fn is_anchor(text: &str) -> bool {
+    !text.is_empty()
+        && !text
+            .contains(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '&' | '\\' | '`' | '\''))
+}
+
+/// Whether the box at the beginning of an item is checked; nothing when there is none.
+fn task(text: &str) -> Option<bool> {
+    let rest = text.trim_start().strip_prefix('[')?;
+    let mut chars = rest.chars();
+    let checked = match chars.next()? {
+        ' ' => false,
+        'x' | 'X' => true,
+        _ => return None,
+    };
+    let behind = chars.as_str().strip_prefix(']')?;
+    (behind.is_empty() || behind.starts_with([' ', '\t'])).then_some(checked)
+}
+
+/// Leaves nodes only the spellings that are not the usual ones.
+fn settle(
+    nodes: Vec<Node>,
+    text: &str,
+    (place, taken): (Place, usize),
+    definitions: &HashMap<String, (String, String)>,
+) -> Vec<Node> {
+    let usual = spelling::without(&nodes);
+    let mut labels = Labels::with(definitions.clone(), taken);
+    let is_usual = write_inlines(&usual, (Mode::Usual, place), &mut labels)
+        .is_some_and(|written| squash(&written) == squash(text));
+    if is_usual { usual } else { spelling::reduced(nodes) }
+}
+
+/// A fragment with a caption.
+pub(super) fn caption(blocks: Vec<Block>) -> Fragment {
+    Fragment::new("caption", blocks)
+}
