@@ -14,6 +14,8 @@ mod limits;
 mod lists;
 #[path = "http/meta.rs"]
 mod meta;
+#[path = "http/pdf.rs"]
+mod pdf;
 #[path = "http/platform.rs"]
 mod platform;
 #[path = "http/refusals.rs"]

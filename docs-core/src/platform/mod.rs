@@ -12,6 +12,7 @@ mod git;
 mod jobs;
 mod orgs;
 mod page_source;
+mod pdf;
 mod people;
 mod setup;
 mod sites;
@@ -23,6 +24,7 @@ use std::{fmt, sync::Arc};
 pub use change_requests::RequestFilter;
 pub use content::{ContentOf, Shown};
 pub use files::media_type;
+pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
 pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;
@@ -33,7 +35,7 @@ use crate::{
     Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{Clock, GitRemote, Ids, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
+    ports::{Clock, GitRemote, Ids, Pdf, RandomIds, SealingKey, Secrets, SystemClock, Web, new_id},
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
@@ -80,6 +82,8 @@ struct Inner {
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
+    pdf: Option<Arc<dyn Pdf>>,
+    pdfs: pdf::Pdfs,
     secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
@@ -98,6 +102,7 @@ pub struct Builder {
     ids: Arc<dyn Ids>,
     git: Option<Arc<dyn GitRemote>>,
     web: Option<Arc<dyn Web>>,
+    pdf: Option<Arc<dyn Pdf>>,
     secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
@@ -137,6 +142,13 @@ impl Builder {
         self
     }
 
+    /// Makes PDF files with this; without it, they are refused.
+    #[must_use]
+    pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
+        self.pdf = Some(pdf);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -163,6 +175,8 @@ impl Builder {
             ids: self.ids,
             git: self.git,
             web: self.web,
+            pdf: self.pdf,
+            pdfs: pdf::Pdfs::default(),
             urls: self.urls,
         }))
     }
@@ -179,6 +193,7 @@ impl Platform {
             ids: Arc::new(RandomIds),
             git: None,
             web: None,
+            pdf: None,
             secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
@@ -220,6 +235,14 @@ impl Platform {
 
     pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
         self.0.web.as_ref()
+    }
+
+    pub(crate) fn pdf(&self) -> Option<&Arc<dyn Pdf>> {
+        self.0.pdf.as_ref()
+    }
+
+    pub(crate) fn pdfs(&self) -> &pdf::Pdfs {
+        &self.0.pdfs
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

@@ -5,6 +5,7 @@ mod faults;
 mod git;
 mod jobs;
 mod lists;
+mod pdf;
 mod setup;
 mod spaces;
 mod states;

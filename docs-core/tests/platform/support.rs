@@ -6,7 +6,7 @@ use docs_core::{
     Actor, Error, ErrorKind, Platform,
     model::{OrgId, PageId, RevisionPage, Role},
     platform::{Builder, ContentOf, NewUser, Shown},
-    ports::{GitRemote, Web},
+    ports::{GitRemote, Pdf, Web},
     store::{Objects, Store, verify},
 };
 use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
@@ -33,6 +33,10 @@ impl World {
 
     pub(crate) async fn with_web(web: Arc<dyn Web>) -> Self {
         Self::build(Arc::new(MemStore::new()), |builder| builder.web(web)).await
+    }
+
+    pub(crate) async fn with_pdf(pdf: Arc<dyn Pdf>) -> Self {
+        Self::build(Arc::new(MemStore::new()), |builder| builder.pdf(pdf)).await
     }
 
     async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {

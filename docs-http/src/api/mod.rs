@@ -6,6 +6,7 @@ mod change_requests;
 mod content;
 mod git;
 mod orgs;
+mod pdf;
 mod sites;
 mod spaces;
 mod users;
@@ -30,6 +31,7 @@ pub type Api = (
     content::Content,
     change_requests::ChangeRequests,
     git::Git,
+    pdf::Pdf,
     sites::Sites,
 );
 
@@ -42,6 +44,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         content::Content(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         git::Git(platform.clone()),
+        pdf::Pdf(platform.clone()),
         sites::Sites(platform.clone()),
     )
 }

@@ -12,7 +12,9 @@ use docs_core::{
     Actor, Platform,
     model::{OrgId, Role, UserId},
     platform::NewUser,
-    ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
+    ports::{
+        Book, Checkout, Commit, FetchRequest, GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind,
+    },
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
@@ -95,6 +97,7 @@ impl Server {
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
+            .pdf(Arc::new(Press))
             .base_url("https://docs.example")
             .build();
         let ada = person(&platform, "Ada").await;
@@ -311,5 +314,19 @@ impl Checkout for Checked {
 
     async fn read(&self, path: &str) -> Result<Bytes, GitError> {
         self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+    }
+}
+
+/// Makes PDF files that name their pages.
+struct Press;
+
+#[async_trait]
+impl Pdf for Press {
+    async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
+        let titles: Vec<&str> = book.pages.iter().map(|page| page.title.as_str()).collect();
+        if titles.contains(&"Too much") {
+            return Err(PdfError::TooLarge("this is too much".to_owned()));
+        }
+        Ok(format!("%PDF {}", titles.join("|")).into())
     }
 }
