@@ -3,7 +3,12 @@
 //! `cargo run --release --example server`, `--help` for its flags.
 
 use std::{
-    error::Error, io::IsTerminal as _, net::SocketAddr, path::Path, process::ExitCode, sync::Arc,
+    error::Error,
+    io::IsTerminal as _,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -20,6 +25,7 @@ use docs_examples::{
 };
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::{HttpConfig, Readiness};
+use docs_pdf::{Fonts, Typesetter};
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
@@ -52,6 +58,9 @@ struct Flags {
     /// What imports and files by URL may reach.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
     outbound: Reach,
+    /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
+    #[arg(long, env = "DOCS_FONTS")]
+    fonts: Option<PathBuf>,
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     import: Option<String>,
@@ -122,7 +131,8 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
-    let platform = builder.base_url(&base).git(git).web(web).build();
+    let pdf = Arc::new(Typesetter::new(fonts(flags.fonts.as_deref())?, docs_pdf::Limits::default()));
+    let platform = builder.base_url(&base).git(git).web(web).pdf(pdf).build();
     let asked = platform.clone();
     let readiness = Readiness::new(move || {
         let platform = asked.clone();
@@ -166,6 +176,16 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         .await?;
     worker.await?;
     Ok(())
+}
+
+/// The fonts of PDF files.
+fn fonts(folder: Option<&Path>) -> Result<Fonts, String> {
+    match folder {
+        None => Ok(Fonts::default()),
+        Some(folder) => {
+            Fonts::default().folder(folder).map_err(|why| format!("--fonts {}: {why}", folder.display()))
+        }
+    }
 }
 
 /// The repositories that can be imported, and the one to begin with.
