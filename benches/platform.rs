@@ -5,7 +5,10 @@ use std::hint::black_box;
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use docs_benches::{Outcome, filled, key, platform_with, space_of, text, write_once};
 use docs_core::{
-    content::{Edit, NewBody, Side},
+    content::{
+        Edit, NewBody, Side,
+        expression::{Context, Expression},
+    },
     store::{Mode, Scan, Store},
 };
 use poem::test::TestClient;
@@ -123,9 +126,20 @@ fn http_requests(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
+fn expression(c: &mut Criterion) {
+    let claims = serde_json::json!({ "plan": "pro", "beta": true });
+    let context = Context::default().with_visitor(&claims, &serde_json::json!({}));
+    let text = "visitor.claims.plan === 'pro' && (visitor.claims.beta || visitor.claims.unsigned.preview)";
+    let parsed = Expression::parse(text).expect("an expression");
+    let mut group = c.benchmark_group("expression");
+    group.bench_function("parse a condition", |b| b.iter(|| Expression::parse(black_box(text))));
+    group.bench_function("evaluate a condition", |b| b.iter(|| parsed.evaluate(black_box(&context))));
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20);
-    targets = store, content, http
+    targets = store, content, expression, http
 }
 criterion_main!(benches);

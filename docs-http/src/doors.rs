@@ -3,23 +3,20 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_core::{Actor, Error, Platform, model::SpaceId};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use poem::{
-    Endpoint, Request, Response, Route,
-    http::{HeaderValue, StatusCode, header},
-};
+use docs_core::{Actor, Platform};
+use poem::Route;
 use poem_openapi::OpenApiService;
 
 use crate::{
     About, HttpApp, HttpConfig,
     api::{Api, api},
     auth::Authenticator,
+    files::Files,
     join,
     meta::ReadOnly,
     metrics::Metrics,
     openapi::{Outer, Problems},
-    wire::error::ApiError,
+    pdf::PdfFiles,
 };
 
 #[async_trait]
@@ -31,7 +28,8 @@ impl Authenticator for Platform {
     }
 }
 
-/// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths.
+/// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
+/// are below `/files`, PDF files among them.
 ///
 /// ```
 /// use docs_core::Platform;
@@ -82,60 +80,4 @@ fn about() -> About {
             .to_owned(),
     );
     about
-}
-
-/// The bytes of files. Their address is sealed by the platform and told to readers of the content only, so no token is
-/// asked for; and what is there never changes, so it may be kept for ever.
-struct Files(Platform);
-
-impl Endpoint for Files {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> poem::Result<Response> {
-        let missing = || ApiError::from(Error::not_found("file"));
-        let space: SpaceId =
-            request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-        let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
-        let name = request.path_params::<(String, String, String)>().map_err(|_| missing())?.2;
-        let bytes = self.0.file_bytes(&space, sealed).await.map_err(ApiError::from)?;
-        let mut response = Response::builder()
-            .status(StatusCode::OK)
-            .content_type(docs_core::platform::media_type(&name))
-            .header(header::CACHE_CONTROL, "public, max-age=31536000, immutable")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(bytes);
-        // Files come from users: nothing in them may run as if it were a page of this host.
-        response.headers_mut().insert(
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-        );
-        Ok(response)
-    }
-}
-
-/// What stands in the name of a file in a header as it is: letters, digits, and these.
-const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
-
-/// PDF files. Their address is sealed as that of files is, and good for an hour.
-struct PdfFiles(Platform);
-
-impl Endpoint for PdfFiles {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> poem::Result<Response> {
-        let missing = || ApiError::from(Error::not_found("PDF"));
-        let space: SpaceId =
-            request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-        let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
-        let file = self.0.pdf_file(&space, sealed).await.map_err(ApiError::from)?;
-        let name = utf8_percent_encode(&file.name, NAME);
-        Ok(Response::builder()
-            .status(StatusCode::OK)
-            .content_type("application/pdf")
-            .header(header::CONTENT_DISPOSITION, format!("inline; filename*=UTF-8''{name}"))
-            // Who may read changes, and the address ends.
-            .header(header::CACHE_CONTROL, "private, no-cache")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(file.bytes))
-    }
 }

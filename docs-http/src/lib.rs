@@ -69,10 +69,12 @@ pub mod auth;
 mod doors;
 #[cfg(feature = "explorer")]
 mod explorer;
+mod files;
 mod meta;
 pub mod metrics;
 pub mod middleware;
 pub mod openapi;
+mod pdf;
 #[cfg(feature = "tower")]
 pub mod tower;
 pub mod wire;

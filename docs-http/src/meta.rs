@@ -55,13 +55,14 @@ impl fmt::Debug for Readiness {
     }
 }
 
-/// An endpoint for reading: `GET`, and what follows from it.
+/// An endpoint for reading: `GET`, and what follows from it. `HEAD` is what `GET` answers without its body; an endpoint
+/// that looks at the method can save itself the body.
 pub(crate) struct ReadOnly<E>(pub(crate) E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
     type Output = Response;
 
-    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+    async fn call(&self, request: Request) -> poem::Result<Response> {
         let allow = HeaderValue::from_static("GET, HEAD, OPTIONS");
         let method = request.method().clone();
         if method == Method::OPTIONS {
@@ -73,7 +74,6 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
         if method != Method::GET && method != Method::HEAD {
             return Err(ApiError::method_not_allowed(allow).into());
         }
-        request.set_method(Method::GET);
         let mut response = answer(self.0.call(request).await);
         if method == Method::HEAD {
             response.set_body(());
@@ -118,12 +118,14 @@ impl Fixed {
         let tag = format!("\"{}\"", &blake3::hash(&bytes).to_hex()[..32]);
         Self { bytes, media_type, tag }
     }
+}
 
-    /// Tells whether the client has these bytes already.
-    fn is_known(&self, request: &Request) -> bool {
-        let mut known = request.header(header::IF_NONE_MATCH).unwrap_or_default().split(',').map(str::trim);
-        known.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == self.tag)
-    }
+/// Tells whether the client has what this tag names already.
+pub(crate) fn is_known(request: &Request, tag: &str) -> bool {
+    // A list may be sent as several headers, too.
+    let lists = request.headers().get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
+    let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
+    known.any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
 }
 
 impl Endpoint for Fixed {
@@ -132,7 +134,7 @@ impl Endpoint for Fixed {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let response =
             Response::builder().header(header::ETAG, &self.tag).header(header::CACHE_CONTROL, "no-cache");
-        Ok(if self.is_known(&request) {
+        Ok(if is_known(&request, &self.tag) {
             response.status(StatusCode::NOT_MODIFIED).finish()
         } else {
             response.content_type(self.media_type).body(self.bytes.clone())

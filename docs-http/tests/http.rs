@@ -1,15 +1,21 @@
 //! The HTTP foundation, tested through an API of a few operations over resources of the model.
 
+#[path = "http/comments.rs"]
+mod comments;
 #[path = "http/contract.rs"]
 mod contract;
 #[path = "http/document.rs"]
 mod document;
 #[path = "http/errors.rs"]
 mod errors;
+#[path = "http/files.rs"]
+mod files;
 #[path = "http/hosts.rs"]
 mod hosts;
 #[path = "http/limits.rs"]
 mod limits;
+#[path = "http/links.rs"]
+mod links;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/meta.rs"]
@@ -20,6 +26,8 @@ mod pdf;
 mod platform;
 #[path = "http/refusals.rs"]
 mod refusals;
+#[path = "http/revisions.rs"]
+mod revisions;
 #[path = "http/server.rs"]
 mod server;
 #[path = "http/states.rs"]

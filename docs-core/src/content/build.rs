@@ -1,4 +1,4 @@
-//! Making content of a whole import, without loading anything.
+//! Making content of a whole import, in one pass over it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -6,12 +6,14 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
 use super::{
-    Content, ContentError, ContentResult, Cost, FileEntry, NewBody, PageEntry, PageKind, PagePatch, Rank,
-    ReusableEntry, ReusablePatch, VariableEntry,
+    Content, ContentError, ContentResult, Cost, FileEntry, LinkSource, LinkTarget, NewBody, PageEntry,
+    PageKind, PagePatch, Rank, ReusableEntry, ReusablePatch, VariableEntry,
     edit::{check_variables, free_slug},
     entry::encode,
     error::invalid,
+    file_name::free_file_name,
     keys,
+    links::{self, Parts, References},
     load::Stop,
     map,
     read::MAX_DEPTH,
@@ -68,7 +70,7 @@ impl BuildPage {
 pub enum BuildItem {
     /// A page. Siblings come in their order, parents before their children.
     Page(Box<BuildPage>),
-    /// A file, its bytes stored before.
+    /// A file, its bytes stored before. When one before it has its name, it gets a number.
     File(FileId, FileEntry),
     /// A reusable content; it needs a title.
     Reusable(ReusableId, ReusablePatch),
@@ -86,7 +88,7 @@ pub struct Built {
 }
 
 impl Content {
-    /// Makes content of all its parts, in one pass over them and without loading anything.
+    /// Makes content of all its parts, in one pass over them. Loads nothing but bodies of other content.
     ///
     /// `now` is the time of pages that bring none. Texts are stored while the items are read; the map at the end. An
     /// import of the same items gives the same root.
@@ -114,6 +116,10 @@ impl Content {
             }
         }
         session.flush_texts().await?;
+        for (source, parts) in std::mem::take(&mut builder.stored) {
+            let found = session.run(|session| links::of_parts(session, self.merger(), &parts)).await?;
+            builder.references.push((source, found));
+        }
         let built = map::build(builder.finish()?);
         session.add_nodes(built.nodes);
         session.save(built.root, &BTreeSet::new()).await?;
@@ -128,7 +134,12 @@ struct Builder {
     /// The children of each page, in their order, with the ranks they had.
     order: HashMap<Option<PageId>, Vec<(PageId, Option<Rank>)>>,
     slugs: HashSet<(Option<PageId>, String)>,
+    /// The names of files.
+    names: HashSet<String>,
     others: BTreeMap<Key, Bytes>,
+    references: Vec<(LinkSource, References)>,
+    /// Sources whose texts are not at hand.
+    stored: Vec<(LinkSource, Parts)>,
 }
 
 impl Builder {
@@ -138,7 +149,10 @@ impl Builder {
             pages: HashMap::new(),
             order: HashMap::new(),
             slugs: HashSet::new(),
+            names: HashSet::new(),
             others: BTreeMap::new(),
+            references: Vec::new(),
+            stored: Vec::new(),
         }
     }
 
@@ -146,12 +160,7 @@ impl Builder {
     fn add(&mut self, item: BuildItem) -> ContentResult<Option<String>> {
         match item {
             BuildItem::Page(page) => self.add_page(*page),
-            BuildItem::File(id, entry) => {
-                if entry.name.trim().is_empty() {
-                    return Err(invalid("name", "is empty"));
-                }
-                self.add_other(keys::file(&id), encode(&entry)?, "file").map(|()| None)
-            }
+            BuildItem::File(id, entry) => self.add_file(&id, entry).map(|()| None),
             BuildItem::Reusable(id, fields) => self.add_reusable(&id, fields),
             BuildItem::Variable(name, value) => {
                 check_variables(&BTreeMap::from([(name.clone(), value.clone())]))?;
@@ -186,17 +195,26 @@ impl Builder {
         }
         entry.created_at = Some(page.created_at.unwrap_or(self.now));
         entry.updated_at = Some(page.updated_at.unwrap_or(self.now));
+        self.refer(LinkSource::Page(page.id.clone()), Parts::from(&entry), &page.body);
         self.order.entry(page.parent).or_default().push((page.id.clone(), page.rank));
         self.pages.insert(page.id, (entry, level));
         Ok(text_of(page.body))
     }
 
+    fn add_file(&mut self, id: &FileId, mut entry: FileEntry) -> ContentResult<()> {
+        if entry.name.trim().is_empty() {
+            return Err(invalid("name", "is empty"));
+        }
+        entry.name =
+            free_file_name(&entry.name, |name| Ok(!self.names.contains(name))).map_err(nothing_needed)?;
+        self.names.insert(entry.name.clone());
+        self.add_other(keys::file(id), encode(&entry)?, "file")?;
+        self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
+    }
+
     fn take_slug(&mut self, entry: &PageEntry, wanted: &str) -> ContentResult<String> {
         let is_free = |slug: &str| Ok(!self.slugs.contains(&(entry.parent.clone(), slug.to_owned())));
-        let slug = free_slug(wanted, is_free).map_err(|stop| match stop {
-            Stop::Fail(error) => error,
-            Stop::Need(_) => ContentError::Corrupt("an import needs nothing loaded".into()),
-        })?;
+        let slug = free_slug(wanted, is_free).map_err(nothing_needed)?;
         self.slugs.insert((entry.parent.clone(), slug.clone()));
         Ok(slug)
     }
@@ -224,7 +242,17 @@ impl Builder {
         let body = fields.body.unwrap_or_default();
         entry.body = body.body();
         self.add_other(keys::reusable(id), encode(&entry)?, "reusable")?;
+        self.refer(LinkSource::Reusable(id.clone()), Parts::from(&entry), &body);
         Ok(text_of(body))
+    }
+
+    /// Takes down what a source refers to.
+    fn refer(&mut self, source: LinkSource, parts: Parts, body: &NewBody) {
+        match body {
+            NewBody::Empty => self.references.push((source, parts.references(""))),
+            NewBody::Text(text) => self.references.push((source, parts.references(text))),
+            NewBody::Stored(_) => self.stored.push((source, parts)),
+        }
     }
 
     fn add_other(&mut self, key: Key, value: Bytes, field: &'static str) -> ContentResult<()> {
@@ -244,13 +272,29 @@ impl Builder {
                 }
             }
         }
-        let mut entries: Vec<(Key, Bytes)> = self.others.into_iter().collect();
+        let mut entries: Vec<(Key, Bytes)> = Vec::new();
+        for (source, references) in &self.references {
+            let has = |target: &LinkTarget| match target {
+                LinkTarget::Page(id) => self.pages.contains_key(id),
+                LinkTarget::File(id) => self.others.contains_key(&keys::file(id)),
+                LinkTarget::Reusable(id) => self.others.contains_key(&keys::reusable(id)),
+            };
+            entries.extend(links::entries(source, references, has)?);
+        }
+        entries.extend(self.others);
         for (id, (entry, _)) in &self.pages {
             entries.push((keys::page(id), encode(entry)?));
             entries.extend(keys::derived(id, entry));
         }
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(entries)
+    }
+}
+
+fn nothing_needed(stop: Stop) -> ContentError {
+    match stop {
+        Stop::Fail(error) => error,
+        Stop::Need(_) => ContentError::Corrupt("an import needs nothing loaded".into()),
     }
 }
 

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 
 use super::{
-    Content, ContentResult, PageEntry, PageKind,
+    Content, ContentResult, FileEntry, LinkSource, LinkTarget, PageEntry, PageKind, ReusableEntry,
     entry::decode,
     keys,
+    links::{self, Parts},
+    load::Gather,
     map::{self, Range},
 };
 use crate::{
@@ -15,8 +17,11 @@ use crate::{
     store::{Hash, Key},
 };
 
+/// Sources whose texts are loaded at the same time.
+const AT_ONCE: usize = 256;
+
 impl Content {
-    /// Recomputes everything that follows from the page records and compares; answers what is wrong, one sentence
+    /// Recomputes everything that follows from the records and texts and compares; answers what is wrong, one sentence
     /// each. Nothing is wrong with content made by this library; damage, or a mistake here, shows.
     ///
     /// # Errors
@@ -26,33 +31,77 @@ impl Content {
         let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
         let mut pages: BTreeMap<PageId, PageEntry> = BTreeMap::new();
         let mut derived: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let (mut sources, mut targets) = (Vec::new(), BTreeSet::new());
         let mut problems = Vec::new();
         for (key, value) in entries {
+            targets.extend(LinkTarget::of_record(&key)?);
             match key.split('!').next() {
                 Some(keys::PAGE) => {
-                    pages.insert(keys::id(&key)?, decode(&key, &value)?);
+                    let (id, entry): (PageId, PageEntry) = (keys::id(&key)?, decode(&key, &value)?);
+                    sources.push((LinkSource::Page(id.clone()), Parts::from(&entry)));
+                    pages.insert(id, entry);
                 }
-                Some(keys::CHILD | keys::SLUG | keys::CONFLICTED) => {
+                Some(keys::REUSABLE) => {
+                    let entry: ReusableEntry = decode(&key, &value)?;
+                    sources.push((LinkSource::Reusable(keys::id(&key)?), Parts::from(&entry)));
+                }
+                Some(
+                    keys::CHILD | keys::SLUG | keys::CONFLICTED | keys::LINK | keys::BACKLINK | keys::NAMED,
+                ) => {
                     derived.insert(key, value);
                 }
-                Some(keys::FILE | keys::REUSABLE | keys::VARIABLE) => {}
+                Some(keys::FILE) => {
+                    let entry: FileEntry = decode(&key, &value)?;
+                    expected.insert(keys::derived_of_file(&keys::id(&key)?, &entry), Bytes::new());
+                }
+                Some(keys::VARIABLE) => {}
                 _ => problems.push(format!("the key `{key}` is of no known class")),
             }
         }
-        check_derived(&pages, &derived, &mut problems);
+        expected.extend(self.expected_links(domain, &sources, &targets).await?);
+        check_derived(&pages, expected, &derived, &mut problems);
         for (id, entry) in &pages {
             check_page(&pages, id, entry, &mut problems);
         }
         Ok(problems)
     }
+
+    /// The links that the texts of all sources call for.
+    async fn expected_links(
+        &self,
+        domain: &str,
+        sources: &[(LinkSource, Parts)],
+        targets: &BTreeSet<LinkTarget>,
+    ) -> ContentResult<BTreeMap<Key, Bytes>> {
+        let mut out = BTreeMap::new();
+        for some in sources.chunks(AT_ONCE) {
+            let found = self
+                .session(domain)
+                .run(|session| {
+                    let mut gather = Gather::default();
+                    let mut found = Vec::with_capacity(some.len());
+                    for (_, parts) in some {
+                        found.extend(gather.ask(links::of_parts(session, self.merger(), parts))?);
+                    }
+                    gather.done()?;
+                    Ok(found)
+                })
+                .await?;
+            for ((source, _), references) in some.iter().zip(found) {
+                out.extend(links::entries(source, &references, |target| targets.contains(target))?);
+            }
+        }
+        Ok(out)
+    }
 }
 
 fn check_derived(
     pages: &BTreeMap<PageId, PageEntry>,
+    mut expected: BTreeMap<Key, Bytes>,
     found: &BTreeMap<Key, Bytes>,
     problems: &mut Vec<String>,
 ) {
-    let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
     for (id, entry) in pages {
         for (key, value) in keys::derived(id, entry) {
             if expected.insert(key.clone(), value).is_some() {
@@ -62,7 +111,7 @@ fn check_derived(
     }
     for key in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
         if expected.get(key) != found.get(key) {
-            problems.push(format!("the derived entry `{key}` is not what its page says"));
+            problems.push(format!("the derived entry `{key}` is not what the records say"));
         }
     }
 }

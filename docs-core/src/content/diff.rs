@@ -118,12 +118,13 @@ impl Content {
     /// What changed from one revision to another: pages in reading order (deleted ones where they were), then reusable
     /// contents and files in the order of their ids, then variables. Costs what differs.
     ///
-    /// Times of change and what Git knows of a page are no change.
+    /// Times of change and what Git knows of a page are no change. [`Content::nothing`] need not be stored.
     ///
     /// # Errors
     /// [`ContentError`](super::ContentError) when the content cannot be read.
     pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<Vec<ContentChange>> {
         let mut session = self.session(domain);
+        session.add_nodes(vec![map::empty()]);
         session.run(|session| changes(session, &before, &after)).await
     }
 }

@@ -47,7 +47,13 @@ impl Content {
         View::new(self.clone(), domain, root)
     }
 
-    /// The root of content without anything in it.
+    /// The name of the root of content without anything in it, whether it is stored or not.
+    #[must_use]
+    pub fn nothing() -> Hash {
+        map::empty().hash
+    }
+
+    /// The root of content without anything in it, stored.
     ///
     /// # Errors
     /// [`ContentError::Store`](super::ContentError::Store).

@@ -7,13 +7,17 @@
 //! | `k!<parent>!<rank>!<page>` | derived: the order of children |
 //! | `s!<parent>!<slug>` | derived: the page that has the slug among its siblings |
 //! | `c!<page>` | derived: the page has something a merge could not unite |
+//! | `n!<name>!<file>` | derived: the file has the name |
+//! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
+//! | `b!<target>!<source>` | derived: something links there, whether or not it exists |
 //!
-//! The top level is the parent with the empty name. Derived entries are functions of the page records: an edit
-//! writes both, a merge recomputes them for the pages it touched, and [`check`](super::check) recomputes them all.
+//! The top level is the parent with the empty name. Derived entries are functions of the records, those of links also of
+//! the texts: an edit writes both, a merge recomputes them for the pages it touched, and [`check`](super::check)
+//! recomputes them all. A source is two segments, its class and its id; so is a target. See [`links`](super::links).
 
 use bytes::Bytes;
 
-use super::{ContentError, ContentResult, PageEntry, Rank};
+use super::{ContentError, ContentResult, FileEntry, PageEntry, Rank};
 use crate::{
     model::{FileId, PageId, ReusableId},
     store::{Key, KeyBuf, key::last_segment},
@@ -26,7 +30,12 @@ pub(crate) const VARIABLE: &str = "v";
 pub(crate) const CHILD: &str = "k";
 pub(crate) const SLUG: &str = "s";
 pub(crate) const CONFLICTED: &str = "c";
+pub(crate) const LINK: &str = "l";
+pub(crate) const BACKLINK: &str = "b";
+pub(crate) const NAMED: &str = "n";
 
+/// The classes of records that link or are linked to, in key order.
+pub(crate) const LINKED: [&str; 3] = [FILE, PAGE, REUSABLE];
 /// The classes of records, as opposed to derived entries, in key order.
 pub(crate) const RECORDS: [&str; 4] = [FILE, PAGE, REUSABLE, VARIABLE];
 
@@ -60,6 +69,16 @@ pub(crate) fn slug(parent: Option<&PageId>, slug: &str) -> Key {
 
 pub(crate) fn conflicted(id: &PageId) -> Key {
     KeyBuf::new(CONFLICTED).part(id.as_str()).key()
+}
+
+/// The files that have a name: more than one only after a merge.
+pub(crate) fn named(name: &str) -> KeyBuf {
+    KeyBuf::new(NAMED).part(name)
+}
+
+/// The entry that follows from a file record.
+pub(crate) fn derived_of_file(id: &FileId, entry: &FileEntry) -> Key {
+    named(&entry.name).part(id.as_str()).key()
 }
 
 /// The range of a class of entries.

@@ -1,7 +1,7 @@
 //! Content: what a space says, with its history.
 //!
 //! A revision of a space is one [Merkle map](map): page records, files, reusable contents and variables by their ids,
-//! and derived entries for the order of children, for paths and for conflicts. Texts are objects of their own. The
+//! and derived entries for the order of children, for paths, for conflicts and for links. Texts are objects of their own. The
 //! root hash of the map names the revision: equal content has equal roots, a copy of a space is a copy of its root,
 //! and comparing or merging two revisions costs what differs between them.
 //!
@@ -14,9 +14,13 @@ pub mod document;
 mod edit;
 mod entry;
 mod error;
+mod evaluate;
+pub mod expression;
 mod facade;
+mod file_name;
 pub mod gitsync;
 mod keys;
+mod links;
 mod load;
 pub mod map;
 pub mod markdown;
@@ -39,7 +43,10 @@ pub use entry::{
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
+pub use evaluate::{Evaluated, NotAMode, evaluate};
 pub use facade::Content;
+pub use file_name::is_numbered;
+pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
 pub use rank::{MAX_RANK, NotARank, Rank};

@@ -45,6 +45,13 @@ pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Opti
     }
 }
 
+/// The files that have a name, at most two of them: enough to tell whether another one has it.
+pub(crate) fn named(session: &Session<'_>, root: &Hash, name: &str) -> Step<Vec<FileId>> {
+    let (from, to) = keys::named(name).below();
+    let found = map::range(session, root, &Range::new(from, to).limit(2))?;
+    Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
+}
+
 pub(crate) fn reusable(session: &Session<'_>, root: &Hash, id: &ReusableId) -> Step<Option<ReusableEntry>> {
     let key = keys::reusable(id);
     match map::get(session, root, &key)? {

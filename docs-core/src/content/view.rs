@@ -252,11 +252,14 @@ impl View {
         self.content.body_text(&self.domain, body, rendering).await
     }
 
-    async fn range(&self, range: Range) -> ContentResult<Vec<(Key, bytes::Bytes)>> {
+    pub(super) async fn range(&self, range: Range) -> ContentResult<Vec<(Key, bytes::Bytes)>> {
         self.run(|session| Ok(map::range(session, &self.root, &range)?)).await
     }
 
-    async fn run<T: Send>(&self, step: impl Fn(&Session<'_>) -> Step<T> + Send + Sync) -> ContentResult<T> {
+    pub(super) async fn run<T: Send>(
+        &self,
+        step: impl Fn(&Session<'_>) -> Step<T> + Send + Sync,
+    ) -> ContentResult<T> {
         Session::new(self.content.shared(), &self.domain).run(step).await
     }
 }

@@ -113,6 +113,12 @@ ids! {
     CollectionId,
     /// A change request.
     ChangeRequestId,
+    /// A comment.
+    CommentId,
+    /// A reply to a comment.
+    CommentReplyId,
+    /// A review of a change request.
+    ReviewId,
     /// A revision of a space's content.
     RevisionId,
     /// A page.

@@ -4,13 +4,18 @@
 //! made from the same lines that enforce it.
 
 mod change_request;
+mod changes;
+mod comment;
 mod customization;
 mod document;
 mod id;
+mod link;
 mod list;
+mod member;
 mod org;
 mod page;
 mod pdf;
+mod review;
 mod revision;
 mod role;
 mod site;
@@ -19,13 +24,18 @@ mod text;
 mod user;
 
 pub use change_request::*;
+pub use changes::*;
+pub use comment::*;
 pub use customization::*;
 pub use document::*;
 pub use id::*;
+pub use link::*;
 pub use list::{List, NextPage};
+pub use member::*;
 pub use org::*;
 pub use page::*;
 pub use pdf::*;
+pub use review::*;
 pub use revision::*;
 pub use role::*;
 pub use site::*;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ChangeRequest, ContentRef, Dimensions, Emoji, FileId, GitBlob, GitCommit, Icon, PageCover, PageId,
-    PageLayout, ReusableId, RevisionId, Timestamp, Variables, list::constants,
+    ChangeRequest, ContentRef, Dimensions, Document, Emoji, FileId, GitBlob, GitCommit, Icon, PageCover,
+    PageId, PageLayout, ReusableId, RevisionId, Timestamp, Variables, list::constants,
 };
 
 constants! {
@@ -140,9 +140,18 @@ pub struct DocumentPage {
     /// Its content as Markdown, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
+    /// Its content as a document, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Document>,
     /// Names its content; absent when it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
+    /// What its content is computed from, when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<serde_json::Value>,
+    /// Seeds the ids of what is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_seed: Option<String>,
     /// Its subpages.
     pub pages: Vec<RevisionPage>,
     /// The file it came from.
@@ -162,6 +171,17 @@ pub struct DocumentPage {
     pub no_index: bool,
     /// Kept out of search engines.
     pub no_robots_index: bool,
+}
+
+/// How the content of a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ContentFormat {
+    /// As a document tree.
+    Document,
+    /// As Markdown.
+    #[default]
+    Markdown,
 }
 
 /// Addresses of a page.
@@ -255,6 +275,7 @@ pub struct RevisionFile {
 
 /// Content that pages include.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ReusableContent {
     /// The id.
     pub id: ReusableId,
@@ -263,6 +284,12 @@ pub struct ReusableContent {
     /// Names its content; absent when it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
+    /// What it is computed from, when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<serde_json::Value>,
+    /// Seeds the ids of what is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_seed: Option<String>,
     /// The file it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,

@@ -1,6 +1,9 @@
 //! Change requests.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 
@@ -378,7 +381,7 @@ impl Operation for Create {
         let last = ChangeRequestRecord::last_number(&self.space);
         let number = tx.number(&last).await? + 1;
         tx.put_value(last, Value::Int(number));
-        tx.create(ChangeRequestRecord {
+        let mut record = ChangeRequestRecord {
             id: self.id.clone(),
             space: self.space.clone(),
             number: u64::try_from(number).map_err(Error::internal)?,
@@ -398,8 +401,11 @@ impl Operation for Create {
             ancestor: None,
             base_root: space.root,
             merged: None,
-            contributors: vec![self.by.clone()],
-        });
+            contributors: Vec::new(),
+            contributions: BTreeMap::new(),
+        };
+        record.contribute(&self.by, self.now);
+        tx.create(record);
         Ok(())
     }
 }

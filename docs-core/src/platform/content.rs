@@ -1,19 +1,24 @@
-//! Content as it is read: the same operations for a space and for a change request.
+//! Content as it is read: the same operations for a space, for a change request and for any revision.
+
+mod changes;
+mod documents;
+mod view;
+
+pub(super) use self::view::page_base;
 
 use std::sync::Arc;
 
 use super::{Actor, Platform, access, change_requests};
 use crate::{
     Error, Result,
-    content::{Body, ContentError, FileEntry, PageEntry, PageKind, PageTree, Rendering, TreePage, View},
+    content::{ContentError, PageEntry, Rendering, View},
     model::{
-        ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId,
-        PageUrls, Pages, ReusableContent, Revision, RevisionFile, RevisionId, RevisionObject, RevisionPage,
-        RevisionType, RevisionUrls, SpaceId, Timestamp,
+        ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
+        RevisionId, RevisionObject, RevisionPage, RevisionType, RevisionUrls, SpaceId,
     },
     policy::SpaceAccess,
     store::{
-        Hash, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
         seal_cursor,
     },
@@ -22,26 +27,60 @@ use crate::{
 /// Most levels of pages that are shown below one another; content has fewer.
 const MAX_DEPTH: usize = 128;
 
-/// Whose content: a space's own, or that of one of its change requests.
+/// Whose content, and which state of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentOf {
     /// The space.
     pub space: SpaceId,
-    /// The change request, by id or number.
-    pub request: Option<String>,
+    /// Which of its revisions.
+    pub version: Version,
+}
+
+/// Which of a space's revisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// The current one.
+    Live,
+    /// The latest of a change request, by id or number.
+    Request(String),
+    /// This one, whether of the space or of one of its change requests. It never changes.
+    Revision(RevisionId),
 }
 
 impl ContentOf {
     /// The live content of a space.
     #[must_use]
     pub const fn space(space: SpaceId) -> Self {
-        Self { space, request: None }
+        Self { space, version: Version::Live }
     }
 
     /// The content of a change request, by id or number.
     #[must_use]
     pub fn request(space: SpaceId, request: &str) -> Self {
-        Self { space, request: Some(request.to_owned()) }
+        Self { space, version: Version::Request(request.to_owned()) }
+    }
+
+    /// The content of a revision.
+    #[must_use]
+    pub const fn revision(space: SpaceId, revision: RevisionId) -> Self {
+        Self { space, version: Version::Revision(revision) }
+    }
+
+    /// The change request whose content it is, by id or number.
+    pub(super) fn request_name(&self) -> Option<&str> {
+        match &self.version {
+            Version::Request(name) => Some(name),
+            Version::Live | Version::Revision(_) => None,
+        }
+    }
+
+    /// What tells the lists of one content from those of another.
+    pub(super) fn names(&self) -> [&str; 3] {
+        match &self.version {
+            Version::Live => [self.space.as_str(), "", ""],
+            Version::Request(name) => [self.space.as_str(), "request", name],
+            Version::Revision(id) => [self.space.as_str(), "revision", id.as_str()],
+        }
     }
 }
 
@@ -50,11 +89,13 @@ impl ContentOf {
 pub struct Shown {
     /// With what Git knows of pages and files.
     pub git: bool,
+    /// How the content of a page is written.
+    pub format: ContentFormat,
 }
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { git: true }
+        Self { git: true, format: ContentFormat::default() }
     }
 }
 
@@ -66,7 +107,7 @@ pub(super) struct Located {
 }
 
 impl Located {
-    fn space(&self) -> &SpaceRecord {
+    pub(super) fn space(&self) -> &SpaceRecord {
         self.access.space()
     }
 }
@@ -75,17 +116,30 @@ impl Platform {
     /// Finds the content that a request is about.
     pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let access = access::space(tx, actor, &of.space).await?;
-        let request = match &of.request {
-            None => None,
-            Some(name) => Some(change_requests::find(tx, &of.space, name).await?),
-        };
         let space = access.space();
-        let (revision, root) = request.as_ref().map_or((&space.head, space.root), |r| (&r.head, r.root));
-        let (revision, view) = (revision.clone(), self.content().view(&space.domain, root));
+        let (revision, root) = match &of.version {
+            Version::Live => (space.head.clone(), space.root),
+            Version::Request(name) => {
+                let request = change_requests::find(tx, &of.space, name).await?;
+                (request.head.clone(), request.root)
+            }
+            Version::Revision(id) => {
+                let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&of.space, id)).await?;
+                (id.clone(), record.ok_or_else(|| Error::not_found("revision"))?.root)
+            }
+        };
+        let view = self.content().view(&space.domain, root);
         Ok(Located { access, revision, view })
     }
 
-    /// Reads the current revision of a space, or the latest of a change request (SPEC 4.7).
+    /// The same, with a snapshot of its own: none is held while objects are read, as they may come through the same
+    /// connections.
+    async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let tx = self.read().await?;
+        self.locate(&tx, actor, of).await
+    }
+
+    /// Reads a revision: the current one of a space, the latest of a change request (SPEC 4.7), or one by its id.
     ///
     /// # Errors
     /// `NotFound`.
@@ -118,17 +172,12 @@ impl Platform {
             id: at.revision.clone(),
             parents: record.parents.clone(),
             kind,
-            pages: self.tree_view(at.space(), &tree, shown),
+            pages: self.tree_view(at.space(), &tree, shown)?,
             files: self.file_views(at.space(), files, shown)?,
             reusable_contents: reusable
                 .into_iter()
-                .map(|(id, content)| ReusableContent {
-                    id,
-                    document: document_id(&content.body),
-                    title: content.title,
-                    git: content.git.filter(|_| shown.git),
-                })
-                .collect(),
+                .map(|(id, entry)| self.reusable_view(at.space(), id, entry, shown))
+                .collect::<Result<_>>()?,
             variables: (!variables.is_empty())
                 .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
             created_at: record.created_at,
@@ -146,14 +195,12 @@ impl Platform {
     /// # Errors
     /// `NotFound`.
     pub async fn list_pages(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Pages> {
-        let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
-        drop(tx);
+        let at = self.located(actor, of).await?;
         let tree = at.view.tree().await?;
-        Ok(Pages { pages: self.tree_view(at.space(), &tree, shown) })
+        Ok(Pages { pages: self.tree_view(at.space(), &tree, shown)? })
     }
 
-    /// Reads a page with its Markdown and the pages below it (SPEC 4.7).
+    /// Reads a page with its content and the pages below it (SPEC 4.7).
     ///
     /// # Errors
     /// `NotFound`.
@@ -164,9 +211,7 @@ impl Platform {
         page: &PageId,
         shown: Shown,
     ) -> Result<RevisionPage> {
-        let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
-        drop(tx);
+        let at = self.located(actor, of).await?;
         let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
         self.whole_page(&at, page, entry, shown).await
     }
@@ -182,9 +227,7 @@ impl Platform {
         path: &str,
         shown: Shown,
     ) -> Result<RevisionPage> {
-        let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
-        drop(tx);
+        let at = self.located(actor, of).await?;
         let (id, entry) = at.view.find(path).await?.ok_or_else(|| Error::not_found("page"))?;
         self.whole_page(&at, &id, entry, shown).await
     }
@@ -197,14 +240,19 @@ impl Platform {
         shown: Shown,
     ) -> Result<RevisionPage> {
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let markdown = match entry.kind {
-            PageKind::Document => Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string()),
-            PageKind::Group | PageKind::Link | PageKind::Computed => None,
-        };
         let below = self.pages_below(at, id, &path, shown).await?;
-        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown);
-        if let RevisionPage::Document(document) = &mut page {
-            document.markdown = markdown;
+        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown => {
+                    page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
+                }
+                ContentFormat::Document if entry.body.is_empty() => {}
+                ContentFormat::Document => {
+                    let text = at.view.text(&entry.body, Rendering::Request).await?;
+                    page.document = Some(documents::document_of(&text));
+                }
+            }
         }
         Ok(page)
     }
@@ -242,7 +290,7 @@ impl Platform {
             }
             let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
             let Some((id, entry, path)) = finished.page else { return Ok(finished.done) };
-            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown);
+            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown)?;
             if let Some(above) = stack.last_mut() {
                 above.done.push(shown);
             }
@@ -263,8 +311,8 @@ impl Platform {
         let tx = self.read().await?;
         let at = self.locate(&tx, actor, of).await?;
         let limit = checked_limit(page)?;
-        let fingerprint =
-            cursor_fingerprint(&["files", of.space.as_str(), of.request.as_deref().unwrap_or("")], false);
+        let [space, version, name] = of.names();
+        let fingerprint = cursor_fingerprint(&["files", space, version, name], false);
         let (revision, view, after) = match &page.page {
             None => (at.revision.clone(), at.view.clone(), None),
             Some(token) => {
@@ -309,130 +357,26 @@ impl Platform {
         file: &FileId,
         shown: Shown,
     ) -> Result<RevisionFile> {
-        let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
-        drop(tx);
+        let at = self.located(actor, of).await?;
         let entry = at.view.file(file).await?.ok_or_else(|| Error::not_found("file"))?;
         self.file_view(at.space(), file.clone(), entry, shown)
     }
 
-    fn tree_view(&self, space: &SpaceRecord, tree: &PageTree, shown: Shown) -> Vec<RevisionPage> {
-        // Pages come before those below them, so going backwards every page's children are ready.
-        let mut ready: Vec<Option<RevisionPage>> = tree.pages().iter().map(|_| None).collect();
-        for (at, page) in tree.pages().iter().enumerate().rev() {
-            let below = page.children.iter().filter_map(|child| ready.get_mut(*child)?.take()).collect();
-            let TreePage { id, entry, path, .. } = page;
-            ready[at] = Some(self.page_view(space, (id, entry, path), below, shown));
-        }
-        tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect()
-    }
-
-    fn page_view(
+    /// Reads a reusable content.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_reusable_content(
         &self,
-        space: &SpaceRecord,
-        (id, entry, path): (&PageId, &PageEntry, &str),
-        pages: Vec<RevisionPage>,
+        actor: &Actor,
+        of: &ContentOf,
+        reusable: &ReusableId,
         shown: Shown,
-    ) -> RevisionPage {
-        let base = PageBase {
-            id: id.clone(),
-            title: entry.title.clone(),
-            emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
-            icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
-            created_at: entry.created_at.map(Timestamp::new),
-            updated_at: entry.updated_at.map(Timestamp::new),
-        };
-        match entry.kind {
-            PageKind::Document => RevisionPage::Document(Box::new(DocumentPage {
-                base,
-                kind: Default::default(),
-                urls: PageUrls { app: self.urls().page(&space.id, path) },
-                slug: entry.slug.clone(),
-                path: path.to_owned(),
-                description: entry.description.clone(),
-                markdown: None,
-                document_id: document_id(&entry.body),
-                pages,
-                git: entry.git.clone().filter(|_| shown.git),
-                layout: entry.layout.unwrap_or_default(),
-                cover: entry.cover.clone(),
-                variables: (!entry.variables.is_empty()).then(|| entry.variables.clone()),
-                hidden: entry.hidden,
-                no_index: entry.no_index,
-                no_robots_index: entry.no_robots_index,
-            })),
-            PageKind::Group => RevisionPage::Group(GroupPage {
-                base,
-                kind: Default::default(),
-                slug: entry.slug.clone(),
-                path: path.to_owned(),
-                hidden: entry.hidden,
-                no_index: entry.no_index,
-                no_robots_index: entry.no_robots_index,
-                pages,
-            }),
-            PageKind::Link => {
-                let target = entry.target.clone().unwrap_or_else(|| ContentRef::Url { url: String::new() });
-                let href = match &target {
-                    ContentRef::Url { url } => Some(url.clone()),
-                    _ => None,
-                };
-                RevisionPage::Link(LinkPage {
-                    base,
-                    kind: Default::default(),
-                    target,
-                    href,
-                    hidden: entry.hidden,
-                })
-            }
-            PageKind::Computed => RevisionPage::Computed(ComputedPage {
-                base,
-                computed: entry.computed.clone().unwrap_or_default(),
-            }),
-        }
-    }
-
-    fn file_views(
-        &self,
-        space: &SpaceRecord,
-        files: Vec<(FileId, FileEntry)>,
-        shown: Shown,
-    ) -> Result<Vec<RevisionFile>> {
-        files.into_iter().map(|(id, file)| self.file_view(space, id, file, shown)).collect()
-    }
-
-    pub(super) fn file_view(
-        &self,
-        space: &SpaceRecord,
-        id: FileId,
-        file: FileEntry,
-        shown: Shown,
-    ) -> Result<RevisionFile> {
-        Ok(RevisionFile {
-            download_url: self.file_url(&space.id, &file.blob, &file.name)?,
-            id,
-            name: file.name,
-            content_type: file.content_type,
-            size: file.size,
-            dimensions: file.dimensions,
-            git: file.git.filter(|_| shown.git),
-        })
-    }
-}
-
-/// Names a text: equal texts have equal names, so the name can be cached for ever.
-fn document_id(body: &Body) -> Option<String> {
-    match body {
-        Body::Empty => None,
-        Body::Text(hash) => Some(hash.to_string()),
-        Body::Conflict(terms) => {
-            let names: Vec<String> = terms
-                .as_slice()
-                .iter()
-                .map(|term| term.map_or_else(String::new, |hash| hash.to_string()))
-                .collect();
-            Some(Hash::of(names.join("!").as_bytes()).to_string())
-        }
+    ) -> Result<ReusableContent> {
+        let at = self.located(actor, of).await?;
+        let entry = at.view.reusable(reusable).await?;
+        let entry = entry.ok_or_else(|| Error::not_found("reusable content"))?;
+        self.reusable_view(at.space(), reusable.clone(), entry, shown)
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    content::Touch,
+    content::{Edited, Touch},
     model::{
         ContentChange, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, RevisionId, SpaceId,
         Timestamp, UpdateContent, UserId, UserUrls,
@@ -30,8 +30,6 @@ use crate::{
 
 /// Most changes in one request.
 const MAX_CHANGES: usize = 50;
-/// Most people that a request names as its contributors.
-const MAX_CONTRIBUTORS: usize = 500;
 /// Most files that one request has fetched.
 const MAX_FETCHES: usize = 20;
 /// Most files in one change.
@@ -94,7 +92,7 @@ impl Platform {
                     continue;
                 }
             }
-            return self.shown_update(actor, &space_record, name, (&plan, &edited.pages)).await;
+            return self.shown_update(actor, &space_record, name, (&plan, &edited)).await;
         }
         Err(Error::conflict("the change request kept changing meanwhile; try again"))
     }
@@ -104,7 +102,7 @@ impl Platform {
         actor: &Actor,
         space: &SpaceRecord,
         name: &str,
-        (plan, pages): (&Plan, &[(crate::model::PageId, Touch)]),
+        (plan, edited): (&Plan, &Edited),
     ) -> Result<ContentUpdate> {
         let change_request = self.get_change_request(actor, &space.id, name).await?;
         let page_ref = |id: &crate::model::PageId| PageRef {
@@ -112,7 +110,8 @@ impl Platform {
             id: id.clone(),
             urls: UserUrls { location: self.urls().page_in(&space.id, &change_request.id, id) },
         };
-        let changes = pages
+        let changes = edited
+            .pages
             .iter()
             .map(|(id, touch)| match touch {
                 Touch::Created => {
@@ -122,10 +121,13 @@ impl Platform {
                 Touch::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
             })
             .collect();
-        let files: Vec<_> = plan
-            .files()
-            .map(|(id, file)| self.file_view(space, id.clone(), file.clone(), Shown::default()))
-            .collect::<Result<_>>()?;
+        // As they are now: a name that another file had was given a number.
+        let view = self.content().view(&space.domain, edited.root);
+        let mut files = Vec::new();
+        for id in plan.files() {
+            let file = view.file(id).await?.ok_or_else(|| Error::internal("an inserted file is missing"))?;
+            files.push(self.file_view(space, id.clone(), file, Shown::default())?);
+        }
         let inserted_files = (!files.is_empty()).then_some(files);
         Ok(ContentUpdate { change_request, changes, inserted_files })
     }
@@ -183,9 +185,7 @@ impl Operation for Apply {
             updated_at: later(self.now, old.updated_at),
             ..ChangeRequestRecord::clone(&old)
         };
-        if !new.contributors.contains(&self.by) && new.contributors.len() < MAX_CONTRIBUTORS {
-            new.contributors.push(self.by.clone());
-        }
+        new.contribute(&self.by, self.now);
         tx.create(self.revision.clone());
         feed_head(tx, &old);
         tx.put(&*old, new)?;

@@ -228,6 +228,10 @@ impl Platform {
                 Ok(Effect::Done)
             }
             super::git::IMPORT => self.import_job(run).await,
+            super::comments::PURGE_REPLIES => {
+                self.purge_replies(run.payload()?).await?;
+                Ok(Effect::Done)
+            }
             kind => Err(Error::internal(format!("no program here knows jobs of kind `{kind}`"))),
         }
     }

@@ -5,15 +5,18 @@
 
 mod access;
 mod change_requests;
+mod comments;
 mod content;
 mod content_edit;
 mod files;
 mod git;
 mod jobs;
+mod links;
 mod orgs;
 mod page_source;
 mod pdf;
 mod people;
+mod reviews;
 mod setup;
 mod sites;
 mod spaces;
@@ -22,8 +25,10 @@ mod urls;
 use std::{fmt, sync::Arc};
 
 pub use change_requests::RequestFilter;
-pub use content::{ContentOf, Shown};
-pub use files::media_type;
+pub use comments::{CommentQuery, Thread};
+pub use content::{ContentOf, Shown, Version};
+pub use files::{StoredFile, media_type};
+pub use links::RequestLinkFilter;
 pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
 pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};

@@ -2,6 +2,7 @@
 
 mod book;
 mod refs;
+mod values;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use quick_cache::{Weighter, sync::Cache};
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, ContentOf, Platform, access, change_requests};
+use super::{Actor, ContentOf, Platform, change_requests};
 use crate::{
     Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
@@ -96,19 +97,18 @@ impl Platform {
             return Err(Error::invalid("only", "needs `page`, the page to show"));
         }
         let tx = self.read().await?;
-        let access = access::space(&tx, actor, &of.space).await?;
-        let request = match &of.request {
+        let at = self.locate(&tx, actor, of).await?;
+        let request = match of.request_name() {
             None => None,
             Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
         };
         drop(tx);
-        let space = access.space();
-        let root = request.as_ref().map_or(space.root, |request| request.root);
-        let tree = self.content().view(&space.domain, root).tree().await?;
+        let tree = at.view.tree().await?;
         chosen(&tree, part)?;
+        let space = at.space();
         let ticket = Ticket {
             until: later(self.now(), PDF_WINDOW),
-            root,
+            root: at.view.root(),
             request: request.map(|request| request.id.clone()),
             page: part.page.clone(),
             only: part.only,

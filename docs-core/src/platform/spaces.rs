@@ -299,8 +299,8 @@ impl Platform {
         }
     }
 
-    /// Removes a deleted space for good, whether or not its window is over: its record, revisions, change requests and
-    /// places on sites. The bytes of its content stay in the object store, where other spaces may share them. Only the
+    /// Removes a deleted space for good, whether or not its window is over: its record, revisions, comments, change
+    /// requests and places on sites. The bytes of its content stay in the object store, where other spaces may share them. Only the
     /// platform itself may.
     ///
     /// # Errors
@@ -529,7 +529,10 @@ impl Operation for PurgeStep {
             tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
             return Ok(false);
         }
-        if self.drop_places(tx, &space).await? || self.drop_requests(tx, &space).await? {
+        if self.drop_places(tx, &space).await?
+            || self.drop_requests(tx, &space).await?
+            || super::comments::drop_some(tx, space.id.as_str()).await?
+        {
             return Ok(false);
         }
         let revisions = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK).await?;
@@ -568,6 +571,9 @@ impl PurgeStep {
             let id = crate::store::records::linked_id(value)?;
             let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
             if let Some(request) = request {
+                if super::reviews::drop_some_of_request(tx, &request).await? {
+                    break;
+                }
                 tx.delete(&*request);
             }
             // A request may have many contributors, each a row.

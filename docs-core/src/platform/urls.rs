@@ -1,6 +1,9 @@
 //! The addresses in answers.
 
-use crate::model::{ChangeRequestId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId};
+use crate::{
+    model::{ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId},
+    store::records::Board,
+};
 
 /// Makes the addresses in answers from one base.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +22,22 @@ impl Urls {
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
+    }
+
+    /// Tells whether an address is one of the application's, for example of a space in it.
+    #[must_use]
+    pub fn is_app(&self, url: &str) -> bool {
+        let app = self.app(format_args!(""));
+        let fits = |rest: &str| rest.is_empty() || rest.starts_with(['/', '?', '#']);
+        // Scheme and host are the same in any case, what follows is not.
+        let host = app.find("://").and_then(|at| app[at + 3..].find('/').map(|end| at + 3 + end));
+        let (host, path) = app.split_at(host.unwrap_or(app.len()));
+        match (url.get(..host.len()), url.get(host.len()..)) {
+            (Some(start), Some(rest)) => {
+                start.eq_ignore_ascii_case(host) && rest.strip_prefix(path).is_some_and(fits)
+            }
+            _ => false,
+        }
     }
 
     fn api(&self, path: std::fmt::Arguments<'_>) -> String {
@@ -65,6 +84,28 @@ impl Urls {
         )
     }
 
+    /// Where something of a board is: of the space, or of the change request.
+    fn on(&self, board: &Board, path: std::fmt::Arguments<'_>) -> String {
+        match &board.request {
+            None => self.api(format_args!("/spaces/{}{path}", board.space)),
+            Some(id) => self.api(format_args!("/spaces/{}/change-requests/{id}{path}", board.space)),
+        }
+    }
+
+    pub(crate) fn comment(&self, board: &Board, id: &CommentId) -> String {
+        self.on(board, format_args!("/comments/{id}"))
+    }
+
+    pub(crate) fn reply(&self, board: &Board, comment: &CommentId, id: &CommentReplyId) -> String {
+        self.on(board, format_args!("/comments/{comment}/replies/{id}"))
+    }
+
+    /// Where the reviews of a change request are, named by id or number.
+    #[must_use]
+    pub fn reviews(&self, space: &SpaceId, request: &str) -> String {
+        self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews"))
+    }
+
     pub(crate) fn site(&self, org: &OrgId, id: &SiteId) -> (String, String) {
         (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
     }
@@ -98,4 +139,34 @@ fn percent_encoded(name: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_the_application_is_told_from_others() {
+        let urls = Urls::new("https://docs.example/base");
+        for inside in [
+            "https://docs.example/base/app",
+            "https://docs.example/base/app/s/x/page#top",
+            "HTTPS://Docs.Example/base/app?x",
+        ] {
+            assert!(urls.is_app(inside), "{inside}");
+        }
+        for outside in [
+            "https://docs.example/base/application",
+            "https://docs.example/base/v1/spaces",
+            "https://docs.example/Base/app",
+            "https://docs.example/app",
+            "https://docs.example.evil/base/app",
+            "http://docs.example/base/app",
+            "/base/app",
+            "",
+            "ä",
+        ] {
+            assert!(!urls.is_app(outside), "{outside}");
+        }
+    }
 }

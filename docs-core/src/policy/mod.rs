@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     Error, Result,
-    model::{DefaultLevel, OrganizationPermissions, Role, SpacePermissions, UserId},
+    model::{CommentPermissions, DefaultLevel, OrganizationPermissions, Role, SpacePermissions, UserId},
     store::records::{MemberRecord, OrgRecord, SpaceRecord},
 };
 
@@ -26,12 +26,25 @@ pub enum OrgAction {
 pub enum SpaceAction {
     /// Read it.
     View,
+    /// Post comments and replies, react to them.
+    Comment,
     /// Create change requests and edit them.
     Edit,
-    /// Merge change requests, and change those of others.
+    /// Review and merge change requests, and change those of others.
     Review,
     /// Rename, lock, duplicate, delete, restore it; import into it.
     Manage,
+}
+
+/// What somebody wants to do with a comment, or a reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommentAction {
+    /// Change its text.
+    Edit,
+    /// Delete it.
+    Delete,
+    /// Resolve it, or open it again.
+    Resolve,
 }
 
 /// What somebody wants to do with a site.
@@ -57,6 +70,7 @@ impl SpaceAction {
     const fn needs(self) -> Role {
         match self {
             Self::View => Role::Read,
+            Self::Comment => Role::Comment,
             Self::Edit => Role::Edit,
             Self::Review => Role::Review,
             Self::Manage => Role::Create,
@@ -220,10 +234,52 @@ impl SpaceAccess {
         }
         Err(Error::forbidden(match action {
             SpaceAction::View => "this needs the role `read` on the space",
+            SpaceAction::Comment => "this needs the role `comment` on the space",
             SpaceAction::Edit => "this needs the role `edit` on the space",
             SpaceAction::Review => "this needs the role `review` on the space",
             SpaceAction::Manage => "this needs the role `create` on the space",
         }))
+    }
+
+    /// Demands a right on a comment or a reply on the space's content: its author has it, and whoever administrates
+    /// the space; whoever edits content also resolves. Authors keep it for as long as they may comment at all.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require_comment(
+        &self,
+        action: CommentAction,
+        author: &UserId,
+        user: Option<&UserId>,
+    ) -> Result<SpaceProof> {
+        let own = user == Some(author);
+        let least = match action {
+            CommentAction::Edit | CommentAction::Delete => Role::Create,
+            CommentAction::Resolve => Role::Edit,
+        };
+        if own {
+            return self.require(SpaceAction::Comment);
+        }
+        if self.role >= least {
+            return Ok(SpaceProof { space: Arc::clone(&self.space) });
+        }
+        Err(Error::forbidden(match action {
+            CommentAction::Edit => "only its author, or the role `create` on the space, can change this",
+            CommentAction::Delete => "only its author, or the role `create` on the space, can delete this",
+            CommentAction::Resolve => "only its author, or the role `edit` on the space, can resolve this",
+        }))
+    }
+
+    /// What the actor may do with a comment or a reply of an author.
+    #[must_use]
+    pub fn comment_permissions(&self, author: &UserId, user: Option<&UserId>) -> CommentPermissions {
+        let may = |action| self.require_comment(action, author, user).is_ok();
+        CommentPermissions {
+            view: true,
+            edit: may(CommentAction::Edit),
+            reply: self.require(SpaceAction::Comment).is_ok(),
+            delete: may(CommentAction::Delete),
+        }
     }
 
     /// What the actor may do with the space.

@@ -79,6 +79,11 @@ async fn text(w: &World, of: &ContentOf, page: &PageId) -> String {
     }
 }
 
+async fn bytes_of(w: &World, space: &SpaceId, sealed: &str) -> docs_core::Result<bytes::Bytes> {
+    let file = w.platform.find_file(space, sealed).await?;
+    w.platform.file_bytes(&file, None).await
+}
+
 async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
     fn walk(pages: &[RevisionPage], out: &mut Vec<String>) {
         for page in pages {
@@ -157,10 +162,10 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
     );
     assert_eq!(text(&w, &of, ids[1]).await, format!("Back to [start](/pages/{}).", ids[0]));
     let sealed = file.download_url.split('/').nth_back(1).expect("a sealed name");
-    assert_eq!(&w.platform.file_bytes(&draft.space, sealed).await.expect("read")[..], b"<svg/>");
+    assert_eq!(&bytes_of(&w, &draft.space, sealed).await.expect("read")[..], b"<svg/>");
     let other = space(&w).await;
-    w.platform.file_bytes(&other, sealed).await.refused(ErrorKind::NotFound);
-    w.platform.file_bytes(&draft.space, "aaaa").await.refused(ErrorKind::NotFound);
+    bytes_of(&w, &other, sealed).await.refused(ErrorKind::NotFound);
+    bytes_of(&w, &draft.space, "aaaa").await.refused(ErrorKind::NotFound);
 }
 
 #[tokio::test]
@@ -245,6 +250,20 @@ async fn pages_move_by_into_and_at() {
 }
 
 #[tokio::test]
+async fn a_condition_that_cannot_be_read_is_refused_with_its_place() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &space(&w).await).await;
+    let a = draft.insert("A", "").await;
+    let change = |condition: &str| json!([{ "operation": "update_page", "page": a, "condition": condition }]);
+    let error = draft.edit(change("visitor.claims.plan = 'pro'")).await.expect_err("an assignment");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("condition: character 21 is an assignment"), "{}", error.message());
+    for right in ["visitor.claims.plan == 'pro'", ""] {
+        draft.edit(change(right)).await.expect(right);
+    }
+}
+
+#[tokio::test]
 async fn files_are_listed_in_pages_of_one_revision() {
     let w = World::new().await;
     let draft = Draft::new(&w, &space(&w).await).await;
@@ -298,7 +317,7 @@ async fn a_file_by_url_comes_through_the_port() {
     assert_eq!(shown, [("p.svg", "image/svg+xml"), ("q.txt", "text/plain")], "what the user says goes first");
     for file in &files {
         let sealed = file.download_url.split('/').nth_back(1).expect("a sealed name");
-        assert_eq!(&w.platform.file_bytes(&draft.space, sealed).await.expect("read")[..], b"<svg/>");
+        assert_eq!(&bytes_of(&w, &draft.space, sealed).await.expect("read")[..], b"<svg/>");
     }
     w.check().await;
 }

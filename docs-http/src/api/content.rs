@@ -1,321 +1,386 @@
-//! Content as it is read: one implementation, mounted for spaces and for change requests.
+//! Content as it is read: each operation written once, mounted for spaces, change requests and revisions.
 
 use docs_core::{
     Platform,
-    model::{List, Pages, Revision, RevisionFile, RevisionPage},
+    model::{
+        ContentFormat, Document, List, Pages, ReusableContent, Revision, RevisionFile, RevisionPage,
+        RevisionSemanticChanges,
+    },
     platform::{ContentOf, Shown},
 };
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::{Answer, ApiError},
-    params::Query,
-    reply::Reply,
-};
+use crate::wire::{error::Answer, params::Query, reply::Reply};
 
 /// Operations of this noun.
-#[derive(Debug)]
-pub struct Content(pub(super) Platform);
+pub(super) type Content = (Live, OfRequest, OfRevision, Changes, Documents);
 
-/// How the content of a page is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Format {
-    /// A document tree.
-    Document,
-    /// Markdown.
-    Markdown,
+/// Operations of this noun, on a platform.
+pub(super) fn content(platform: &Platform) -> Content {
+    (
+        Live(platform.clone()),
+        OfRequest(platform.clone()),
+        OfRevision(platform.clone()),
+        Changes(platform.clone()),
+        Documents(platform.clone()),
+    )
 }
 
-fn live(space: &str) -> Answer<ContentOf> {
+pub(super) fn live(space: &str) -> Answer<ContentOf> {
     Ok(ContentOf::space(id(space, "space")?))
 }
 
-fn of_request(space: &str, request: &str) -> Answer<ContentOf> {
+pub(super) fn of_request(space: &str, request: &str) -> Answer<ContentOf> {
     Ok(ContentOf::request(id(space, "space")?, request))
 }
 
-fn shown(metadata: Query<bool>) -> Shown {
-    Shown { git: metadata.0.unwrap_or(true) }
+fn of_revision(space: &str, revision: &str) -> Answer<ContentOf> {
+    Ok(ContentOf::revision(id(space, "space")?, id(revision, "revision")?))
 }
 
-fn markdown_only(format: Query<Format>) -> Answer<()> {
-    match format.0 {
-        None | Some(Format::Markdown) => Ok(()),
-        Some(Format::Document) => Err(ApiError::invalid("format: this server answers `markdown` only")),
-    }
+fn shown(metadata: Query<bool>) -> Shown {
+    Shown { git: metadata.0.unwrap_or(true), ..Shown::default() }
 }
+
+fn written(metadata: Query<bool>, format: Query<ContentFormat>) -> Shown {
+    Shown { format: format.0.unwrap_or_default(), ..shown(metadata) }
+}
+
+/// Whether expressions are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+enum Evaluated {
+    /// They are.
+    #[serde(rename = "true")]
+    Yes,
+    /// They are answered as they were written.
+    #[serde(rename = "false")]
+    No,
+    /// Those that do not depend on the reader are.
+    #[serde(rename = "deterministic-only")]
+    Deterministic,
+}
+
+/// The version of the schema of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum DocumentSchema {
+    /// The current one.
+    Current,
+    /// The one to come.
+    Next,
+}
+
+/// Declares the operations that read content, at one place where it is mounted.
+///
+/// An invocation says where that is, which parameters lead there and to what content, and gives each operation its id
+/// and its name in the document.
+macro_rules! mount {
+    (
+        $(#[$doc:meta])*
+        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident),+) reads $content:expr;
+        $revision:tt $revision_title:tt;
+        $pages:tt $pages_title:tt;
+        $files:tt $files_title:tt;
+        $file:tt $file_title:tt;
+        $page:tt $page_title:tt;
+        $path:tt $path_title:tt;
+        $reusable:tt $reusable_title:tt;
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $Mount(Platform);
+
+        #[OpenApi(prefix_path = $prefix, tag = "Tag::Content")]
+        impl $Mount {
+            #[doc = $revision_title]
+            #[oai(path = "/", method = "get", operation_id = $revision)]
+            async fn revision(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                /// `false` leaves out what Git knows of pages and files.
+                metadata: Query<bool>,
+                /// Computed pages and contents are answered as they were written, whatever is asked.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<Revision>> {
+                Ok(Reply(self.0.get_revision(&auth.0, &$content, shown(metadata)).await?))
+            }
+
+            #[doc = $pages_title]
+            ///
+            /// As a tree, without their content.
+            #[oai(path = "/pages", method = "get", operation_id = $pages)]
+            async fn pages(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                /// `false` leaves out what Git knows of pages and files.
+                metadata: Query<bool>,
+                /// Computed pages and contents are answered as they were written, whatever is asked.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<Pages>> {
+                Ok(Reply(self.0.list_pages(&auth.0, &$content, shown(metadata)).await?))
+            }
+
+            #[doc = $files_title]
+            #[oai(path = "/files", method = "get", operation_id = $files)]
+            async fn files(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                /// The `next.page` of the page before.
+                #[oai(name = "page")]
+                cursor: Query<String>,
+                /// Most items of a page; 50 when absent.
+                limit: Query<Limit>,
+                /// `false` leaves out what Git knows of pages and files.
+                metadata: Query<bool>,
+                /// Nothing about files is computed, so nothing changes.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<List<RevisionFile>>> {
+                let which = page(cursor.0, limit.0);
+                Ok(Reply(self.0.list_files(&auth.0, &$content, shown(metadata), &which).await?.into()))
+            }
+
+            #[doc = $file_title]
+            #[oai(path = "/files/:fileId", method = "get", operation_id = $file)]
+            async fn file(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "fileId")] file: Path<String>,
+                /// `false` leaves out what Git knows of pages and files.
+                metadata: Query<bool>,
+                /// Nothing about files is computed, so nothing changes.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<RevisionFile>> {
+                let (of, file) = ($content, id(&file, "file")?);
+                Ok(Reply(self.0.get_file(&auth.0, &of, &file, shown(metadata)).await?))
+            }
+
+            #[doc = $page_title]
+            ///
+            /// With its content and the pages below it.
+            #[oai(path = "/page/:pageId", method = "get", operation_id = $page)]
+            async fn page(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "pageId")] page: Path<String>,
+                /// How the content is written; `markdown` when absent.
+                format: Query<ContentFormat>,
+                /// Accepted for clients that send it: expressions are answered as they were written.
+                #[oai(name = "evaluated")]
+                _evaluated: Query<Evaluated>,
+                /// `false` leaves out what Git knows of pages and files.
+                metadata: Query<bool>,
+                /// Computed pages and contents are answered as they were written, whatever is asked.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<RevisionPage>> {
+                let (of, page) = ($content, id(&page, "page")?);
+                Ok(Reply(self.0.get_page(&auth.0, &of, &page, written(metadata, format)).await?))
+            }
+
+            #[doc = $path_title]
+            ///
+            /// The path is that of the page, in any case; its slashes may be written as `%2F`.
+            #[oai(path = "/path/:pagePath", method = "get", operation_id = $path)]
+            async fn path(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "pagePath")] path: Path<String>,
+                /// How the content is written; `markdown` when absent.
+                format: Query<ContentFormat>,
+                /// Accepted for clients that send it: expressions are answered as they were written.
+                #[oai(name = "evaluated")]
+                _evaluated: Query<Evaluated>,
+                /// `false` leaves out what Git knows of pages and files.
+                metadata: Query<bool>,
+                /// Computed pages and contents are answered as they were written, whatever is asked.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<RevisionPage>> {
+                let how = written(metadata, format);
+                Ok(Reply(self.0.get_page_by_path(&auth.0, &$content, &path, how).await?))
+            }
+
+            #[doc = $reusable_title]
+            #[oai(path = "/reusable-contents/:reusableContentId", method = "get", operation_id = $reusable)]
+            async fn reusable_content(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "reusableContentId")] reusable: Path<String>,
+                /// `false` leaves out what Git knows of it.
+                metadata: Query<bool>,
+                /// A computed content is answered as it was written, whatever is asked.
+                #[oai(name = "computed")]
+                _computed: Query<bool>,
+            ) -> Answer<Reply<ReusableContent>> {
+                let (of, reusable) = ($content, id(&reusable, "reusable content")?);
+                Ok(Reply(self.0.get_reusable_content(&auth.0, &of, &reusable, shown(metadata)).await?))
+            }
+        }
+    };
+}
+
+mount! {
+    /// The live content of a space.
+    Live at "/spaces/:spaceId/content" with ("spaceId" as space) reads live(&space)?;
+    "getCurrentRevision" "Get the latest revision of a space";
+    "listPages" "List the pages of a space";
+    "listFiles" "List the files of a space";
+    "getFileById" "Get a file of a space";
+    "getPageById" "Get a page of a space";
+    "getPageByPath" "Get a page of a space by its path";
+    "getReusableContentById" "Get a reusable content of a space";
+}
+
+mount! {
+    /// The content of a change request.
+    OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId/content"
+        with ("spaceId" as space, "changeRequestId" as request) reads of_request(&space, &request)?;
+    "getRevisionOfChangeRequestById" "Get the latest revision of a change request";
+    "listPagesInChangeRequest" "List the pages of a change request";
+    "listFilesInChangeRequestById" "List the files of a change request";
+    "getFileInChangeRequestById" "Get a file of a change request";
+    "getPageInChangeRequestById" "Get a page of a change request";
+    "getPageInChangeRequestByPath" "Get a page of a change request by its path";
+    "getReusableContentInChangeRequestById" "Get a reusable content of a change request";
+}
+
+mount! {
+    /// The content of any revision of a space or of its change requests.
+    OfRevision at "/spaces/:spaceId/revisions/:revisionId"
+        with ("spaceId" as space, "revisionId" as revision) reads of_revision(&space, &revision)?;
+    "getRevisionById" "Get a revision";
+    "listPagesInRevisionById" "List the pages of a revision";
+    "listFilesInRevisionById" "List the files of a revision";
+    "getFileInRevisionById" "Get a file of a revision";
+    "getPageInRevisionById" "Get a page of a revision";
+    "getPageInRevisionByPath" "Get a page of a revision by its path";
+    "getReusableContentInRevisionById" "Get a reusable content of a revision";
+}
+
+/// What changed.
+#[derive(Debug)]
+pub struct Changes(Platform);
 
 #[OpenApi(tag = "Tag::Content")]
-impl Content {
-    /// Get the latest revision of a space
-    #[oai(path = "/spaces/:spaceId/content", method = "get", operation_id = "getCurrentRevision")]
-    async fn revision(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<Revision>> {
-        Ok(Reply(self.0.get_revision(&auth.0, &live(&space)?, shown(metadata)).await?))
-    }
-
-    /// List the pages of a space
+impl Changes {
+    /// List the changes of a change request
     ///
-    /// As a tree, without their content.
-    #[oai(path = "/spaces/:spaceId/content/pages", method = "get", operation_id = "listPages")]
-    async fn pages(
+    /// Against the revision of the space that it is based on.
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/changes",
+        method = "get",
+        operation_id = "getChangeRequestChanges"
+    )]
+    async fn of_request(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<Pages>> {
-        Ok(Reply(self.0.list_pages(&auth.0, &live(&space)?, shown(metadata)).await?))
-    }
-
-    /// List the files of a space
-    #[oai(path = "/spaces/:spaceId/content/files", method = "get", operation_id = "listFiles")]
-    async fn files(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        /// Most changes to answer; 10 when absent.
         limit: Query<Limit>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<List<RevisionFile>>> {
-        let list =
-            self.0.list_files(&auth.0, &live(&space)?, shown(metadata), &page(cursor.0, limit.0)).await?;
-        Ok(Reply(list.into()))
+    ) -> Answer<Reply<RevisionSemanticChanges>> {
+        let limit = limit.0.map(|limit| limit.0);
+        Ok(Reply(self.0.list_changes(&auth.0, &of_request(&space, &request)?, limit).await?))
     }
 
-    /// Get a file of a space
-    #[oai(path = "/spaces/:spaceId/content/files/:fileId", method = "get", operation_id = "getFileById")]
-    async fn file(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "fileId")] file: Path<String>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<RevisionFile>> {
-        let file = id(&file, "file")?;
-        Ok(Reply(self.0.get_file(&auth.0, &live(&space)?, &file, shown(metadata)).await?))
-    }
-
-    /// Get a page of a space
+    /// List the changes of a revision
     ///
-    /// With its Markdown and the pages below it.
-    #[oai(path = "/spaces/:spaceId/content/page/:pageId", method = "get", operation_id = "getPageById")]
-    async fn page(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "pageId")] page: Path<String>,
-        /// Only `markdown` is answered.
-        format: Query<Format>,
-        /// Accepted for clients that send it: expressions are answered as they were written.
-        #[oai(name = "evaluated")]
-        _evaluated: Query<bool>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<RevisionPage>> {
-        markdown_only(format)?;
-        let page = id(&page, "page")?;
-        Ok(Reply(self.0.get_page(&auth.0, &live(&space)?, &page, shown(metadata)).await?))
-    }
-
-    /// Get a page of a space by its path
-    #[oai(path = "/spaces/:spaceId/content/path/:pagePath", method = "get", operation_id = "getPageByPath")]
-    async fn path(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "pagePath")] path: Path<String>,
-        /// Only `markdown` is answered.
-        format: Query<Format>,
-        /// Accepted for clients that send it: expressions are answered as they were written.
-        #[oai(name = "evaluated")]
-        _evaluated: Query<bool>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<RevisionPage>> {
-        markdown_only(format)?;
-        Ok(Reply(self.0.get_page_by_path(&auth.0, &live(&space)?, &path, shown(metadata)).await?))
-    }
-
-    /// Get the latest revision of a change request
+    /// Against the revision it was made from: of a merge that of the space, of an update that of the change request.
     #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/content",
+        path = "/spaces/:spaceId/revisions/:revisionId/changes",
         method = "get",
-        operation_id = "getRevisionOfChangeRequestById"
+        operation_id = "getRevisionSemanticChanges"
     )]
-    async fn request_revision(
+    async fn of_revision(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
+        #[oai(name = "revisionId")] revision: Path<String>,
+        /// Changes tell nothing of what Git knows, so nothing changes.
+        #[oai(name = "metadata")]
+        _metadata: Query<bool>,
+        /// Computed pages are compared as they were written, whatever is asked.
         #[oai(name = "computed")]
         _computed: Query<bool>,
-    ) -> Answer<Reply<Revision>> {
-        Ok(Reply(self.0.get_revision(&auth.0, &of_request(&space, &request)?, shown(metadata)).await?))
-    }
-
-    /// List the pages of a change request
-    ///
-    /// As a tree, without their content.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/pages",
-        method = "get",
-        operation_id = "listPagesInChangeRequest"
-    )]
-    async fn request_pages(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<Pages>> {
-        Ok(Reply(self.0.list_pages(&auth.0, &of_request(&space, &request)?, shown(metadata)).await?))
-    }
-
-    /// List the files of a change request
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files",
-        method = "get",
-        operation_id = "listFilesInChangeRequestById"
-    )]
-    async fn request_files(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
+        /// Most changes to answer; 10 when absent.
         limit: Query<Limit>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<List<RevisionFile>>> {
-        let list = self
-            .0
-            .list_files(&auth.0, &of_request(&space, &request)?, shown(metadata), &page(cursor.0, limit.0))
-            .await?;
-        Ok(Reply(list.into()))
+    ) -> Answer<Reply<RevisionSemanticChanges>> {
+        let limit = limit.0.map(|limit| limit.0);
+        Ok(Reply(self.0.list_changes(&auth.0, &of_revision(&space, &revision)?, limit).await?))
     }
+}
 
-    /// Get a file of a change request
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files/:fileId",
-        method = "get",
-        operation_id = "getFileInChangeRequestById"
-    )]
-    async fn request_file(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "fileId")] file: Path<String>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<RevisionFile>> {
-        let file = id(&file, "file")?;
-        Ok(Reply(self.0.get_file(&auth.0, &of_request(&space, &request)?, &file, shown(metadata)).await?))
-    }
+/// The content of pages and reusable contents as documents.
+#[derive(Debug)]
+pub struct Documents(Platform);
 
-    /// Get a page of a change request
+#[OpenApi(tag = "Tag::Content")]
+impl Documents {
+    /// Get a document
     ///
-    /// With its Markdown and the pages below it.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId",
-        method = "get",
-        operation_id = "getPageInChangeRequestById"
-    )]
-    async fn request_page(
+    /// By the id that a page or a reusable content tells. What an id stands for never changes.
+    #[oai(path = "/spaces/:spaceId/documents/:documentId", method = "get", operation_id = "getDocumentById")]
+    async fn document(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "pageId")] page: Path<String>,
-        /// Only `markdown` is answered.
-        format: Query<Format>,
-        /// Accepted for clients that send it: expressions are answered as they were written.
-        #[oai(name = "evaluated")]
-        _evaluated: Query<bool>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<RevisionPage>> {
-        markdown_only(format)?;
-        let page = id(&page, "page")?;
-        Ok(Reply(self.0.get_page(&auth.0, &of_request(&space, &request)?, &page, shown(metadata)).await?))
+        #[oai(name = "documentId")] document: Path<String>,
+        /// Accepted for clients that send it: both are the same here.
+        #[oai(name = "schema")]
+        _schema: Query<DocumentSchema>,
+    ) -> Answer<Reply<Document>> {
+        Ok(Reply(self.0.get_document(&auth.0, &id(&space, "space")?, &document).await?))
     }
 
-    /// Get a page of a change request by its path
+    /// Get the document of a page of a revision
     #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/path/:pagePath",
+        path = "/spaces/:spaceId/revisions/:revisionId/page/:pageId/document",
         method = "get",
-        operation_id = "getPageInChangeRequestByPath"
+        operation_id = "getPageDocumentInRevisionById"
     )]
-    async fn request_path(
+    async fn page_document(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "pagePath")] path: Path<String>,
-        /// Only `markdown` is answered.
-        format: Query<Format>,
+        #[oai(name = "revisionId")] revision: Path<String>,
+        #[oai(name = "pageId")] page: Path<String>,
         /// Accepted for clients that send it: expressions are answered as they were written.
         #[oai(name = "evaluated")]
-        _evaluated: Query<bool>,
-        /// `false` leaves out what Git knows of pages and files.
-        metadata: Query<bool>,
-        /// Accepted for clients that send it: this server computes no content, so nothing changes.
-        #[oai(name = "computed")]
-        _computed: Query<bool>,
-    ) -> Answer<Reply<RevisionPage>> {
-        markdown_only(format)?;
-        Ok(Reply(
-            self.0.get_page_by_path(&auth.0, &of_request(&space, &request)?, &path, shown(metadata)).await?,
-        ))
+        _evaluated: Query<Evaluated>,
+    ) -> Answer<Reply<Document>> {
+        let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
+        Ok(Reply(self.0.get_page_document(&auth.0, &of, &page).await?))
+    }
+
+    /// Get the document of a reusable content of a revision
+    #[oai(
+        path = "/spaces/:spaceId/revisions/:revisionId/reusable-contents/:reusableContentId/document",
+        method = "get",
+        operation_id = "getReusableContentDocumentInRevisionById"
+    )]
+    async fn reusable_document(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "revisionId")] revision: Path<String>,
+        #[oai(name = "reusableContentId")] reusable: Path<String>,
+        /// Accepted for clients that send it: expressions are answered as they were written.
+        #[oai(name = "evaluated")]
+        _evaluated: Query<Evaluated>,
+    ) -> Answer<Reply<Document>> {
+        let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
+        Ok(Reply(self.0.get_reusable_document(&auth.0, &of, &reusable).await?))
     }
 }

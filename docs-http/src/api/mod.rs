@@ -3,10 +3,13 @@
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
 mod change_requests;
+mod comments;
 mod content;
 mod git;
+mod links;
 mod orgs;
 mod pdf;
+mod reviews;
 mod sites;
 mod spaces;
 mod users;
@@ -29,7 +32,10 @@ pub type Api = (
     orgs::Orgs,
     spaces::Spaces,
     content::Content,
+    links::Links,
     change_requests::ChangeRequests,
+    reviews::Reviews,
+    comments::Comments,
     git::Git,
     pdf::Pdf,
     sites::Sites,
@@ -41,8 +47,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
         users::Users(platform.clone()),
         orgs::Orgs(platform.clone()),
         spaces::Spaces(platform.clone()),
-        content::Content(platform.clone()),
+        content::content(platform),
+        links::Links(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
+        reviews::Reviews(platform.clone()),
+        comments::Comments(platform.clone()),
         git::Git(platform.clone()),
         pdf::Pdf(platform.clone()),
         sites::Sites(platform.clone()),
@@ -58,10 +67,12 @@ enum Tag {
     Organizations,
     /// Containers of pages and files.
     Spaces,
-    /// Pages and files, live or in a change request.
+    /// Pages and files, live, in a change request or in any revision.
     Content,
     /// Changes in the making.
     ChangeRequests,
+    /// What people say of content.
+    Comments,
     /// Import of repositories.
     Git,
     /// Spaces published to an audience.

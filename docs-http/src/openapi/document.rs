@@ -93,8 +93,8 @@ pub(super) fn positional(path: &str) -> String {
 /// The path of a page is the one parameter that may hold slashes: it takes the rest of the request's path, so that it
 /// can be written as readers see it, or with `%2F`.
 pub(super) fn open_ended(path: &str) -> String {
-    match path.rsplit_once("/content/path/:") {
-        Some((before, name)) if !name.contains('/') => format!("{before}/content/path/*{name}"),
+    match path.rsplit_once("/path/:") {
+        Some((before, name)) if !name.contains('/') => format!("{before}/path/*{name}"),
         _ => path.to_owned(),
     }
 }

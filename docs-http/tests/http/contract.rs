@@ -1,4 +1,8 @@
 //! Every answer that a test gets is held against what the document declares for its operation and status.
+//!
+//! With `DOCS_TEST_CONTRACT` naming the file of another OpenAPI document, such as the one that a client was made from,
+//! every answer is held against that one as well: its operations and statuses have to be declared there when the path
+//! is, and the bodies have to fit; they may hold more than it knows.
 
 use std::{
     collections::HashMap,
@@ -10,10 +14,20 @@ use serde_json::{Map, Value, json};
 
 /// The document, with the schemas that were asked for so far.
 pub(crate) struct Contract {
+    fields: Fields,
     /// Its schemas, as JSON Schema.
     components: Value,
     operations: Vec<Operation>,
     validators: Mutex<HashMap<(String, u16), Arc<Validator>>>,
+}
+
+/// Which fields an object may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fields {
+    /// Those that are declared.
+    Declared,
+    /// Others as well, as clients have to bear.
+    Any,
 }
 
 /// An operation of the document.
@@ -29,11 +43,33 @@ impl Contract {
     /// The contract of the platform: all servers have the same.
     pub(crate) fn of(document: &Value) -> &'static Self {
         static CONTRACT: OnceLock<Contract> = OnceLock::new();
-        CONTRACT.get_or_init(|| Self {
-            components: components(document),
+        CONTRACT.get_or_init(|| Self::new(document, Fields::Declared))
+    }
+
+    /// The document of somebody else, where there is one.
+    pub(crate) fn of_others() -> Option<&'static Self> {
+        static CONTRACT: OnceLock<Option<Contract>> = OnceLock::new();
+        let read = || {
+            let file = std::env::var_os("DOCS_TEST_CONTRACT")?;
+            let text = std::fs::read(file).expect("the file that DOCS_TEST_CONTRACT names");
+            Some(Self::new(&serde_json::from_slice(&text).expect("an OpenAPI document"), Fields::Any))
+        };
+        CONTRACT.get_or_init(read).as_ref()
+    }
+
+    fn new(document: &Value, fields: Fields) -> Self {
+        Self {
+            fields,
+            components: components(document, fields),
             operations: operations(document),
             validators: Mutex::default(),
-        })
+        }
+    }
+
+    /// How an answer differs from what the document declares; an error need not be declared.
+    pub(crate) fn differences(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
+        let declared = operation.responses[status.to_string()].is_object();
+        if status >= 400 && !declared { Vec::new() } else { self.faults(operation, status, body) }
     }
 
     pub(crate) fn operations(&self) -> &[Operation] {
@@ -80,7 +116,7 @@ impl Contract {
     fn validator(&self, id: &str, status: u16, schema: &Value) -> Arc<Validator> {
         let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.entry((id.to_owned(), status)).or_insert_with(|| {
-            let mut schema = whole(schema);
+            let mut schema = whole(schema, self.fields);
             schema["components"] = self.components.clone();
             Arc::new(jsonschema::draft202012::new(&schema).expect("a schema"))
         });
@@ -88,10 +124,10 @@ impl Contract {
     }
 }
 
-fn components(document: &Value) -> Value {
+fn components(document: &Value, fields: Fields) -> Value {
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     let schemas: Map<String, Value> =
-        schemas.iter().map(|(name, schema)| (name.clone(), json_schema(schema))).collect();
+        schemas.iter().map(|(name, schema)| (name.clone(), json_schema(schema, fields))).collect();
     json!({ "schemas": schemas })
 }
 
@@ -110,11 +146,11 @@ fn operations(document: &Value) -> Vec<Operation> {
 
 /// A schema of OpenAPI 3.0 as JSON Schema, where `nullable` is no word.
 ///
-/// It is also made strict: an object has the fields that are declared, and no other.
-fn json_schema(schema: &Value) -> Value {
+/// Where only declared fields are allowed it is also made strict.
+fn json_schema(schema: &Value, allowed: Fields) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
     let mut converted: Map<String, Value> =
-        fields.iter().map(|(key, value)| (key.clone(), part(key, value))).collect();
+        fields.iter().map(|(key, value)| (key.clone(), part(key, value, allowed))).collect();
     match converted.remove("nullable") {
         Some(Value::Bool(true)) => json!({ "anyOf": [converted, { "type": "null" }] }),
         _ => converted.into(),
@@ -122,21 +158,24 @@ fn json_schema(schema: &Value) -> Value {
 }
 
 /// What a schema says under a key.
-fn part(key: &str, value: &Value) -> Value {
+fn part(key: &str, value: &Value, allowed: Fields) -> Value {
     match (key, value) {
         ("properties", Value::Object(fields)) => {
-            fields.iter().map(|(name, schema)| (name.clone(), whole(schema))).collect()
+            fields.iter().map(|(name, schema)| (name.clone(), whole(schema, allowed))).collect()
         }
-        ("items" | "additionalProperties", schema) => whole(schema),
-        ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => schemas.iter().map(json_schema).collect(),
+        ("items" | "additionalProperties", schema) => whole(schema, allowed),
+        ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => {
+            schemas.iter().map(|schema| json_schema(schema, allowed)).collect()
+        }
         _ => value.clone(),
     }
 }
 
 /// The schema of a whole value, as opposed to one of several that describe it together.
-fn whole(schema: &Value) -> Value {
-    let mut converted = json_schema(schema);
-    if let Some(fields) = converted.as_object_mut()
+fn whole(schema: &Value, allowed: Fields) -> Value {
+    let mut converted = json_schema(schema, allowed);
+    if allowed == Fields::Declared
+        && let Some(fields) = converted.as_object_mut()
         && ["$ref", "allOf", "oneOf", "anyOf", "properties"].iter().any(|word| fields.contains_key(*word))
     {
         fields.insert("unevaluatedProperties".to_owned(), false.into());
@@ -150,7 +189,7 @@ fn a_nullable_schema_takes_null_and_no_other_does() {
         "a": { "type": "string", "nullable": true },
         "b": { "type": "string" },
     } });
-    let validator = jsonschema::draft202012::new(&json_schema(&schema)).expect("a schema");
+    let validator = jsonschema::draft202012::new(&json_schema(&schema, Fields::Declared)).expect("a schema");
     assert!(validator.is_valid(&json!({ "a": null })));
     assert!(validator.is_valid(&json!({ "a": "x", "b": "y" })));
     assert!(!validator.is_valid(&json!({ "a": "x", "b": null })));

@@ -100,10 +100,16 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     ]
 }
 
-fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
+fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> {
     let requests = || ("POST", format!("/v1/spaces/{space}/change-requests"));
     let this = || ("PATCH", request.to_owned());
     let import = || ("POST", format!("/v1/spaces/{space}/git/import"));
+    let comments = || ("POST", format!("{request}/comments"));
+    let ask = || ("POST", format!("{request}/requested-reviewers"));
+    let block = {
+        let page = page.to_owned();
+        move |text: &str| json!({ "page": page, "node": text, "body": { "markdown": "Why?" } })
+    };
     let set = |name: &'static str| {
         let page = page.to_owned();
         move |text: &str| json!({ "operation": "update_page", "page": page, name: text })
@@ -131,13 +137,16 @@ fn of_content(space: &str, request: &str, page: &str) -> Vec<Field> {
         content("changes[0].title", request, (1, 1000), Text::Any, new("title")),
         content("changes[0].slug", request, (0, 100), Text::Plain, set("slug")),
         content("changes[0].description", request, (0, 1000), Text::Any, set("description")),
-        content("changes[0].condition", request, (0, 1024), Text::Any, set("condition")),
+        content("changes[0].condition", request, (0, 1024), Text::Plain, set("condition")),
         content("changes[0].emoji", request, (1, 50), Text::Any, set("emoji")),
         content("changes[0].icon", request, (1, 50), Text::Plain, set("icon")),
         content("changes[0].ref", request, (1, 256), Text::After("ref-"), new("ref")),
         content("changes[0].files[0].name", request, (1, 256), Text::Any, file("name")),
         content("changes[0].files[0].contentType", request, (3, 255), Text::After("a/"), file("contentType")),
         content("changes[0].files[0].ref", request, (1, 256), Text::After("ref-"), file("ref")),
+        field("subject", ask(), (0, 100), Text::Any, move |t| json!({ "users": [me], "subject": t })),
+        field("node", comments(), (1, 128), Text::Any, block),
+        field("body.markdown", comments(), (1, 20_000), Text::Any, |t| json!({ "body": { "markdown": t } })),
         field("url", import(), (9, 2048), Text::After("https://x/"), git("url")),
         field("ref", import(), (6, 1024), Text::After("refs/heads/"), git("ref")),
         field("repoCacheID", import(), (0, 512), Text::After("a/"), git("repoCacheID")),
@@ -201,7 +210,8 @@ proptest! {
             for field in of_people_and_sites(&s, &space, &site) {
                 hold(&field, &s, &letters, (inside, beyond)).await;
             }
-            for field in of_content(&space, &request, &page) {
+            let me = id(&s.get("/v1/user").await);
+            for field in of_content(&space, &request, &page, me) {
                 hold(&field, &s, &letters, (inside, beyond)).await;
             }
             s.check().await;
@@ -358,22 +368,50 @@ async fn the_spaces_of_a_new_site_are_a_list_or_one_of_two_words() {
     s.invalid("PATCH", &org, json!({ "emailDomains": domains }), "emailDomains: must be at most 100").await;
 }
 
-/// All lists of the platform, filled with one item at least.
+/// All lists of the platform, filled with one item; those of links with two.
 async fn lists(s: &Server) -> Vec<String> {
-    let (space, request, _) = work(s).await;
+    let (space, request, page) = work(s).await;
     let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [files] })).await;
+    let file = id(&s.get(&format!("{request}/content/files")).await["items"][0]);
+    let text = format!("![file](/files/{file}) [page](/pages/{page})");
+    let linking = json!({ "operation": "insert_page", "title": "B", "document": { "markdown": text } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [linking] })).await;
+    let linking = id(&s.get(&format!("{request}/content/pages")).await["pages"][1]);
+    s.post(&format!("{request}/reviews"), 201, json!({ "status": "approved" })).await;
+    let users = json!({ "users": [id(&s.get("/v1/user").await)] });
+    s.post(&format!("{request}/requested-reviewers"), 200, users).await;
     s.post(&format!("{request}/merge"), 200, json!({})).await;
     let site = s.site("Docs", &[&space]).await;
-    vec![
+    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
+    let mut lists = vec![
         "/v1/orgs".to_owned(),
+        format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("/v1/orgs/{}/spaces", s.org),
         format!("/v1/orgs/{}/sites", s.org),
         format!("{site}/site-spaces"),
         format!("/v1/spaces/{space}/change-requests"),
         format!("/v1/spaces/{space}/content/files"),
         format!("{request}/content/files"),
-    ]
+        format!("/v1/spaces/{space}/links"),
+        format!("{request}/links"),
+        format!("/v1/spaces/{space}/content/page/{linking}/links"),
+        format!("{request}/content/page/{linking}/links"),
+        format!("/v1/spaces/{space}/content/page/{page}/backlinks"),
+        format!("{request}/content/page/{page}/backlinks"),
+        format!("/v1/spaces/{space}/content/files/{file}/backlinks"),
+        format!("{request}/content/files/{file}/backlinks"),
+    ];
+    lists.extend(["reviews", "requested-reviewers"].map(|list| format!("{request}/{list}")));
+    for base in [format!("/v1/spaces/{space}"), request] {
+        let body = json!({ "body": { "markdown": "Why?" } });
+        let comments = format!("{base}/comments");
+        let comment = id(&s.post(&comments, 200, body.clone()).await.body);
+        let replies = format!("{comments}/{comment}/replies");
+        s.post(&replies, 200, body).await;
+        lists.extend([comments, replies, format!("{base}/commenters")]);
+    }
+    lists
 }
 
 #[tokio::test]
@@ -381,19 +419,24 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
     let s = Server::new().await;
     let lists = lists(&s).await;
     let declared = s.document["paths"].as_object().expect("paths").values();
-    let limited = declared.filter(|ops| ops["get"]["parameters"].to_string().contains("\"limit\""));
+    let limited = declared.filter(|ops| {
+        let parameters = ops["get"]["parameters"].to_string();
+        parameters.contains("\"limit\"") && parameters.contains("\"name\":\"page\"")
+    });
     assert_eq!(lists.len(), limited.count(), "every list is here");
     for list in lists {
         let all = s.get(&format!("{list}?limit=1000")).await;
-        assert_eq!(all["items"].as_array().expect("items").len(), 1, "{list}");
+        let n = if list.ends_with("/links") { 2 } else { 1 };
+        assert_eq!(all["items"].as_array().expect("items").len(), n, "{list}");
         assert_eq!(s.get(&list).await, all, "{list}");
-        assert_eq!(s.get(&format!("{list}?limit=1")).await, all, "{list}");
+        assert_eq!(s.get(&format!("{list}?limit={n}")).await, all, "{list}");
         let none = s.get(&format!("{list}?limit=0")).await;
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
-        // The spaces of a site are counted at the site.
-        assert!(all["count"] == 1 || list.ends_with("/site-spaces"), "{list}: {all}");
+        // The spaces of a site are counted at the site, and nobody counts who commented.
+        let uncounted = list.ends_with("/site-spaces") || list.ends_with("/commenters");
+        assert!(all["count"] == n || uncounted, "{list}: {all}");
         for wrong in ["1001", "4294967296", "-1", "1.5", "abc", "", "%00", "0x1", "1&limit=2"] {
             let path = format!("{list}?limit={wrong}");
             let answer = s.ask("GET", &path, &s.admin, None).await;
@@ -417,6 +460,8 @@ async fn a_filter_of_a_list_is_checked_with_its_limit() {
         (format!("{sites}?space=not%20an%20id&limit=1001"), "limit: "),
         (format!("{sites}?space=not%20an%20id&page=x"), "page: "),
         (format!("{requests}?status=resolved"), "status: "),
+        (format!("/v1/spaces/{space}/links?status=fine"), "status: "),
+        (format!("/v1/spaces/{space}/links?status=inApp"), "status: "),
         (format!("{requests}?contributor=not%20an%20id&limit=1001"), "limit: "),
         (format!("{requests}?creator=not%20an%20id&page=x"), "page: "),
         (format!("{requests}?contributor=not%20an%20id&page=x"), "page: "),

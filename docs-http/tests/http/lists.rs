@@ -66,10 +66,38 @@ async fn filled() -> (Server, Vec<String>) {
     s.post(&format!("{request}/content"), 200, change.clone()).await;
     s.post(&format!("{other}/content"), 200, change).await;
     s.post(&format!("{other}/merge"), 200, json!({})).await;
+    let page = json!({ "changes": [{ "operation": "insert_page", "document": {} }] });
+    s.post(&format!("{request}/content"), 200, page).await;
+    let page = id(&s.get(&format!("{request}/content/pages")).await["pages"][0]);
+    let comments = format!("{request}/comments");
+    let mut comment = String::new();
+    for n in 0..14 {
+        let new = json!({ "page": page, "body": { "markdown": "Why?" } });
+        comment = id(&s.post(&comments, 200, new).await.body);
+        let (said, resolved) = (json!({ "body": { "markdown": "So." } }), json!({ "resolved": n % 2 == 0 }));
+        s.post(&format!("{comments}/{}/replies", comment), 200, said).await;
+        s.ask("PUT", &format!("{comments}/{comment}"), &s.admin, Some(resolved)).await.is(200, "resolved");
+        s.post(&format!("{request}/reviews"), 201, json!({ "status": "approved" })).await;
+    }
+    for _ in 0..7 {
+        s.post(&format!("{comments}/{comment}/replies"), 200, json!({ "body": { "markdown": "So." } })).await;
+    }
     let org = format!("/v1/orgs/{}", s.org);
     let requests = format!("/v1/spaces/{space}/change-requests");
+    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
     let lists = vec![
+        comments.clone(),
+        format!("{comments}?order=asc"),
+        format!("{comments}?status=open"),
+        format!("{comments}?status=resolved&order=asc"),
+        format!("{comments}?targetPage={page}"),
+        format!("{comments}?targetPage={page}&status=open"),
+        format!("{comments}?authors={me}"),
+        format!("{comments}?authors={me}&authors=nobody"),
+        format!("{comments}/{comment}/replies"),
+        format!("{request}/reviews"),
         "/v1/orgs".to_owned(),
+        format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("{org}/spaces"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),

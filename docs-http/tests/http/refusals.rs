@@ -20,13 +20,16 @@ struct Op {
 struct World {
     s: Server,
     names: BTreeMap<&'static str, String>,
+    /// What is called something else below a change request than below its space.
+    names_in_request: BTreeMap<&'static str, String>,
 }
 
 impl World {
     async fn new() -> Self {
         let s = Server::new().await;
         let space = s.space().await;
-        s.repository.put("README.md", "# Start\n");
+        s.repository.put("README.md", "# Start\n\nHello.\n");
+        s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the gap.\n");
         s.repository.put("a.svg", "<svg/>");
         let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
         s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
@@ -54,8 +57,13 @@ impl World {
             ("pageId", id(&content["pages"][0])),
             ("pagePath", content["pages"][0]["path"].as_str().expect("a path").to_owned()),
             ("fileId", id(&content["files"][0])),
+            ("userId", id(&s.get("/v1/user").await)),
+            ("revisionId", id(&content)),
+            ("reusableContentId", id(&content["reusableContents"][0])),
+            ("documentId", content["pages"][0]["documentId"].as_str().expect("an id").to_owned()),
         ]);
-        Self { s, names }
+        let (names, names_in_request) = discussed(&s, names).await;
+        Self { s, names, names_in_request }
     }
 
     fn ops(&self) -> Vec<Op> {
@@ -82,6 +90,25 @@ impl World {
                 { "operation": "delete_page", "page": self.names["pageId"] },
             ] }),
             "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
+            "postCommentInSpace" | "postCommentInChangeRequest" => {
+                json!({ "page": self.names["pageId"], "node": "key", "body": { "markdown": "Why?" } })
+            }
+            "updateCommentInSpace" | "updateCommentInChangeRequest" => json!({
+                "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍"],
+                "removedReactions": ["👎"],
+            }),
+            "postCommentReplyInSpace" | "postCommentReplyInChangeRequest" => {
+                json!({ "body": { "markdown": "So." } })
+            }
+            "updateCommentReplyInSpace" | "updateCommentReplyInChangeRequest" => json!({
+                "body": { "markdown": "Thus." }, "addedReactions": ["👍"], "removedReactions": ["👎"],
+            }),
+            "submitChangeRequestReview" => {
+                json!({ "status": "approved", "comment": { "markdown": "Fine." } })
+            }
+            "requestReviewersForChangeRequest" => {
+                json!({ "users": [self.names["userId"]], "subject": "Read this" })
+            }
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "addSpaceToSite" => json!({ "spaceId": self.names["spaceId"] }),
@@ -100,7 +127,12 @@ impl World {
             path.push('/');
             match name_of(part) {
                 None => path.push_str(part),
-                Some(name) => path.push_str(&other(name).unwrap_or_else(|| self.name(name).to_owned())),
+                Some(name) => {
+                    let in_request = self.names_in_request.get(name);
+                    let known = in_request.filter(|_| op.template.contains("{changeRequestId}"));
+                    let known = known.map_or_else(|| self.name(name), String::as_str);
+                    path.push_str(&other(name).unwrap_or_else(|| known.to_owned()));
+                }
             }
         }
         path
@@ -114,6 +146,25 @@ impl World {
         let body = op.body.as_ref().map(|body| ("application/json", body.to_string()));
         self.s.send(&op.method, path, authorization, body).await
     }
+}
+
+/// Says something in the space and in its change request, and asks for a review: the names that come of it.
+async fn discussed(
+    s: &Server,
+    mut names: BTreeMap<&'static str, String>,
+) -> (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>) {
+    let space = format!("/v1/spaces/{}", names["spaceId"]);
+    let request = format!("{space}/change-requests/{}", names["changeRequestId"]);
+    s.post(&format!("{request}/requested-reviewers"), 200, json!({ "users": [names["userId"]] })).await;
+    let mut in_request = BTreeMap::new();
+    for (names, base) in [(&mut names, space), (&mut in_request, request)] {
+        let comments = format!("{base}/comments");
+        let comment = id(&s.post(&comments, 200, json!({ "body": { "markdown": "Why?" } })).await.body);
+        let replies = format!("{comments}/{comment}/replies");
+        let reply = id(&s.post(&replies, 200, json!({ "body": { "markdown": "So." } })).await.body);
+        names.extend([("commentId", comment), ("commentReplyId", reply)]);
+    }
+    (names, in_request)
 }
 
 /// The name of a parameter, when this part of a path is one.

@@ -159,9 +159,20 @@ impl Server {
         let contract = Contract::of(&self.document);
         if let Some(operation) = contract.operation(name, path) {
             contract.check(operation, status, &body);
+            self.check_with_others(name, path, status, &body);
             self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.id.clone());
         }
         Answer { status, headers, body }
+    }
+
+    #[track_caller]
+    fn check_with_others(&self, name: &str, path: &str, status: u16, body: &Value) {
+        let others = Contract::of_others();
+        let Some((contract, operation)) = others.and_then(|c| Some((c, c.operation(name, path)?))) else {
+            return;
+        };
+        let faults = contract.differences(operation, status, body);
+        assert!(faults.is_empty(), "{} {status} of the other document: {faults:#?}\n{body:#}", operation.id);
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {

@@ -83,6 +83,34 @@ const REQUEST: &[&str] = &[
     "urls.app",
     "urls.location",
 ];
+const COMMENT: &[&str] = &[
+    "object",
+    "id",
+    "postedBy.displayName",
+    "postedAt",
+    "reactions",
+    "replies",
+    "body.markdown",
+    "target.space",
+    "target.revision",
+    "urls.location",
+    "permissions.view",
+    "permissions.edit",
+    "permissions.reply",
+    "permissions.delete",
+    "status",
+];
+const MEMBER: &[&str] = &[
+    "items[].object",
+    "items[].id",
+    "items[].role",
+    "items[].user.displayName",
+    "items[].disabled",
+    "items[].joinedAt",
+    "items[].sso",
+    "items[].spaces",
+    "items[].teams",
+];
 const SITE: &[&str] = &[
     "object",
     "id",
@@ -167,6 +195,9 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     repository(&s, &space).await;
     change_requests(&s, &space).await;
     content(&s, &space).await;
+    links(&s, &space).await;
+    discussion(&s, &space).await;
+    reviews(&s, &space).await;
     sites(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
@@ -229,6 +260,7 @@ async fn repository(s: &Server, space: &str) {
     s.repository.put("README.md", "---\nicon: star\ndescription: Hello\n---\n\n# Start\n\n[a](a.svg)\n");
     s.repository.put("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"2\" height=\"1\"/>");
     s.repository.put("part/one.md", "# One\n");
+    s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the gap.\n");
     let summary = "# Summary\n\n* [Start](README.md)\n* [Away](https://away.example/)\n\n## Part\n\n* [One](part/one.md)\n";
     s.repository.put("SUMMARY.md", summary);
     let path = format!("/v1/spaces/{space}");
@@ -288,8 +320,12 @@ async fn change_requests(s: &Server, space: &str) {
 
 async fn content(s: &Server, space: &str) {
     let space = format!("/v1/spaces/{space}");
-    for base in [space.clone(), format!("{space}/change-requests/2")] {
-        let base = format!("{base}/content");
+    let head = id(&s.get(&format!("{space}/content")).await);
+    for base in [
+        format!("{space}/content"),
+        format!("{space}/change-requests/2/content"),
+        format!("{space}/revisions/{head}"),
+    ] {
         let revision = s.get(&base).await;
         has(&revision, &["object", "id", "parents", "type", "pages", "files", "reusableContents"]);
         has(&revision, &["createdAt", "urls.app", "files[].downloadURL"]);
@@ -307,7 +343,10 @@ async fn content(s: &Server, space: &str) {
             has(&page, DOCUMENT);
             has(&page, &["markdown"]);
             assert_eq!(page.get("git"), None);
-            let path = format!("{base}/{at}?format=document");
+            let page = s.get(&format!("{base}/{at}?format=document&evaluated=deterministic-only")).await;
+            has(&page, &["document.object", "document.data", "document.nodes"]);
+            assert_eq!(page.get("markdown"), None);
+            let path = format!("{base}/{at}?format=html");
             let told = s.ask("GET", &path, &s.admin, None).await;
             assert!(told.refused(400, &path).starts_with("format: "));
         }
@@ -318,10 +357,152 @@ async fn content(s: &Server, space: &str) {
             assert_eq!(s.get(&format!("{base}/files/{}?computed=false", id(file))).await, *file);
         }
         assert!(files["items"].to_string().contains("\"git\""), "{files}");
+        let reusable = &revision["reusableContents"][0];
+        has(reusable, &["id", "title", "document", "git.oid", "git.path"]);
+        let path = format!("{base}/reusable-contents/{}", id(reusable));
+        assert_eq!(s.get(&format!("{path}?metadata=true&computed=true")).await, *reusable);
+        assert_eq!(s.get(&format!("{path}?metadata=false")).await.get("git"), None);
+        let document = reusable["document"].as_str().expect("an id");
+        has(
+            &s.get(&format!("{space}/documents/{document}?schema=current")).await,
+            &["object", "data", "nodes"],
+        );
+        if base.contains("/revisions/") {
+            has(&s.get(&format!("{path}/document?evaluated=false")).await, &["object", "data", "nodes"]);
+            let path = format!("{base}/page/{}/document?evaluated=deterministic-only", id(start));
+            has(&s.get(&path).await, &["object", "data", "nodes"]);
+            has(&s.get(&format!("{base}/changes?metadata=false&computed=false")).await, &["changes"]);
+        }
     }
+    has(&s.get(&format!("{space}/change-requests/2/changes")).await, &["changes"]);
     let last = s.get(&format!("{space}/content")).await;
     has(&last, &["mergedFrom.number"]);
     assert_eq!(last["type"], "merge");
+}
+
+async fn links(s: &Server, space: &str) {
+    let space = format!("/v1/spaces/{space}");
+    let request = format!("{space}/change-requests/2");
+    for (of, context) in [(&space, "revision"), (&request, "changeRequest")] {
+        let pages = s.get(&format!("{of}/content/pages")).await;
+        let is_start = |page: &&Value| page["title"] == "Start";
+        let start = pages["pages"].as_array().and_then(|pages| pages.iter().find(is_start)).map(id);
+        let start = start.expect("a page of the repository");
+        let links = s.get(&format!("{of}/content/page/{start}/links?status=ok")).await;
+        has(&links, &["stats.total", "stats.broken.total", "items[].status", "items[].relation"]);
+        let location = &links["items"][0]["locationReferences"][0];
+        has(location, &["kind", "organization.object", "space.object", "versionContext", "page.path"]);
+        assert_eq!((location["kind"].as_str(), &location["page"]["id"]), (Some("page"), &json!(start)));
+        let target = &links["items"][0]["targetReference"];
+        has(target, &["organization.object", "space.object", "versionContext", "file.downloadURL"]);
+        assert_eq!(
+            (target["kind"].as_str(), target["versionContext"]["type"].as_str()),
+            (Some("file"), Some(context))
+        );
+        let file = id(&target["file"]);
+        let back = s.get(&format!("{of}/content/files/{file}/backlinks")).await;
+        has(
+            &back,
+            &[
+                "count",
+                "items[].kind",
+                "items[].organization.id",
+                "items[].space.id",
+                "items[].versionContext",
+            ],
+        );
+        assert_eq!(back["items"], json!([location]));
+        let back = s.get(&format!("{of}/content/page/{start}/backlinks")).await;
+        assert_eq!((&back["items"], &back["count"]), (&json!([]), &json!(0)));
+    }
+    // A link page and a picture.
+    let all = s.get(&format!("{space}/links")).await;
+    assert_eq!((&all["stats"]["total"], &all["count"]), (&json!(2), &json!(2)));
+    assert_eq!(all["items"][1]["targetReference"], json!({ "kind": "url", "url": "https://away.example/" }));
+    let request = s.get(&format!("{request}/links?brokenContext=change-request")).await;
+    has(&request, &["stats.broken.changeRequest"]);
+}
+
+async fn discussion(s: &Server, space: &str) {
+    let space = format!("/v1/spaces/{space}");
+    let page = id(&s.get(&format!("{space}/content/pages")).await["pages"][0]);
+    for base in [space.clone(), format!("{space}/change-requests/1")] {
+        let comments = format!("{base}/comments");
+        let said = |text: &str| json!({ "body": { "markdown": text } });
+        let bare = s.post(&comments, 200, said("Why?")).await.body;
+        has(&bare, COMMENT);
+        for absent in ["editedAt", "resolvedAt", "resolvedBy"] {
+            assert!(bare.get(absent).is_none(), "{absent}");
+        }
+        for absent in ["page", "node", "review"] {
+            assert!(bare["target"].get(absent).is_none(), "{absent}");
+        }
+        let full = json!({ "page": page, "node": "key", "body": { "markdown": "**Why?**" } });
+        let full = s.post(&comments, 200, full).await.body;
+        has(&full["target"], &["node.id", "page.id", "page.title", "page.path", "page.outdated", "revision"]);
+        assert_eq!(full["target"].get("changeRequest").is_some(), base != space);
+        let this = format!("{comments}/{}", id(&full));
+        assert!(full["urls"]["location"].as_str().is_some_and(|at| at.ends_with(&id(&full))));
+        let change = json!({ "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍", "🎉"],
+            "removedReactions": ["🎉"], "unknown": 1 });
+        let changed = s.ask("PUT", &this, &s.admin, Some(change)).await.is(200, &this);
+        has(&changed, &["editedAt", "resolvedAt", "resolvedBy.displayName", "reactions[].users"]);
+        has(&changed["reactions"][0], &["emoji", "count", "users[].user.id", "users[].reactedAt"]);
+        assert_eq!(s.get(&format!("{this}?format=markdown")).await, changed);
+        let replies = format!("{this}/replies");
+        let query = if base == space { "" } else { "?format=markdown" };
+        let reply = s.post(&format!("{replies}{query}"), 200, said("So.")).await.body;
+        has(
+            &reply,
+            &["object", "id", "postedBy.id", "postedAt", "reactions", "body.markdown", "urls.location"],
+        );
+        has(&reply, &["permissions.view", "permissions.edit", "permissions.reply", "permissions.delete"]);
+        let at = format!("{replies}/{}", id(&reply));
+        let change =
+            json!({ "body": { "markdown": "Thus." }, "addedReactions": ["1f44d"], "resolved": true });
+        let changed = s.ask("PUT", &at, &s.admin, Some(change)).await.is(200, &at);
+        has(&changed, &["editedAt"]);
+        assert_eq!(changed["reactions"][0]["emoji"], "👍");
+        assert_eq!(s.get(&format!("{at}?format=markdown")).await, changed);
+        has(&s.get(&format!("{replies}?limit=1")).await, &["count", "items[].postedAt"]);
+        let query = format!("?order=asc&status=resolved&targetPage={page}&format=markdown&limit=5");
+        has(&s.get(&format!("{comments}{query}")).await, &["items[].resolvedAt", "items[].target.space"]);
+        has(&s.get(&format!("{base}/commenters?limit=1")).await, MEMBER);
+        for path in [&this, &at, &comments, &replies] {
+            let told = s.ask("GET", &format!("{path}?format=document"), &s.admin, None).await;
+            assert!(told.refused(400, path).starts_with("format: "), "{path}");
+        }
+        for gone in [&at, &this] {
+            s.ask("DELETE", gone, &s.admin, None).await.is(204, gone);
+        }
+    }
+    assert_eq!(s.get(&space).await["comments"], 1);
+    assert_eq!(s.get(&format!("{space}/change-requests/1")).await["comments"], 1);
+}
+
+async fn reviews(s: &Server, space: &str) {
+    let request = s.request(space).await;
+    let me = id(&s.get("/v1/user").await);
+    let asked = format!("{request}/requested-reviewers");
+    let users = json!({ "users": [me], "subject": "Read this" });
+    let answer = s.post(&asked, 200, users).await.body;
+    let waiting = ["object", "revision", "requestedBy.id", "createdAt", "kind", "user.displayName"];
+    has(&answer["users"][0], &waiting);
+    assert_eq!(s.get(&asked).await["items"], answer["users"]);
+    let reviews = format!("{request}/reviews");
+    let said = json!({ "status": "changes-requested", "comment": { "markdown": "Not yet." } });
+    let review = s.post(&reviews, 201, said).await;
+    assert_eq!(review.header("location"), Some(format!("https://docs.example{reviews}").as_str()));
+    has(&review.body, &["object", "id", "revision", "reviewer.id", "requestedBy.id", "status", "outdated"]);
+    has(&review.body, &["createdAt", "updatedAt", "comment.body.markdown", "comment.target.review"]);
+    has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
+    let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
+    assert_eq!((&list["count"], &list["items"][1]), (&json!(2), &review.body), "the newest first");
+    let path = format!("{reviews}?format=document");
+    assert!(s.ask("GET", &path, &s.admin, None).await.refused(400, &path).starts_with("format: "));
+    let gone = format!("{asked}/{me}");
+    s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
+    has(&s.get(&format!("{request}/contributors")).await, &["items[].updatedAt", "items[].user.id", "count"]);
 }
 
 /// Each kind of page has what its readers need.
@@ -402,7 +583,14 @@ async fn the_document_declares_the_parameters_that_clients_send() {
     {
         assert!(of(id).is_superset(&BTreeSet::from(["metadata", "computed"])), "{id}");
     }
-    for id in ["getPageById", "getPageByPath", "getPageInChangeRequestById", "getPageInChangeRequestByPath"] {
+    for id in [
+        "getPageById",
+        "getPageByPath",
+        "getPageInChangeRequestById",
+        "getPageInChangeRequestByPath",
+        "getPageInRevisionById",
+        "getPageInRevisionByPath",
+    ] {
         let all = BTreeSet::from(["metadata", "computed", "evaluated", "format"]);
         assert_eq!(*of(id), all, "{id}");
     }

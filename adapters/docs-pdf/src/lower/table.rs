@@ -228,10 +228,20 @@ fn weights(
             texts.insert(name, &fragment.nodes);
         }
     }
-    let wants: Vec<Want> = columns.iter().map(|column| Want::of(table, column, &texts)).collect();
-    let least: f64 = wants.iter().map(|want| want.least).sum();
+    let room = CHARACTERS * 9.0 / letters(columns.len());
+    let least = |wants: &[Want]| wants.iter().map(|want| want.least).sum::<f64>();
+    let wants = |longest| columns.iter().map(|column| Want::of(table, column, (&texts, longest))).collect();
+    // Long words are whole where that leaves room for the rest.
+    let mut chosen: Vec<Want> = wants(6);
+    for longest in [10, 14, 20, 28] {
+        let larger: Vec<Want> = wants(longest);
+        if least(&larger) <= room * 0.8 {
+            chosen = larger;
+        }
+    }
+    let wants = chosen;
     let more: f64 = wants.iter().map(|want| want.more).sum();
-    let left = (CHARACTERS * 9.0 / letters(columns.len()) - least).max(0.0);
+    let left = (room - least(&wants)).max(0.0);
     wants.iter().map(|want| want.least + if more > 0.0 { left * want.more / more } else { 0.0 }).collect()
 }
 
@@ -242,7 +252,12 @@ struct Want {
 }
 
 impl Want {
-    fn of(table: &TableData, column: &TableColumn, texts: &BTreeMap<&str, &[Block]>) -> Self {
+    /// With room for words of so many characters.
+    fn of(
+        table: &TableData,
+        column: &TableColumn,
+        (texts, fits): (&BTreeMap<&str, &[Block]>, usize),
+    ) -> Self {
         let values = table.records.values().filter_map(|row| row.values.get(&column.id));
         let (mut longest, mut most, mut all, mut rows) = (word(&column.title) + 1, 0, 0, 1);
         for value in values {
@@ -255,7 +270,7 @@ impl Want {
         // A column of one long text and many short ones need not be as wide as the long one.
         let usual = (most + 2 * (all / rows)) / 2;
         let number = |count: usize| f64::from(u32::try_from(count.min(400)).unwrap_or(400));
-        let least = number(longest.clamp(3, 14)) + 3.0;
+        let least = number(longest.clamp(3, fits)) + 3.0;
         Self { least, more: (number(usual.max(column.title.chars().count()).clamp(1, 120)) - least).max(0.5) }
     }
 }
@@ -266,7 +281,10 @@ fn extent(value: &CellValue, kind: &TableColumnKind, texts: &BTreeMap<&str, &[Bl
         (CellValue::Text(name), TableColumnKind::Text { .. }) => {
             let blocks = texts.get(name.as_str()).copied().unwrap_or_default();
             let all = blocks.iter().map(|block| plain(&block.nodes));
-            all.fold((0, 0), |(text, long), said| (text.max(said.chars().count()), long.max(word(&said))))
+            // Letters of code are wider, and nothing says yet which words are code.
+            all.fold((0, 0), |(text, long), said| {
+                (text.max(said.chars().count()), long.max(word(&said) * 9 / 8))
+            })
         }
         (CellValue::Text(text), _) => (text.chars().count(), word(text)),
         // Stars are wide.

@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 pub use self::patch::{NewBody, PagePatch, ReusablePatch};
 pub(crate) use self::{
     patch::check_variables,
-    place::{appended, free_slug},
+    place::{appended, first_free, free_slug},
 };
 use super::{
     Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
@@ -104,7 +104,7 @@ pub enum Edit {
         /// The page.
         page: PageId,
     },
-    /// Adds or replaces a file. Its bytes were stored before.
+    /// Adds or replaces a file. Its bytes were stored before. When another file has its name, it gets a number.
     PutFile {
         /// The file.
         file: FileId,
@@ -161,8 +161,8 @@ impl Content {
     /// Applies edits in order and all together: each sees what those before it did; when one is refused, nothing
     /// happens.
     ///
-    /// `now` becomes the time of change of the pages. The cost grows with the number of edits and the logarithm of the
-    /// content's size. Every object of the new root is stored before this answers.
+    /// `now` becomes the time of change of the pages. The cost grows with the number of edits, the links of the texts
+    /// they change, the backlinks of what they add or remove, and the logarithm of the content's size. Every object of the new root is stored before this answers.
     ///
     /// # Errors
     /// [`ContentError::Invalid`](super::ContentError::Invalid) with the position of the refused edit and its field;
@@ -201,6 +201,7 @@ impl Content {
             }
             current = session.apply(current, &plan.changes.into_changes()).await?;
         }
+        current = self.relink(&mut session, root, current).await?;
         session.save(current, &texts).await?;
         Ok(Edited { root: current, pages: touched.list(), cost: session.finish() })
     }

@@ -118,22 +118,31 @@ impl At<'_, '_> {
 }
 
 /// The wanted slug, or the same with the first free number, as far as the numbers in use have no gaps.
-///
-/// Doubles the number until one is free and then halves the distance, so a thousand twins cost twenty lookups.
 pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> Step<bool>) -> Step<String> {
     if is_free(wanted)? {
         return Ok(wanted.to_owned());
     }
-    let (mut taken, mut free) = (1u64, 2u64);
-    while !is_free(&numbered(wanted, free))? {
+    first_free(2, |number| numbered(wanted, number), is_free)
+}
+
+/// The first free one of numbered names, as far as the numbers in use have no gaps.
+///
+/// Doubles the number until one is free and then halves the distance, so a thousand twins cost twenty lookups.
+pub(crate) fn first_free(
+    first: u64,
+    numbered: impl Fn(u64) -> String,
+    is_free: impl Fn(&str) -> Step<bool>,
+) -> Step<String> {
+    let (mut taken, mut free) = (first - 1, first);
+    while !is_free(&numbered(free))? {
         taken = free;
         free = free.saturating_mul(2);
     }
     while free - taken > 1 {
         let middle = taken.midpoint(free);
-        if is_free(&numbered(wanted, middle))? { free = middle } else { taken = middle }
+        if is_free(&numbered(middle))? { free = middle } else { taken = middle }
     }
-    Ok(numbered(wanted, free))
+    Ok(numbered(free))
 }
 
 /// A rank behind all children of a page.

@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
+
 use super::{
-    super::{FileEntry, ReusableEntry, VariableEntry, entry::encode, error::invalid, keys, load::Step, read},
+    super::{
+        FileEntry, ReusableEntry, VariableEntry, entry::encode, error::invalid, file_name::free_file_name,
+        keys, load::Step, read,
+    },
     At, Plan, ReusablePatch, check_variables,
 };
 use crate::model::{FileId, ReusableId, VariableValue};
@@ -13,16 +18,28 @@ impl At<'_, '_> {
         if entry.name.trim().is_empty() {
             return Err(invalid("name", "is empty").into());
         }
+        let before = read::file(self.session, &self.root, file)?;
+        let mut entry = entry.clone();
+        if before.as_ref().is_none_or(|before| before.name != entry.name) {
+            let is_free =
+                |name: &str| Ok(read::named(self.session, &self.root, name)?.iter().all(|id| id == file));
+            entry.name = free_file_name(&entry.name, is_free)?;
+        }
         let mut plan = Plan::default();
-        plan.changes.put(keys::file(file), encode(entry)?);
+        if let Some(before) = before {
+            plan.changes.remove(keys::derived_of_file(file, &before));
+        }
+        plan.changes.put(keys::derived_of_file(file, &entry), Bytes::new());
+        plan.changes.put(keys::file(file), encode(&entry)?);
         Ok(plan)
     }
 
     pub(super) fn delete_file(&self, file: &FileId) -> Step<Plan> {
-        if read::file(self.session, &self.root, file)?.is_none() {
+        let Some(before) = read::file(self.session, &self.root, file)? else {
             return Err(invalid("file", format!("is `{file}`, which does not exist")).into());
-        }
+        };
         let mut plan = Plan::default();
+        plan.changes.remove(keys::derived_of_file(file, &before));
         plan.changes.remove(keys::file(file));
         Ok(plan)
     }

@@ -1,6 +1,10 @@
 //! Where a text leads: finding the destinations of links and pictures, and rewriting them in place.
 
-use std::{borrow::Cow, collections::HashMap, ops::Range};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
@@ -19,11 +23,24 @@ pub enum LinkKind {
     Tag,
 }
 
+/// What a text does with what stands at a destination.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LinkRole {
+    /// It leads there.
+    Leads,
+    /// It shows it in place: a picture, a file, an `include`, an embedded address.
+    Embeds,
+    /// The same for a `srcset`, which may name several.
+    EmbedsSet,
+}
+
 /// A destination in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkSite {
     /// How it is written.
     pub kind: LinkKind,
+    /// What the text does with it.
+    pub role: LinkRole,
     /// The bytes that are the destination.
     pub range: Range<usize>,
     /// The destination, with escapes resolved.
@@ -48,10 +65,22 @@ pub enum Resolution {
 /// The destinations in a text, in the order they stand in it. Code has none, and neither have bare addresses.
 #[must_use]
 pub fn links(markdown: &str) -> Vec<LinkSite> {
-    let mut finder = Finder { text: markdown, sites: Vec::new(), uses: HashMap::new() };
+    links_and_specs(markdown).0
+}
+
+/// The destinations in a text as [`links`] answers them, and the slugs of the OpenAPI specifications that its tags name.
+#[must_use]
+pub(crate) fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
+    let mut finder = Finder {
+        text: markdown,
+        sites: Vec::new(),
+        uses: HashMap::new(),
+        pictured: HashSet::new(),
+        specs: Vec::new(),
+    };
     let code = finder.walk();
     finder.tags(&code);
-    let mut sites = finder.sites;
+    let (mut sites, specs) = (finder.sites, finder.specs);
     sites.sort_by_key(|site| (site.range.start, site.range.end));
     // Of two readings of the same bytes the one that starts first stands.
     let mut end = 0;
@@ -62,7 +91,7 @@ pub fn links(markdown: &str) -> Vec<LinkSite> {
         }
         stands
     });
-    sites
+    (sites, specs)
 }
 
 /// Rewrites destinations as `resolve` says. No other byte changes; code is left alone.
@@ -128,6 +157,10 @@ struct Finder<'a> {
     sites: Vec<LinkSite>,
     /// What to take out of the links that use a definition, by its name.
     uses: HashMap<String, Vec<Range<usize>>>,
+    /// The definitions that pictures use.
+    pictured: HashSet<String>,
+    /// The specifications that tags name.
+    specs: Vec<String>,
 }
 
 impl Finder<'_> {
@@ -196,6 +229,7 @@ impl Finder<'_> {
         let end = if collapsed { range.end + 2 } else { range.end };
         let around =
             if kind == LinkKind::Link { vec![range.start..label_start, bracket..end] } else { Vec::new() };
+        let role = if kind == LinkKind::Image { LinkRole::Embeds } else { LinkRole::Leads };
         match link_type {
             LinkType::Inline => {
                 let inside = &self.text[..range.end];
@@ -205,9 +239,12 @@ impl Finder<'_> {
                 else {
                     return;
                 };
-                self.sites.push(LinkSite { kind, range: found, destination, around, quote: None });
+                self.sites.push(LinkSite { kind, role, range: found, destination, around, quote: None });
             }
             LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut => {
+                if kind == LinkKind::Image {
+                    self.pictured.insert(name.to_lowercase());
+                }
                 self.uses.entry(name.to_lowercase()).or_default().extend(around);
             }
             _ => {}
@@ -218,17 +255,22 @@ impl Finder<'_> {
         let Some(text) = self.text.get(..span.end) else { return };
         let Some(colon) = text[span.start..].find("]:").map(|at| span.start + at + 2) else { return };
         if let Some(range) = scan::destination_at(text, colon) {
+            let role = if self.pictured.contains(name) { LinkRole::Embeds } else { LinkRole::Leads };
             let around = self.uses.remove(name).unwrap_or_default();
-            self.sites.push(LinkSite { kind: LinkKind::Link, range, destination, around, quote: None });
+            self.sites.push(LinkSite { kind: LinkKind::Link, role, range, destination, around, quote: None });
         }
     }
 
     fn html(&mut self, range: Option<Range<usize>>) {
         let Some(range) = range else { return };
         for found in scan::html_attributes(self.text, range) {
-            if matches!(found.name, "href" | "src" | "srcset") {
-                self.attribute(LinkKind::Html, &found);
-            }
+            let role = match found.name {
+                "href" => LinkRole::Leads,
+                "src" => LinkRole::Embeds,
+                "srcset" => LinkRole::EmbedsSet,
+                _ => continue,
+            };
+            self.attribute((LinkKind::Html, role), &found);
         }
     }
 
@@ -245,19 +287,28 @@ impl Finder<'_> {
             }
             let inside = start + 2;
             let Some(end) = text[inside..].find("%}").map(|found| inside + found) else { return };
+            let name = scan::tag_name(text, inside..end);
             for found in scan::tag_attributes(text, inside..end) {
-                if matches!(found.name, "url" | "src" | "include") {
-                    self.attribute(LinkKind::Tag, &found);
-                }
+                let role = match found.name {
+                    "url" if name != "embed" => LinkRole::Leads,
+                    "url" | "src" | "include" => LinkRole::Embeds,
+                    "spec" if name.starts_with("openapi") => {
+                        self.specs.extend(text.get(found.value).map(str::to_owned));
+                        continue;
+                    }
+                    _ => continue,
+                };
+                self.attribute((LinkKind::Tag, role), &found);
             }
             at = end + 2;
         }
     }
 
-    fn attribute(&mut self, kind: LinkKind, found: &scan::Attribute<'_>) {
+    fn attribute(&mut self, (kind, role): (LinkKind, LinkRole), found: &scan::Attribute<'_>) {
         let Some(value) = self.text.get(found.value.clone()) else { return };
         self.sites.push(LinkSite {
             kind,
+            role,
             range: found.value.clone(),
             destination: value
                 .replace("&quot;", "\"")

@@ -11,10 +11,11 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::PagePatch;
 
+pub(crate) use self::links::links_and_specs;
 pub use self::{
     emoji::leading_emoji,
     front::{CoverSource, FrontMatter},
-    links::{LinkKind, LinkSite, Resolution, links, rewrite_links},
+    links::{LinkKind, LinkRole, LinkSite, Resolution, links, rewrite_links},
 };
 
 /// A heading that names the page it stands on.

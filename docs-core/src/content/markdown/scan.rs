@@ -111,6 +111,12 @@ pub(super) fn html_attributes(text: &str, range: Range<usize>) -> Vec<Attribute<
     out
 }
 
+/// The name of one `{% tag %}`; empty when it has none.
+pub(super) fn tag_name(text: &str, range: Range<usize>) -> &str {
+    let tag = text.get(range).unwrap_or_default().trim_start_matches([' ', '\t', '-']);
+    tag.split(char::is_whitespace).next().unwrap_or_default()
+}
+
 /// The attributes of one `{% tag %}`; the path of an `include` counts as one of that name.
 pub(super) fn tag_attributes(text: &str, range: Range<usize>) -> Vec<Attribute<'_>> {
     let mut out = Vec::new();

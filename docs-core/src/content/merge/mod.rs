@@ -193,6 +193,7 @@ impl Content {
         }
         let texts: BTreeSet<Hash> = united.texts.iter().map(|text| session.add_text(text)).collect();
         let root = session.apply(other, &changes.into_changes()).await?;
+        let root = self.relink(session, other, root).await?;
         session.save(root, &texts).await?;
         Ok((root, notes))
     }
@@ -254,8 +255,13 @@ impl Sides {
                     united.pages.insert(id, page);
                 }
                 Some(keys::FILE) => {
-                    let subject = Subject::File(keys::id(key)?);
-                    united.values.extend(unite_value::<FileEntry>(&mut fields, key, subject, three)?);
+                    let id: FileId = keys::id(key)?;
+                    let subject = Subject::File(id.clone());
+                    let change = unite_value::<FileEntry>(&mut fields, key, subject, three)?;
+                    if let Some((_, after)) = &change {
+                        united.values.extend(renamed(key, &id, three.other.as_ref(), after.as_ref())?);
+                    }
+                    united.values.extend(change);
                 }
                 Some(keys::REUSABLE) => {
                     let subject = Subject::Reusable(keys::id(key)?);
@@ -280,6 +286,23 @@ fn unite_page(fields: &mut Fields<'_, '_>, key: &Key, id: &PageId, three: &Three
     };
     let (base, other, request) = (read(&three.base)?, read(&three.other)?, read(&three.request)?);
     Ok(TouchedPage { base, other, request, merged })
+}
+
+/// The changes of what follows from a file record.
+fn renamed(
+    key: &Key,
+    id: &FileId,
+    before: Option<&Bytes>,
+    after: Option<&Bytes>,
+) -> ContentResult<BTreeMap<Key, Option<Bytes>>> {
+    let derived = |record: Option<&Bytes>| -> ContentResult<Option<Key>> {
+        let entry: Option<FileEntry> = record.map(|bytes| decode(key, bytes)).transpose()?;
+        Ok(entry.map(|entry| keys::derived_of_file(id, &entry)))
+    };
+    let (before, after) = (derived(before)?, derived(after)?);
+    let mut changes: BTreeMap<Key, Option<Bytes>> = before.map(|key| (key, None)).into_iter().collect();
+    changes.extend(after.map(|key| (key, Some(Bytes::new()))));
+    Ok(changes)
 }
 
 /// The change of a record against the side that is not the request's, if it is one.

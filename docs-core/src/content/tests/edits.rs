@@ -284,9 +284,9 @@ fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
     let objects = Arc::new(Memory::default());
     let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let edits = [
-        (Edit::SetBody { page: id(12_345), body: "new".into() }, 6, 6),
+        (Edit::SetBody { page: id(12_345), body: "new".into() }, 8, 6),
         (Edit::UpdatePage { page: id(12_345), fields: Box::new(PagePatch::titled("New")) }, 6, 6),
-        (insert(id(90_000), Some(id(12_320)), Some(3), "New"), 16, 14),
+        (insert(id(90_000), Some(id(12_320)), Some(3), "New"), 18, 14),
         (Edit::MovePage { page: id(12_345), into: Some(Some(id(40))), at: Some(0) }, 24, 18),
     ];
     for (edit, loaded, written) in edits {
@@ -405,7 +405,7 @@ pub(super) fn any_edit() -> impl Strategy<Value = Edit> {
             page,
             fields: Box::new(PagePatch { slug: Some(slug), ..PagePatch::default() }),
         }),
-        2 => (page(), "([a-c]\n){0,5}").prop_map(|(page, text)| Edit::SetBody { page, body: NewBody::Text(text) }),
+        2 => (page(), "(([a-c]|\\[l\\]\\(/pages/page0000[0-9]\\))\n){0,5}").prop_map(|(page, text)| Edit::SetBody { page, body: NewBody::Text(text) }),
         1 => (page(), "[a-c]{1,2}").prop_map(|(page, title)| Edit::UpdatePage {
             page,
             fields: Box::new(PagePatch::titled(&title)),

@@ -1,6 +1,8 @@
 //! The engine as a whole, over objects in memory.
 
 mod edits;
+mod files;
+mod links;
 mod merges;
 mod records;
 

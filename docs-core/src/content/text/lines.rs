@@ -1,10 +1,11 @@
 //! Merging by line.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
-use similar::{Algorithm, DiffableStr, MergeResolution, TextMerge};
-
-use super::{Hunk, TextMerger};
+use super::{
+    Hunk, TextMerger,
+    diff::{LineId, Lines, changes},
+};
 
 /// Largest text that is merged by line.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -40,34 +41,99 @@ impl TextMerger for LineMerger {
 }
 
 fn by_line(base: &str, ours: &str, theirs: &str) -> Vec<Hunk> {
-    let merge = TextMerge::configure().algorithm(Algorithm::Histogram).merge_lines(base, ours, theirs);
+    let mut numbers = Lines::default();
+    let ids = [base, ours, theirs].map(|text| numbers.number(text));
+    let texts = [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let mut out: Vec<Hunk> = Vec::new();
-    for region in merge.regions() {
-        let of_base = || joined(region.base_range(), |at| merge.base_line(at));
-        let of_ours = || joined(region.ours_range(), |at| merge.ours_line(at));
-        let of_theirs = || joined(region.theirs_range(), |at| merge.theirs_line(at));
-        let text = match region.resolution() {
-            MergeResolution::Theirs => of_theirs(),
-            MergeResolution::Unchanged | MergeResolution::Ours | MergeResolution::Both => of_ours(),
-            _ => {
-                out.push(Hunk::Clash { ours: of_ours(), base: of_base(), theirs: of_theirs() });
-                continue;
-            }
-        };
-        match out.last_mut() {
-            Some(Hunk::Clean(before)) => before.push_str(&text),
-            _ => out.push(Hunk::Clean(text)),
+    let mut at = 0;
+    for region in regions(&ids) {
+        let [of_base, of_ours, of_theirs] =
+            [0, 1, 2].map(|n: usize| texts[n][region.ranges[n].clone()].concat());
+        push_clean(&mut out, texts[0][at..region.ranges[0].start].concat());
+        match region.by {
+            By::Ours => push_clean(&mut out, of_ours),
+            By::Theirs => push_clean(&mut out, of_theirs),
+            By::Both if of_ours == of_theirs => push_clean(&mut out, of_ours),
+            By::Both => out.push(Hunk::Clash { ours: of_ours, base: of_base, theirs: of_theirs }),
         }
+        at = region.ranges[0].end;
+    }
+    push_clean(&mut out, texts[0][at..].concat());
+    out
+}
+
+fn push_clean(out: &mut Vec<Hunk>, text: String) {
+    match out.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Hunk::Clean(before)) => before.push_str(&text),
+        _ => out.push(Hunk::Clean(text)),
+    }
+}
+
+/// Who changed a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Ours,
+    Theirs,
+    Both,
+}
+
+/// A part of the base that somebody changed, with what it is on all three sides.
+struct Region {
+    by: By,
+    ranges: [Range<usize>; 3],
+}
+
+/// The changed parts, in order. Changes of different sides that overlap or touch are one part.
+fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
+    let changes = [changes(base, ours), changes(base, theirs)];
+    let mut next = [0, 0];
+    // How far each side is ahead of the base behind the changes so far.
+    let mut drift = [0isize, 0];
+    let mut out = Vec::new();
+    while let Some(first) = (0..2)
+        .filter(|side| next[*side] < changes[*side].len())
+        .min_by_key(|side| changes[*side][next[*side]].old.start)
+    {
+        let start = changes[first][next[first]].old.start;
+        let before = drift;
+        let mut end = start;
+        let mut touched = [false, false];
+        loop {
+            let more = (0..2).find(|side| {
+                changes[*side]
+                    .get(next[*side])
+                    .is_some_and(|c| c.old.start < end || (c.old.start == end && (!touched[*side])))
+            });
+            let Some(side) = more else { break };
+            let change = &changes[side][next[side]];
+            end = end.max(change.old.end);
+            drift[side] += signed(change.new.len()) - signed(change.old.len());
+            touched[side] = true;
+            next[side] += 1;
+        }
+        let on = |side: usize| place(start, before[side])..place(end, drift[side]);
+        let by = match touched {
+            [true, true] => By::Both,
+            [true, false] => By::Ours,
+            _ => By::Theirs,
+        };
+        out.push(Region { by, ranges: [start..end, on(0), on(1)] });
     }
     out
 }
 
-fn joined<'a>(range: std::ops::Range<usize>, line: impl Fn(usize) -> Option<&'a str>) -> String {
-    range.filter_map(line).collect()
+/// A line of the base as a line of a side.
+fn place(at: usize, drift: isize) -> usize {
+    at.saturating_add_signed(drift)
+}
+
+fn signed(n: usize) -> isize {
+    isize::try_from(n).unwrap_or(isize::MAX)
 }
 
 fn too_large(text: &str) -> bool {
-    text.len() > MAX_BYTES || text.tokenize_lines().len() > MAX_LINES
+    text.len() > MAX_BYTES || text.lines().count() > MAX_LINES
 }
 
 /// How a text writes its lines.

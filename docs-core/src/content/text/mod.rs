@@ -1,5 +1,6 @@
 //! Texts that several people changed: merging them, keeping what does not unite, and writing it for a person.
 
+mod diff;
 mod lines;
 mod markers;
 

@@ -10,6 +10,7 @@ use crate::{
     Error, Result,
     content::{
         ContentError, Edit, FileEntry, NewBody, NewPage, PageKind, PagePatch, View,
+        expression::Expression,
         markdown::{PageSource, parse_page},
     },
     model::{
@@ -129,8 +130,8 @@ impl Plan {
     }
 
     /// The files that the request inserts.
-    pub(super) fn files(&self) -> impl Iterator<Item = (&FileId, &FileEntry)> {
-        self.files.iter().filter_map(|(id, file)| Some((id, file.as_ref()?)))
+    pub(super) fn files(&self) -> impl Iterator<Item = &FileId> {
+        self.files.iter().map(|(id, _)| id)
     }
 
     /// Stores the bytes of the request's files; a second time does nothing.
@@ -284,6 +285,9 @@ fn only_markdown(document: &DocumentInput) -> Result<&str> {
 fn patch(fields: &PageFields) -> Result<PagePatch> {
     if matches!((&fields.emoji, &fields.icon), (Patch::Set(_), Patch::Set(_))) {
         return Err(Error::invalid("icon", "a page has an emoji or an icon, not both"));
+    }
+    if let Some(condition) = fields.condition.as_deref().filter(|condition| !condition.trim().is_empty()) {
+        Expression::parse(condition).map_err(|error| Error::invalid("condition", error))?;
     }
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Ok(PagePatch {

@@ -1,6 +1,7 @@
 //! The job that makes a space's content equal to a repository's.
 
 mod apply;
+mod links;
 mod read;
 
 use std::sync::Arc;

@@ -7,11 +7,11 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Shown, chosen, refs::references};
+use super::{Shown, chosen, refs::references, values::fill};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Body, FileEntry, PageKind, Rendering, document},
-    model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId},
+    content::{Body, FileEntry, PageKind, Rendering, document, expression::Context},
+    model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId, Variables},
     platform::Platform,
     ports::{Book, BookLink, BookPage},
     store::{
@@ -35,16 +35,25 @@ struct Reading {
     text: usize,
     refs: BTreeSet<ContentRef>,
     images: u64,
+    /// Knows the variables of the space.
+    context: Context,
 }
 
 impl Platform {
     /// Reads what a file shows.
     pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<Book> {
-        let mut reading = Reading::default();
+        let variables = shown.view.variables().await?;
+        let variables: Variables =
+            variables.into_iter().map(|(name, variable)| (name, variable.value)).collect();
+        let context = Context::default().with_space(&variables);
+        let mut reading = Reading { context, ..Reading::default() };
         let mut pages = Vec::new();
         for (page, depth) in chosen(shown.tree, shown.part)? {
             let document = match page.entry.kind {
-                PageKind::Document => Some(self.document(shown, &page.entry.body, &mut reading).await?),
+                PageKind::Document => Some(
+                    self.document(shown, (&page.entry.body, Some(&page.entry.variables)), &mut reading)
+                        .await?,
+                ),
                 _ => None,
             };
             pages.push(BookPage {
@@ -87,7 +96,14 @@ impl Platform {
             let why = "these pages are too much text for one PDF; ask for fewer with `page`";
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
-        let document = document::parse(&text);
+        let mut document = document::parse(&text);
+        match variables {
+            Some(variables) => {
+                fill(&mut document, &reading.context.clone().with_page(variables), &["space", "page"]);
+            }
+            // A reusable content stands on several pages.
+            None => fill(&mut document, &reading.context, &["space"]),
+        }
         references(&document, &mut reading.refs);
         Ok(Arc::new(document))
     }
@@ -110,7 +126,7 @@ impl Platform {
             });
             let Some(id) = wanted.filter(|_| out.len() < MAX_REUSABLES) else { break };
             let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
-            let document = self.document(shown, &body, reading).await?;
+            let document = self.document(shown, (&body, None), reading).await?;
             out.insert(id, document);
         }
         Ok(out)
@@ -154,7 +170,7 @@ impl Platform {
         entry: FileEntry,
         (reading, book): (&mut Reading, &mut Book),
     ) -> Result<BookLink> {
-        let url = self.file_url(&shown.space.id, &entry.blob, &entry.name)?;
+        let url = self.file_url(&shown.space.id, &entry)?;
         let fits = entry.size <= MAX_IMAGE && reading.images + entry.size <= MAX_IMAGES;
         if entry.content_type.starts_with("image/")
             && fits

@@ -1,5 +1,7 @@
 //! Revisions and change requests.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::counter;
@@ -115,9 +117,21 @@ pub struct ChangeRequestRecord {
     /// The revision that came of its merge.
     #[serde(default)]
     pub merged: Option<RevisionId>,
-    /// Who changed its content.
+    /// Who changed its content, at most [`ChangeRequestRecord::MAX_CONTRIBUTORS`].
     #[serde(default)]
     pub contributors: Vec<UserId>,
+    /// How often each contributor did, and when last. Those of before this was kept are missing.
+    #[serde(default)]
+    pub contributions: BTreeMap<UserId, Contribution>,
+}
+
+/// What somebody contributed to a change request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contribution {
+    /// How often; creating the request counts.
+    pub count: u64,
+    /// When last.
+    pub at: Timestamp,
 }
 
 impl Entity for ChangeRequestRecord {
@@ -125,6 +139,22 @@ impl Entity for ChangeRequestRecord {
 }
 
 impl ChangeRequestRecord {
+    /// Most people that a request names as its contributors.
+    pub const MAX_CONTRIBUTORS: usize = 500;
+
+    /// Notes that somebody changed the request.
+    pub fn contribute(&mut self, by: &UserId, at: Timestamp) {
+        if !self.contributors.contains(by) {
+            if self.contributors.len() >= Self::MAX_CONTRIBUTORS {
+                return;
+            }
+            self.contributors.push(by.clone());
+        }
+        let seen = self.contributions.entry(by.clone()).or_insert(Contribution { count: 0, at });
+        seen.count += 1;
+        seen.at = at;
+    }
+
     /// The key of a change request.
     #[must_use]
     pub fn at(id: &ChangeRequestId) -> Key {

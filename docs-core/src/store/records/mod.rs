@@ -3,15 +3,19 @@
 //! Records differ from the resources of [`model`](crate::model) where a resource shows what is derived (permissions,
 //! addresses, counts). A field is never renamed or re-typed; a new one has a default.
 
+mod comment;
 mod content;
 mod job;
 mod people;
+mod review;
 mod site;
 mod space;
 
+pub use comment::*;
 pub use content::*;
 pub use job::*;
 pub use people::*;
+pub use review::*;
 pub use site::*;
 pub use space::*;
 
@@ -26,6 +30,10 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<SpaceRecord>(),
     Kind::of::<RevisionRecord>(),
     Kind::of::<ChangeRequestRecord>(),
+    Kind::of::<CommentRecord>(),
+    Kind::of::<ReplyRecord>(),
+    Kind::of::<ReviewRecord>(),
+    Kind::of::<RequestedReviewerRecord>(),
     Kind::of::<SiteRecord>(),
     Kind::of::<SiteSpaceRecord>(),
     Kind::of::<JobRecord>(),

@@ -1,5 +1,6 @@
 //! Doing a step on one platform: the answer as JSON, refusals included.
 
+mod comments;
 mod content;
 mod people;
 mod sites;
@@ -82,6 +83,11 @@ impl<'a> Act<'a> {
             | What::Edit
             | What::Pull
             | What::Merge => act.requests(step.what).await,
+            What::PostComment | What::ListComments | What::ListCommenters => act.comments(step.what).await,
+            What::PostReply | What::ListReplies | What::UpdateComment | What::DeleteComment => {
+                act.threads(step.what).await
+            }
+            What::SubmitReview | What::AskReviewers | What::ListReviews => act.reviews(step.what).await,
             What::GetRevision
             | What::ListPages
             | What::GetPage

@@ -46,6 +46,22 @@ pub(super) struct KnownSite {
     pub(super) places: Vec<String>,
 }
 
+/// A comment, and where it is.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct KnownComment {
+    pub(super) space: String,
+    pub(super) request: Option<String>,
+    pub(super) id: String,
+    pub(super) replies: Vec<String>,
+}
+
+impl Default for KnownComment {
+    fn default() -> Self {
+        let nothing = || NOTHING.to_owned();
+        Self { space: nothing(), request: None, id: nothing(), replies: Vec::new() }
+    }
+}
+
 /// Everything that was seen.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub(super) struct Known {
@@ -53,6 +69,8 @@ pub(super) struct Known {
     pub(super) orgs: Vec<String>,
     pub(super) spaces: Vec<KnownSpace>,
     pub(super) sites: Vec<KnownSite>,
+    /// The newest first.
+    pub(super) comments: Vec<KnownComment>,
     pub(super) downloads: Vec<(String, String)>,
     pub(super) cursors: Vec<String>,
     pub(super) secrets: Vec<String>,
@@ -207,6 +225,7 @@ impl Known {
                     add(&mut site.places, &own);
                 }
             }
+            Some("comment" | "comment-reply") => self.comment(place.unwrap_or_default()),
             Some("page") => self.page(seen, &own, None),
             Some("deleted_page") => {
                 let page = text(it, "page");
@@ -224,6 +243,19 @@ impl Known {
         }
         if let Some(next) = it.pointer("/next/page").and_then(Value::as_str) {
             add(&mut self.cursors, &next.to_owned());
+        }
+    }
+
+    /// Learns a comment, or a reply, from its address.
+    fn comment(&mut self, url: &str) {
+        let (Some(space), Some(id)) = (after(url, "/spaces/"), after(url, "/comments/")) else { return };
+        let at = self.comments.iter().position(|known| known.id == id).unwrap_or_else(|| {
+            let request = after(url, "/change-requests/");
+            self.comments.insert(0, KnownComment { space, request, id, replies: Vec::new() });
+            0
+        });
+        if let Some(reply) = after(url, "/replies/") {
+            add(&mut self.comments[at].replies, &reply);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::{
             Entry, EntryKind, ImportPlan, PlannedFile, PlannedKind, PlannedPage, RepoConfig, RepoPath,
             RepoTree, Warning, references, variables,
         },
+        is_numbered,
         markdown::{PageSource, parse_page},
     },
     model::{ContentRef, FileId, GitBlob, PageId, ReusableId, without_nul},
@@ -40,27 +41,28 @@ pub(super) struct Read {
 
 /// Reads one checkout for one space.
 pub(super) struct Importer<'a> {
-    platform: &'a Platform,
+    pub(super) platform: &'a Platform,
     space: &'a SpaceRecord,
     checkout: &'a dyn Checkout,
     /// Object ids by path.
     oids: HashMap<&'a str, &'a str>,
-    before: Before,
-    texts: HashMap<RepoPath, String>,
-    files: HashMap<RepoPath, FileId>,
-    pages: HashMap<RepoPath, PageId>,
+    pub(super) before: Before,
+    pub(super) texts: HashMap<RepoPath, String>,
+    pub(super) files: HashMap<RepoPath, FileId>,
+    pub(super) pages: HashMap<RepoPath, PageId>,
+    pub(super) reusables: HashMap<RepoPath, ReusableId>,
     warnings: Vec<String>,
 }
 
 /// What the space had before: things keep their ids where they are the same in the repository.
 #[derive(Default)]
-struct Before {
+pub(super) struct Before {
     pages: HashMap<String, (PageId, PageEntry)>,
     page_of_oid: HashMap<String, String>,
     groups: HashMap<String, (PageId, PageEntry)>,
     links: HashMap<(String, String), (PageId, PageEntry)>,
     files: HashMap<String, (FileId, FileEntry)>,
-    reusables: HashMap<String, ReusableId>,
+    pub(super) reusables: HashMap<String, ReusableId>,
 }
 
 impl<'a> Importer<'a> {
@@ -78,6 +80,7 @@ impl<'a> Importer<'a> {
             texts: HashMap::new(),
             files: HashMap::new(),
             pages: HashMap::new(),
+            reusables: HashMap::new(),
             warnings: Vec::new(),
         })
     }
@@ -95,6 +98,8 @@ impl<'a> Importer<'a> {
         let mut items = Vec::new();
         self.add_files(&plan, &mut items).await?;
         self.name_pages(&plan.pages);
+        self.name_reusables(&plan);
+        self.link_texts(&tree, &plan.root);
         self.add_pages(&plan, &mut items)?;
         let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
         self.add_reusables(&plan, &mut items);
@@ -180,25 +185,31 @@ impl<'a> Importer<'a> {
     }
 
     /// Adds the files. One that was there with the same bytes is not read again.
+    ///
+    /// Files of several folders can have one name, of which only the first has no number. Those that were there before
+    /// come first and keep what they were called.
     async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
+        let mut new = Vec::new();
         for asset in &plan.assets {
             let git = self.git_of(&asset.file);
             let before = self.before.files.get(asset.file.path.as_str());
             let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
+            let called = before.map(|(_, entry)| &entry.name).filter(|name| is_numbered(name, &asset.name));
+            let name = called.unwrap_or(&asset.name).clone();
             let (id, entry) = match (before, same) {
-                (_, Some((id, entry))) => {
-                    (id.clone(), FileEntry { name: asset.name.clone(), ..entry.clone() })
-                }
+                (_, Some((id, entry))) => (id.clone(), FileEntry { name, ..entry.clone() }),
                 (before, None) => {
                     let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
                     let bytes = self.checkout.read(asset.file.source.as_str()).await.map_err(git_error)?;
-                    let new = NewFile { name: &asset.name, content_type: None, bytes, git };
-                    (id, self.platform.store_file(&self.space.domain, new).await?)
+                    let file = NewFile { name: &name, content_type: None, bytes, git };
+                    (id, self.platform.store_file(&self.space.domain, file).await?)
                 }
             };
             self.files.insert(asset.file.path.clone(), id.clone());
-            items.push(BuildItem::File(id, entry));
+            let is_known = self.before.files.contains_key(asset.file.path.as_str());
+            if is_known { &mut *items } else { &mut new }.push(BuildItem::File(id, entry));
         }
+        items.append(&mut new);
         Ok(())
     }
 
@@ -339,7 +350,7 @@ impl<'a> Importer<'a> {
             let text = self.texts.remove(&include.file.path).unwrap_or_default();
             let source = parse_page(&text);
             let title = source.front.fields.title.clone().unwrap_or_else(|| include.title.clone());
-            let id = self.before.reusables.get(include.file.path.as_str()).cloned();
+            let id = self.reusables.get(&include.file.path).cloned();
             let fields = ReusablePatch {
                 title: Some(title),
                 body: Some(NewBody::Text(source.body.to_owned())),

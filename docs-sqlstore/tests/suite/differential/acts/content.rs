@@ -1,7 +1,7 @@
 //! Change requests, their content, and content as it is read.
 
 use docs_core::{
-    model::{ChangeRequestStatus, CreateChangeRequest, UpdateChangeRequest, UpdateContent},
+    model::{ChangeRequestStatus, ContentFormat, CreateChangeRequest, UpdateChangeRequest, UpdateContent},
     platform::{ContentOf, RequestFilter, Shown},
     store::Hash,
 };
@@ -82,7 +82,8 @@ impl Act<'_> {
             if live { ContentOf::space(space.clone()) } else { ContentOf::request(space.clone(), &name) };
         let nowhere = KnownSpace::default();
         let known = self.known.spaces.iter().find(|known| known.id == space.as_str()).unwrap_or(&nowhere);
-        let shown = Shown { git: self.dice.chance(50) };
+        let format = if self.dice.chance(80) { ContentFormat::Markdown } else { ContentFormat::Document };
+        let shown = Shown { git: self.dice.chance(50), format };
         Ok(match what {
             What::GetRevision => told(p.get_revision(&me, &of, shown).await),
             What::ListPages => told(p.list_pages(&me, &of, shown).await),
@@ -105,7 +106,10 @@ impl Act<'_> {
                     return Ok(Value::Null);
                 };
                 let space = if self.dice.chance(90) { id(from) } else { space };
-                let bytes = p.file_bytes(&space, sealed).await;
+                let bytes = match p.find_file(&space, sealed).await {
+                    Ok(file) => p.file_bytes(&file, None).await,
+                    Err(error) => Err(error),
+                };
                 told(bytes.map(|bytes| (bytes.len(), Hash::of(&bytes))))
             }
         })

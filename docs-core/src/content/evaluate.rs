@@ -1,0 +1,206 @@
+//! Documents as a visitor sees them: conditions decided, values in the text (SPEC 4.7 `evaluated`).
+
+use std::{mem, str::FromStr};
+
+use super::expression::{self, Budget, Claims, Context, Expression, MAX_STEPS};
+use crate::model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode};
+
+/// Most steps that all expressions of a document take together. The rest then counts as failed.
+const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
+
+/// What of a document is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Evaluated {
+    /// Nothing: conditions and expressions stay where they are.
+    #[default]
+    No,
+    /// Everything.
+    Yes,
+    /// What variables and claims with known values decide. The rest stays for the client, which knows the visitor.
+    DeterministicOnly,
+}
+
+/// The text names no mode of evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("must be `true`, `false` or `deterministic-only`")]
+pub struct NotAMode;
+
+impl FromStr for Evaluated {
+    type Err = NotAMode;
+    fn from_str(text: &str) -> Result<Self, NotAMode> {
+        match text {
+            "false" => Ok(Self::No),
+            "true" => Ok(Self::Yes),
+            "deterministic-only" => Ok(Self::DeterministicOnly),
+            _ => Err(NotAMode),
+        }
+    }
+}
+
+/// Evaluates a document.
+///
+/// A condition that holds is replaced by its blocks, one that does not is removed. An expression becomes text and joins
+/// the text around it; one that fails stands there in double braces. What is left without content by that is removed
+/// when it is only a frame (a list, an item, a quotation, a hint, a set of tabs, steps or columns), and holds an empty
+/// paragraph when it has a title or a place of its own (a tab, a step, a column, a cell, the body of an expandable).
+///
+/// Reusable contents are not expanded here; evaluate them as documents of their own.
+#[must_use]
+pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims: &Claims) -> Document {
+    let mut document = document.clone();
+    if mode != Evaluated::No {
+        let budget = Budget(MAX_DOCUMENT_STEPS);
+        let mut evaluator = Evaluator { mode, context, claims, budget };
+        document.nodes = evaluator.blocks(document.nodes);
+    }
+    document
+}
+
+struct Evaluator<'e> {
+    mode: Evaluated,
+    context: &'e Context,
+    claims: &'e Claims,
+    budget: Budget,
+}
+
+impl Evaluator<'_> {
+    /// Whether an expression is left for the client. One that cannot be read depends on nothing.
+    fn leaves(&self, text: &str) -> bool {
+        self.mode == Evaluated::DeterministicOnly
+            && Expression::parse(text).is_ok_and(|expression| !expression.is_deterministic(self.claims))
+    }
+
+    fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
+        let nodes = self.nodes(blocks.into_iter().map(Node::Block).collect());
+        // Only blocks come of blocks, unless a condition held text of its own.
+        nodes.into_iter().map(into_block).collect()
+    }
+
+    fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let mut done = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match node {
+                Node::Block(block) => self.block(block, &mut done),
+                Node::Inline(inline) => self.inline(inline, &mut done),
+                Node::Text(text) => push_text(&mut done, text),
+            }
+        }
+        done
+    }
+
+    fn block(&mut self, mut block: Block, done: &mut Vec<Node>) {
+        if let BlockKind::If { expression } = &block.kind {
+            if self.leaves(expression) {
+                block.nodes = self.nodes(block.nodes);
+                done.push(Node::Block(block));
+            } else if expression::condition_within(expression, self.context, &mut self.budget) {
+                done.extend(self.nodes(block.nodes));
+            }
+            return;
+        }
+        let was_empty = block.nodes.is_empty();
+        block.nodes = self.nodes(block.nodes);
+        self.fragments(&mut block.fragments);
+        if block.nodes.is_empty() && !was_empty {
+            match left_empty(&block.kind) {
+                Left::Nothing => return,
+                Left::Paragraph => block.nodes.push(Node::Block(paragraph(vec![empty_text()]))),
+                Left::Text => block.nodes.push(empty_text()),
+            }
+        }
+        done.push(Node::Block(block));
+    }
+
+    fn fragments(&mut self, fragments: &mut Option<Vec<Fragment>>) {
+        for fragment in fragments.iter_mut().flatten() {
+            let was_empty = fragment.nodes.is_empty();
+            fragment.nodes = self.blocks(mem::take(&mut fragment.nodes));
+            if fragment.nodes.is_empty() && !was_empty {
+                fragment.nodes.push(paragraph(vec![empty_text()]));
+            }
+        }
+    }
+
+    fn inline(&mut self, mut inline: Inline, done: &mut Vec<Node>) {
+        if let InlineKind::Expression { expression } = &inline.kind {
+            if self.leaves(expression) {
+                done.push(Node::Inline(inline));
+                return;
+            }
+            let value = expression::inline_within(expression, self.context, &mut self.budget);
+            if !value.is_empty() {
+                let text = TextNode::new(vec![Leaf::new(value, Vec::new())]);
+                push_text(done, TextNode { key: inline.key, ..text });
+            }
+            return;
+        }
+        let was_empty = inline.nodes.is_empty();
+        inline.nodes = self.nodes(inline.nodes);
+        if inline.nodes.is_empty() && !was_empty {
+            inline.nodes.push(empty_text());
+        }
+        self.fragments(&mut inline.fragments);
+        done.push(Node::Inline(inline));
+    }
+}
+
+/// What becomes of a block that has lost all it held.
+enum Left {
+    Nothing,
+    Paragraph,
+    Text,
+}
+
+const fn left_empty(kind: &BlockKind) -> Left {
+    match kind {
+        BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Blockquote {}
+        | BlockKind::Hint { .. }
+        | BlockKind::Tabs { .. }
+        | BlockKind::Stepper {}
+        | BlockKind::Columns { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::Code { .. } => Left::Nothing,
+        BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. } => {
+            Left::Paragraph
+        }
+        _ => Left::Text,
+    }
+}
+
+fn paragraph(nodes: Vec<Node>) -> Block {
+    Block::new(BlockKind::Paragraph { align: None }, nodes)
+}
+
+fn empty_text() -> Node {
+    Node::Text(TextNode::new(vec![Leaf::new("", Vec::new())]))
+}
+
+fn into_block(node: Node) -> Block {
+    match node {
+        Node::Block(block) => block,
+        other => paragraph(vec![other]),
+    }
+}
+
+/// Adds text, joined with the text before it.
+fn push_text(done: &mut Vec<Node>, text: TextNode) {
+    let Some(Node::Text(before)) = done.last_mut() else {
+        done.push(Node::Text(text));
+        return;
+    };
+    // Empty text only holds a place.
+    for leaf in text.leaves.into_iter().filter(|leaf| !leaf.text.is_empty()) {
+        match before.leaves.last_mut() {
+            Some(last) if last.marks == leaf.marks => last.text.push_str(&leaf.text),
+            Some(last) if last.text.is_empty() => *last = leaf,
+            _ => before.leaves.push(leaf),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

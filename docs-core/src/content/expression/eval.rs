@@ -1,0 +1,459 @@
+//! From nodes to a value, within limits of steps, depth and size.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use smallvec::SmallVec;
+
+use super::{
+    Context, EvalError, MAX_ITEMS, MAX_TEXT,
+    ast::{BinaryOp, FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
+    methods, number,
+    value::{Array, Function, FunctionKind, Object, Scope, Value},
+};
+
+/// How deep evaluation may recurse: nesting of the text, and calls of functions within it.
+const MAX_RECURSION: u32 = 64;
+
+/// Bytes of text that one step makes.
+const BYTES_A_STEP: usize = 16;
+
+/// Names that would lead out of the data.
+const BLOCKED: [&str; 3] = ["constructor", "prototype", "__proto__"];
+
+pub(super) type Eval<T> = Result<T, EvalError>;
+
+/// The names that a node sees: those of the functions around it.
+pub(super) type Names<'s> = Option<&'s Arc<Scope>>;
+
+/// The evaluation of one expression.
+pub(super) struct Machine<'m> {
+    pub(super) program: &'m Arc<Program>,
+    pub(super) context: &'m Context,
+    /// Steps that are left.
+    pub(super) left: u32,
+    pub(super) depth: u32,
+}
+
+impl Machine<'_> {
+    /// Takes steps from the budget.
+    pub(super) fn charge(&mut self, steps: usize) -> Eval<()> {
+        let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
+        // What is left is not for smaller wishes: too many is too many.
+        self.left = left.unwrap_or(0);
+        left.map(|_| ()).ok_or(EvalError::Steps)
+    }
+
+    /// Pays for text of so many bytes, and refuses what is too long.
+    pub(super) fn charge_text(&mut self, bytes: usize) -> Eval<()> {
+        if bytes > MAX_TEXT {
+            return Err(EvalError::TextTooLong);
+        }
+        self.charge(bytes / BYTES_A_STEP)
+    }
+
+    pub(super) fn text_value(&mut self, text: impl AsRef<str>) -> Eval<Value> {
+        self.charge_text(text.as_ref().len())?;
+        Ok(Value::Text(text.as_ref().into()))
+    }
+
+    pub(super) fn array(&mut self, items: Vec<Value>) -> Eval<Value> {
+        if items.len() > MAX_ITEMS {
+            return Err(EvalError::TooManyItems);
+        }
+        self.charge(items.len())?;
+        Array::new(items).map(|array| Value::Array(array.into())).ok_or(EvalError::TooDeep)
+    }
+
+    pub(super) fn object(&mut self, members: BTreeMap<Arc<str>, Value>) -> Eval<Value> {
+        self.charge(members.len())?;
+        Object::new(members).map(|object| Value::Object(object.into())).ok_or(EvalError::TooDeep)
+    }
+
+    /// The value of a node.
+    pub(super) fn eval(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
+        if self.depth == MAX_RECURSION {
+            return Err(EvalError::TooDeep);
+        }
+        self.depth += 1;
+        let value = self.chain(id, names);
+        self.depth -= 1;
+        value
+    }
+
+    /// Evaluates a chain from its innermost node outwards, in a loop.
+    fn chain(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
+        let mut path: SmallVec<[NodeId; 8]> = SmallVec::new();
+        let mut at = id;
+        while let Some(first) = self.program.first(at) {
+            path.push(at);
+            at = first;
+        }
+        self.charge(1 + path.len())?;
+        let mut value = self.leaf(at, names)?;
+        while let Some(at) = path.pop() {
+            value = self.link(at, value, names)?;
+        }
+        Ok(value)
+    }
+
+    /// A node that goes on from the value of its first part.
+    fn link(&mut self, id: NodeId, first: Value, names: Names<'_>) -> Eval<Value> {
+        match &self.program.nodes[id] {
+            Node::Binary(operator, _, second) => {
+                let second = self.eval(*second, names)?;
+                self.binary(*operator, &first, &second)
+            }
+            Node::Logical(operator, _, second) => {
+                let decided = match operator {
+                    LogicalOp::And => !first.is_truthy(),
+                    LogicalOp::Or => first.is_truthy(),
+                    LogicalOp::Nullish => !first.is_nullish(),
+                };
+                if decided { Ok(first) } else { self.eval(*second, names) }
+            }
+            Node::Conditional(_, yes, no) => self.eval(if first.is_truthy() { *yes } else { *no }, names),
+            Node::Member(_, key) => self.member(&first, key, names),
+            Node::Call(callee, arguments) => match &self.program.nodes[*callee] {
+                Node::Member(_, key) => self.call_member(&first, key, arguments, names),
+                _ if first.is_nullish() => Ok(Value::Undefined),
+                _ => {
+                    let arguments = self.items(arguments, names)?;
+                    self.call(&first, arguments)
+                }
+            },
+            _ => Ok(first),
+        }
+    }
+
+    /// A node whose value does not go on from that of another.
+    fn leaf(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
+        match &self.program.nodes[id] {
+            Node::Literal(value) => Ok(value.clone()),
+            Node::Name(name) => Ok(self.name(name, names)),
+            Node::Template(text, values) => self.template(text, values, names),
+            Node::Array(items) => {
+                let items = self.items(items, names)?;
+                self.array(items)
+            }
+            Node::Object(members) => self.object_literal(members, names),
+            Node::Unary(operator, operand) => self.unary(*operator, *operand, names),
+            Node::Update { by, prefix, of } => {
+                let old = self.eval(*of, names)?;
+                let old = self.numeric(&old)?;
+                match (&old, prefix) {
+                    (_, false) => Ok(old),
+                    (Value::BigInt(big), true) => {
+                        big.checked_add(i128::from(*by)).map(Value::BigInt).ok_or(EvalError::NumberTooBig)
+                    }
+                    (old, true) => Ok(Value::Number(self.number(old)? + f64::from(*by))),
+                }
+            }
+            Node::Sequence(all) => {
+                let mut last = Value::Undefined;
+                for id in all {
+                    last = self.eval(*id, names)?;
+                }
+                Ok(last)
+            }
+            Node::Function(_) => {
+                let kind =
+                    FunctionKind::Written { program: self.program.clone(), node: id, scope: names.cloned() };
+                Ok(Value::Function(Function(kind).into()))
+            }
+            // These are links, which `chain` evaluates.
+            Node::Binary(..)
+            | Node::Logical(..)
+            | Node::Conditional(..)
+            | Node::Member(..)
+            | Node::Call(..) => Ok(Value::Undefined),
+        }
+    }
+
+    fn name(&self, name: &str, names: Names<'_>) -> Value {
+        let known = names.and_then(|names| names.get(name)).or_else(|| self.context.get(name));
+        known.cloned().unwrap_or(Value::Undefined)
+    }
+
+    fn template(&mut self, text: &str, values: &[(NodeId, Arc<str>)], names: Names<'_>) -> Eval<Value> {
+        let mut all = text.to_owned();
+        for (value, after) in values {
+            let value = self.eval(*value, names)?;
+            all.push_str(&self.text(&value)?);
+            all.push_str(after);
+            if all.len() > MAX_TEXT {
+                return Err(EvalError::TextTooLong);
+            }
+        }
+        self.text_value(all)
+    }
+
+    fn items(&mut self, items: &[Item], names: Names<'_>) -> Eval<Vec<Value>> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Item::One(id) => values.push(self.eval(*id, names)?),
+                Item::Hole => values.push(Value::Undefined),
+                Item::Spread(id) => match self.eval(*id, names)? {
+                    Value::Array(array) => {
+                        self.charge(array.items().len())?;
+                        values.extend_from_slice(array.items());
+                    }
+                    Value::Text(text) => {
+                        self.charge(text.len())?;
+                        values.extend(text.chars().map(|c| Value::Text(c.to_string().into())));
+                    }
+                    _ => return Err(EvalError::wrong("`...` takes an array or a text")),
+                },
+            }
+            if values.len() > MAX_ITEMS {
+                return Err(EvalError::TooManyItems);
+            }
+        }
+        Ok(values)
+    }
+
+    fn object_literal(&mut self, members: &[Property], names: Names<'_>) -> Eval<Value> {
+        let mut object = BTreeMap::new();
+        for member in members {
+            match member {
+                Property::One(key, value) => {
+                    let key = self.key(key, names)?;
+                    let value = self.eval(*value, names)?;
+                    if !BLOCKED.contains(&&*key) {
+                        object.insert(key, value);
+                    }
+                }
+                Property::Spread(id) => match self.eval(*id, names)? {
+                    Value::Object(other) => {
+                        self.charge(other.members().count())?;
+                        object.extend(other.shared());
+                    }
+                    Value::Array(array) => {
+                        let numbered = array.items().iter().enumerate();
+                        self.charge(array.items().len())?;
+                        object.extend(numbered.map(|(n, value)| (n.to_string().into(), value.clone())));
+                    }
+                    Value::Text(text) => {
+                        self.charge(text.len())?;
+                        let characters = text.chars().enumerate();
+                        object.extend(
+                            characters.map(|(n, c)| (n.to_string().into(), Value::from(c.to_string()))),
+                        );
+                    }
+                    _ => {}
+                },
+            }
+        }
+        self.object(object)
+    }
+
+    fn key(&mut self, key: &MemberKey, names: Names<'_>) -> Eval<Arc<str>> {
+        match key {
+            MemberKey::Name(name) => Ok(name.clone()),
+            MemberKey::Computed(id) => {
+                let value = self.eval(*id, names)?;
+                self.text(&value)
+            }
+        }
+    }
+
+    /// A member; that of nothing is nothing.
+    fn member(&mut self, object: &Value, key: &MemberKey, names: Names<'_>) -> Eval<Value> {
+        if object.is_nullish() {
+            return Ok(Value::Undefined);
+        }
+        let key = self.key(key, names)?;
+        self.get(object, &key)
+    }
+
+    pub(super) fn get(&mut self, object: &Value, key: &str) -> Eval<Value> {
+        if BLOCKED.contains(&key) {
+            return Ok(Value::Undefined);
+        }
+        let own = match object {
+            Value::Object(object) => object.get(key).cloned(),
+            Value::Array(array) if key == "length" => Some(Value::Number(array.items().len() as f64)),
+            Value::Array(array) => index(key).and_then(|index| array.items().get(index).cloned()),
+            Value::Text(text) => self.text_member(text, key)?,
+            Value::Function(function) if key == "length" => self.arity(function),
+            _ => None,
+        };
+        Ok(own.unwrap_or_else(|| {
+            let method = methods::of(object, key);
+            method
+                .map_or(Value::Undefined, |name| Value::Function(Function(FunctionKind::Method(name)).into()))
+        }))
+    }
+
+    fn text_member(&mut self, text: &str, key: &str) -> Eval<Option<Value>> {
+        if key == "length" {
+            self.charge(text.len() / BYTES_A_STEP)?;
+            return Ok(Some(Value::Number(text.encode_utf16().count() as f64)));
+        }
+        let Some(index) = index(key) else { return Ok(None) };
+        self.charge(text.len() / BYTES_A_STEP)?;
+        let unit = text.encode_utf16().nth(index);
+        Ok(unit.map(|unit| Value::from(String::from_utf16_lossy(&[unit]))))
+    }
+
+    fn arity(&self, function: &Function) -> Option<Value> {
+        let FunctionKind::Written { program, node, .. } = &function.0 else { return None };
+        let Node::Function(function) = &program.nodes[*node] else { return None };
+        let plain = |parameter: &&super::ast::Parameter| !parameter.rest && parameter.default.is_none();
+        Some(Value::Number(function.parameters.iter().take_while(plain).count() as f64))
+    }
+
+    fn call_member(
+        &mut self,
+        object: &Value,
+        key: &MemberKey,
+        arguments: &[Item],
+        names: Names<'_>,
+    ) -> Eval<Value> {
+        if object.is_nullish() {
+            return Ok(Value::Undefined);
+        }
+        let key = self.key(key, names)?;
+        let member = self.get(object, &key)?;
+        if member.is_nullish() {
+            return Ok(Value::Undefined);
+        }
+        let arguments = self.items(arguments, names)?;
+        match &member {
+            Value::Function(function) => match function.0 {
+                FunctionKind::Method(method) => methods::call(self, object, method, &arguments),
+                FunctionKind::Written { .. } => self.call(&member, arguments),
+            },
+            _ => Err(EvalError::wrong("what is called is no function")),
+        }
+    }
+
+    /// Calls a function that an expression has written.
+    pub(super) fn call(&mut self, function: &Value, arguments: Vec<Value>) -> Eval<Value> {
+        let Value::Function(called) = function else {
+            return Err(EvalError::wrong("what is called is no function"));
+        };
+        let FunctionKind::Written { program, node, scope } = &called.0 else {
+            return Err(EvalError::wrong("a method is called without the value it belongs to"));
+        };
+        // Contexts hold no functions, so that all of them are of this expression.
+        let Node::Function(written) = &self.program.nodes[*node] else {
+            return Err(EvalError::wrong("what is called is no function"));
+        };
+        debug_assert!(Arc::ptr_eq(program, self.program), "a function stays in its expression");
+        self.charge(1 + arguments.len())?;
+        let scope = self.bind(function, written, scope.as_ref(), arguments)?;
+        written.body.map_or(Ok(Value::Undefined), |body| self.eval(body, Some(&scope)))
+    }
+
+    /// The names that a function sees in one call.
+    fn bind(
+        &mut self,
+        function: &Value,
+        written: &FunctionNode,
+        above: Option<&Arc<Scope>>,
+        arguments: Vec<Value>,
+    ) -> Eval<Arc<Scope>> {
+        let scope = |names, above: Option<Arc<Scope>>| {
+            Scope::new(names, above).map(Arc::new).ok_or(EvalError::TooDeep)
+        };
+        let mut above = above.cloned();
+        if let Some(name) = &written.name {
+            above = Some(scope(vec![(name.clone(), function.clone())], above)?);
+        }
+        let mut arguments = arguments.into_iter();
+        let mut names: Vec<(Arc<str>, Value)> = Vec::with_capacity(written.parameters.len());
+        for parameter in &written.parameters {
+            let value = if parameter.rest {
+                let rest = arguments.by_ref().collect();
+                self.array(rest)?
+            } else {
+                arguments.next().unwrap_or(Value::Undefined)
+            };
+            let value = match (value, parameter.default) {
+                (Value::Undefined, Some(default)) => {
+                    // A default sees the parameters before it.
+                    let before = scope(names.clone(), above.clone())?;
+                    self.eval(default, Some(&before))?
+                }
+                (value, _) => value,
+            };
+            names.push((parameter.name.clone(), value));
+        }
+        scope(names, above)
+    }
+
+    fn unary(&mut self, operator: UnaryOp, operand: NodeId, names: Names<'_>) -> Eval<Value> {
+        let value = self.eval(operand, names)?;
+        Ok(match operator {
+            UnaryOp::Not => Value::Boolean(!value.is_truthy()),
+            UnaryOp::Void => Value::Undefined,
+            UnaryOp::Delete => Value::Boolean(true),
+            UnaryOp::TypeOf => value.type_name().into(),
+            UnaryOp::Plus if matches!(value, Value::BigInt(_)) => {
+                return Err(EvalError::wrong("`+` does not make a number of a big integer"));
+            }
+            UnaryOp::Plus => Value::Number(self.number(&value)?),
+            UnaryOp::Minus => match self.numeric(&value)? {
+                Value::BigInt(big) => Value::BigInt(big.checked_neg().ok_or(EvalError::NumberTooBig)?),
+                value => Value::Number(-self.number(&value)?),
+            },
+            UnaryOp::BitNot => match self.numeric(&value)? {
+                Value::BigInt(big) => Value::BigInt(!big),
+                value => Value::Number(f64::from(!number::to_i32(self.number(&value)?))),
+            },
+        })
+    }
+
+    fn binary(&mut self, operator: BinaryOp, a: &Value, b: &Value) -> Eval<Value> {
+        use BinaryOp as Op;
+        Ok(Value::Boolean(match operator {
+            Op::Same => a.same(b),
+            Op::NotSame => !a.same(b),
+            Op::Equal => self.loosely_equal(a, b)?,
+            Op::NotEqual => !self.loosely_equal(a, b)?,
+            Op::Less => self.less(a, b)? == Some(true),
+            Op::Greater => self.less(b, a)? == Some(true),
+            Op::LessEqual => self.less(b, a)? == Some(false),
+            Op::GreaterEqual => self.less(a, b)? == Some(false),
+            Op::In => self.is_in(a, b)?,
+            Op::InstanceOf => {
+                return Err(EvalError::wrong("the right side of `instanceof` is no class: there are none"));
+            }
+            Op::Matches => match b {
+                Value::Regex(regex) => {
+                    let text = self.text(a)?;
+                    methods::matches(self, regex, &text)?
+                }
+                _ => return Err(EvalError::wrong("the right side of `=~` is no regular expression")),
+            },
+            Op::Add => return self.add(a, b),
+            _ => return self.arithmetic(operator, a, b),
+        }))
+    }
+
+    fn is_in(&mut self, what: &Value, whole: &Value) -> Eval<bool> {
+        match whole {
+            Value::Array(array) => {
+                self.charge(array.items().len())?;
+                Ok(array.items().iter().any(|item| item.same(what)))
+            }
+            Value::Text(text) => {
+                let what = self.text(what)?;
+                self.charge(text.len() / BYTES_A_STEP)?;
+                Ok(text.contains(&*what))
+            }
+            Value::Object(object) => {
+                let key = self.text(what)?;
+                Ok(object.get(&key).is_some())
+            }
+            _ => Err(EvalError::wrong("the right side of `in` is neither an array nor a text nor an object")),
+        }
+    }
+}
+
+/// The index that a key is, as it is written: `1`, but not `01`.
+fn index(key: &str) -> Option<usize> {
+    let plain = key == "0" || key.starts_with(|c: char| c.is_ascii_digit() && c != '0');
+    if plain { key.parse().ok() } else { None }
+}

@@ -1,0 +1,378 @@
+//! From text to tokens.
+
+use std::sync::Arc;
+
+use unicode_normalization::char::is_combining_mark;
+
+use super::{ExpressionError, number};
+
+/// A token and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    /// Its first byte.
+    pub(super) at: usize,
+    /// The byte after it.
+    pub(super) end: usize,
+    /// Whether a line ends before it.
+    pub(super) newline: bool,
+    /// For an opening bracket: the token that closes it.
+    pub(super) closes: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Number(f64),
+    BigInt(i128),
+    Text(Arc<str>),
+    /// A piece of a template; `opens` for the first, `more` when a value follows.
+    Template {
+        text: Arc<str>,
+        opens: bool,
+        more: bool,
+    },
+    Regex {
+        body: Arc<str>,
+        flags: Arc<str>,
+    },
+    Name(Arc<str>),
+    Sign(&'static str),
+    End,
+}
+
+/// Longer signs come before those they begin with.
+const SIGNS: [&str; 58] = [
+    ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
+    ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
+    "**", "=~", "{", "}", "(", ")", "[", "]", ".", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|",
+    "^", "!", "~", "?", ":", "=",
+];
+
+/// Names after which an operand follows, so that `/` begins a regular expression.
+const BEFORE_OPERAND: [&str; 9] =
+    ["typeof", "void", "delete", "in", "instanceof", "new", "return", "case", "throw"];
+
+/// All tokens, the last of which is [`Kind::End`].
+pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
+    let mut lexer = Lexer { source, at: 0, tokens: Vec::new(), open: Vec::new() };
+    while lexer.next()? {}
+    if let Some(Open { token, .. }) = lexer.open.last() {
+        let token = &lexer.tokens[*token];
+        return Err(lexer.error(token.at, "is opened here and never closed"));
+    }
+    Ok(lexer.tokens)
+}
+
+struct Open {
+    token: usize,
+    closed_by: &'static str,
+    /// The bracket is the `${` of a template.
+    template: bool,
+}
+
+struct Lexer<'s> {
+    source: &'s str,
+    at: usize,
+    tokens: Vec<Token>,
+    open: Vec<Open>,
+}
+
+impl Lexer<'_> {
+    fn error(&self, at: usize, message: &'static str) -> ExpressionError {
+        ExpressionError::new(self.source, at, message)
+    }
+
+    fn rest(&self) -> &str {
+        &self.source[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Reads a token; `false` after the last.
+    fn next(&mut self) -> Result<bool, ExpressionError> {
+        let newline = self.blanks()?;
+        let at = self.at;
+        let kind = match self.peek() {
+            None => Kind::End,
+            Some('"' | '\'') => self.text()?,
+            Some('`') => {
+                self.at += 1;
+                self.template(true)?
+            }
+            Some('0'..='9') => self.number()?,
+            Some('.') if self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) => self.number()?,
+            Some(c) if is_name_start(c) => self.name(),
+            Some('/') if self.operand_expected() => self.regex()?,
+            Some('}') if self.open.last().is_some_and(|open| open.template) => {
+                self.at += 1;
+                self.open.pop();
+                self.template(false)?
+            }
+            Some(_) => {
+                let sign = self.sign().ok_or_else(|| self.error(at, "is no part of an expression"))?;
+                self.at += sign.len();
+                Kind::Sign(sign)
+            }
+        };
+        let done = kind == Kind::End;
+        let token = self.tokens.len();
+        self.bracket(&kind, at, token)?;
+        self.tokens.push(Token { kind, at, end: self.at, newline, closes: token });
+        Ok(!done)
+    }
+
+    fn sign(&self) -> Option<&'static str> {
+        let rest = self.rest();
+        let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
+        // `a?.5:b` is a condition.
+        let condition = sign == Some("?.") && rest[2..].starts_with(|c: char| c.is_ascii_digit());
+        if condition { Some("?") } else { sign }
+    }
+
+    /// Keeps the pairs of brackets.
+    fn bracket(&mut self, kind: &Kind, at: usize, token: usize) -> Result<(), ExpressionError> {
+        let (closed_by, template) = match kind {
+            Kind::Sign("(") => (")", false),
+            Kind::Sign("[") => ("]", false),
+            Kind::Sign("{") => ("}", false),
+            Kind::Template { more: true, .. } => ("}", true),
+            Kind::Sign(sign @ (")" | "]" | "}")) => {
+                return match self.open.pop() {
+                    Some(open) if open.closed_by == *sign => {
+                        self.tokens[open.token].closes = token;
+                        Ok(())
+                    }
+                    _ => Err(self.error(at, "closes what is not open")),
+                };
+            }
+            _ => return Ok(()),
+        };
+        self.open.push(Open { token, closed_by, template });
+        Ok(())
+    }
+
+    /// Skips blanks and comments; tells whether a line ended.
+    fn blanks(&mut self) -> Result<bool, ExpressionError> {
+        let mut newline = false;
+        loop {
+            if self.eat("//") || self.eat("<!--") {
+                while self.peek().is_some_and(|c| !is_line_end(c)) {
+                    self.bump();
+                }
+            } else if self.rest().starts_with("/*") {
+                let at = self.at;
+                let end = self.rest()[2..]
+                    .find("*/")
+                    .ok_or_else(|| self.error(at, "begins a comment that does not end"))?;
+                newline |= self.rest()[..end + 2].contains(is_line_end);
+                self.at += end + 4;
+            } else if let Some(c) = self.peek().filter(|c| is_blank(*c)) {
+                newline |= is_line_end(c);
+                self.bump();
+            } else {
+                return Ok(newline);
+            }
+        }
+    }
+
+    fn operand_expected(&self) -> bool {
+        match self.tokens.last().map(|token| &token.kind) {
+            None => true,
+            Some(Kind::Name(name)) => BEFORE_OPERAND.contains(&&**name) && !self.after_dot(),
+            Some(Kind::Sign(sign)) => !matches!(*sign, ")" | "]" | "}" | "++" | "--"),
+            Some(Kind::Template { more, .. }) => *more,
+            Some(_) => false,
+        }
+    }
+
+    /// Whether the last token is the name of a member.
+    fn after_dot(&self) -> bool {
+        let before = self.tokens.len().checked_sub(2).map(|at| &self.tokens[at].kind);
+        matches!(before, Some(Kind::Sign("." | "?.")))
+    }
+
+    fn name(&mut self) -> Kind {
+        let start = self.at;
+        while self.peek().is_some_and(is_name_part) {
+            self.bump();
+        }
+        Kind::Name(self.source[start..self.at].into())
+    }
+
+    fn regex(&mut self) -> Result<Kind, ExpressionError> {
+        let start = self.at;
+        self.at += 1;
+        let mut in_class = false;
+        loop {
+            match self.bump() {
+                None => return Err(self.error(start, "begins a regular expression that does not end")),
+                Some(c) if is_line_end(c) => {
+                    return Err(self.error(start, "begins a regular expression that does not end"));
+                }
+                Some('\\') => {
+                    self.bump();
+                }
+                Some('[') => in_class = true,
+                Some(']') => in_class = false,
+                Some('/') if !in_class => break,
+                Some(_) => {}
+            }
+        }
+        let body = self.source[start + 1..self.at - 1].into();
+        let flags = self.at;
+        while self.peek().is_some_and(is_name_part) {
+            self.bump();
+        }
+        Ok(Kind::Regex { body, flags: self.source[flags..self.at].into() })
+    }
+
+    fn text(&mut self) -> Result<Kind, ExpressionError> {
+        let start = self.at;
+        let quote = self.bump();
+        let mut units = Vec::new();
+        loop {
+            match self.bump() {
+                None | Some('\n' | '\r') => return Err(self.error(start, "begins a text that does not end")),
+                c if c == quote => return Ok(Kind::Text(String::from_utf16_lossy(&units).into())),
+                Some('\\') => self.escape(&mut units)?,
+                Some(c) => push(&mut units, c),
+            }
+        }
+    }
+
+    fn template(&mut self, opens: bool) -> Result<Kind, ExpressionError> {
+        let start = self.at;
+        let mut units = Vec::new();
+        loop {
+            if self.eat("${") {
+                let text = String::from_utf16_lossy(&units).into();
+                return Ok(Kind::Template { text, opens, more: true });
+            }
+            match self.bump() {
+                None => {
+                    return Err(self.error(start.saturating_sub(1), "begins a template that does not end"));
+                }
+                Some('`') => {
+                    let text = String::from_utf16_lossy(&units).into();
+                    return Ok(Kind::Template { text, opens, more: false });
+                }
+                Some('\\') if self.peek().is_some_and(|c| c.is_ascii_digit()) && !self.lone_zero() => {
+                    return Err(self.error(self.at - 1, "is an octal number, which templates do not have"));
+                }
+                Some('\\') => self.escape(&mut units)?,
+                Some('\r') => {
+                    self.eat("\n");
+                    push(&mut units, '\n');
+                }
+                Some(c) => push(&mut units, c),
+            }
+        }
+    }
+
+    fn lone_zero(&self) -> bool {
+        self.rest().starts_with('0') && !self.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// What stands after a backslash. A half of a pair of UTF-16 that stays alone becomes U+FFFD.
+    fn escape(&mut self, units: &mut Vec<u16>) -> Result<(), ExpressionError> {
+        let at = self.at - 1;
+        let wrong = |lexer: &Self| lexer.error(at, "is no escape: `\\x` takes two and `\\u` four hex digits");
+        match self.bump() {
+            None => return Err(self.error(at, "ends the text too early")),
+            Some('n') => units.push(0x0a),
+            Some('r') => units.push(0x0d),
+            Some('t') => units.push(0x09),
+            Some('b') => units.push(0x08),
+            Some('f') => units.push(0x0c),
+            Some('v') => units.push(0x0b),
+            Some('\r') => {
+                self.eat("\n");
+            }
+            Some('\n' | '\u{2028}' | '\u{2029}') => {}
+            Some('x') => units.push(self.hex(2).ok_or_else(|| wrong(self))? as u16),
+            Some('u') if self.eat("{") => {
+                let end = self.rest().find('}').ok_or_else(|| wrong(self))?;
+                let code = u32::from_str_radix(&self.rest()[..end], 16).map_err(|_| wrong(self))?;
+                if code > 0x10_ffff || self.rest().starts_with('+') {
+                    return Err(wrong(self));
+                }
+                self.at += end + 1;
+                match char::from_u32(code) {
+                    Some(c) => push(units, c),
+                    None => units.push(code as u16),
+                }
+            }
+            Some('u') => units.push(self.hex(4).ok_or_else(|| wrong(self))? as u16),
+            Some(c @ '0'..='7') => {
+                let mut code = c as u16 - 48;
+                while let Some(c @ '0'..='7') = self.peek()
+                    && code * 8 + (c as u16 - 48) <= 0o377
+                {
+                    code = code * 8 + (c as u16 - 48);
+                    self.at += 1;
+                }
+                units.push(code);
+            }
+            Some(c) => push(units, c),
+        }
+        Ok(())
+    }
+
+    fn hex(&mut self, digits: usize) -> Option<u32> {
+        let text = self.rest().get(..digits)?;
+        let code = text
+            .bytes()
+            .all(|b| b.is_ascii_hexdigit())
+            .then(|| u32::from_str_radix(text, 16).ok())
+            .flatten()?;
+        self.at += digits;
+        Some(code)
+    }
+
+    fn number(&mut self) -> Result<Kind, ExpressionError> {
+        let start = self.at;
+        let (kind, length) = number::literal(self.rest()).map_err(|message| self.error(start, message))?;
+        self.at += length;
+        if self.peek().is_some_and(is_name_part) {
+            return Err(self.error(self.at, "stands directly after a number"));
+        }
+        Ok(kind)
+    }
+}
+
+fn push(units: &mut Vec<u16>, c: char) {
+    units.extend_from_slice(c.encode_utf16(&mut [0; 2]));
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}
+
+/// What JavaScript skips, and what `trim` takes away.
+pub(super) fn is_blank(c: char) -> bool {
+    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '$' || c == '_'
+}
+
+fn is_name_part(c: char) -> bool {
+    is_name_start(c) || c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\u{200c}' | '\u{200d}')
+}

@@ -1,0 +1,109 @@
+//! Methods of values.
+
+mod array;
+mod pattern;
+mod text;
+
+pub(super) use self::pattern::matches;
+use super::{
+    EvalError,
+    eval::{Eval, Machine},
+    number,
+    value::Value,
+};
+
+const NUMBER: [&str; 3] = ["toFixed", "toString", "valueOf"];
+const PLAIN: [&str; 2] = ["toString", "valueOf"];
+const OBJECT: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
+const REGEX: [&str; 4] = ["exec", "test", "toString", "valueOf"];
+
+/// The method of a value that has a name.
+pub(super) fn of(value: &Value, name: &str) -> Option<&'static str> {
+    let all: &[&'static str] = match value {
+        Value::Undefined | Value::Null => &[],
+        Value::Boolean(_) | Value::Function(_) => &PLAIN,
+        Value::Number(_) | Value::BigInt(_) => &NUMBER,
+        Value::Text(_) => &text::METHODS,
+        Value::Array(_) => &array::METHODS,
+        Value::Object(_) => &OBJECT,
+        Value::Regex(_) => &REGEX,
+    };
+    all.iter().find(|known| **known == name).copied()
+}
+
+/// Calls a method that [`of`] has found.
+pub(super) fn call(
+    machine: &mut Machine<'_>,
+    this: &Value,
+    method: &'static str,
+    arguments: &[Value],
+) -> Eval<Value> {
+    machine.charge(1)?;
+    match (this, method) {
+        (this, "valueOf") => Ok(this.clone()),
+        (Value::Text(text), method) => text::call(machine, text, method, arguments),
+        (Value::Array(items), method) => array::call(machine, items, method, arguments),
+        (Value::Object(object), "hasOwnProperty") => {
+            let key = machine.text(arg(arguments, 0))?;
+            Ok(Value::Boolean(object.get(&key).is_some()))
+        }
+        (Value::Regex(regex), "test") => {
+            let text = machine.text(arg(arguments, 0))?;
+            matches(machine, regex, &text).map(Value::Boolean)
+        }
+        (Value::Regex(regex), "exec") => {
+            let text = machine.text(arg(arguments, 0))?;
+            pattern::first(machine, regex, &text)
+        }
+        (Value::Number(value), "toFixed") => {
+            let places = integer(machine, arguments, 0, 0.0)?;
+            if !(0.0..=100.0).contains(&places) {
+                return Err(EvalError::wrong("`toFixed` takes 0 to 100 digits"));
+            }
+            machine.text_value(number::fixed(*value, places as usize))
+        }
+        (Value::Number(value), "toString") => {
+            let base = integer(machine, arguments, 0, 10.0)?;
+            if !(2.0..=36.0).contains(&base) {
+                return Err(EvalError::wrong("`toString` takes a base of 2 to 36"));
+            }
+            machine.charge(70)?;
+            machine.text_value(number::in_base(*value, base as u32))
+        }
+        (this, "toString") => machine.text(this).map(Value::Text),
+        _ => Ok(Value::Undefined),
+    }
+}
+
+fn arg(arguments: &[Value], at: usize) -> &Value {
+    arguments.get(at).unwrap_or(&Value::Undefined)
+}
+
+/// An argument as a number without a fraction.
+fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f64) -> Eval<f64> {
+    match arg(arguments, at) {
+        Value::Undefined => Ok(missing),
+        value => machine.number(value).map(number::whole),
+    }
+}
+
+/// An argument that counts from the end when negative, as a place in something of a length.
+fn place(
+    machine: &mut Machine<'_>,
+    arguments: &[Value],
+    at: usize,
+    length: usize,
+    missing: usize,
+) -> Eval<usize> {
+    let place = integer(machine, arguments, at, missing as f64)?;
+    let length = length as f64;
+    let place = if place < 0.0 { (length + place).max(0.0) } else { place.min(length) };
+    Ok(place as usize)
+}
+
+/// The index that `at` asks for.
+fn at_index(machine: &mut Machine<'_>, arguments: &[Value], length: usize) -> Eval<Option<usize>> {
+    let index = integer(machine, arguments, 0, 0.0)?;
+    let index = if index < 0.0 { length as f64 + index } else { index };
+    Ok((index >= 0.0 && index < length as f64).then_some(index as usize))
+}

@@ -1,0 +1,275 @@
+//! Numbers as JavaScript reads and writes them.
+
+use super::lexer::{Kind, is_blank};
+
+/// Reads the number that text begins with, and tells how long it is.
+pub(super) fn literal(text: &str) -> Result<(Kind, usize), &'static str> {
+    let bytes = text.as_bytes();
+    let radix = match bytes.get(..2) {
+        Some(b"0x" | b"0X") => 16,
+        Some(b"0o" | b"0O") => 8,
+        Some(b"0b" | b"0B") => 2,
+        _ => return decimal(text),
+    };
+    let length = digits(&bytes[2..], radix)?;
+    let body: String = text[2..2 + length].chars().filter(|c| *c != '_').collect();
+    if bytes.get(2 + length) == Some(&b'n') {
+        let big = i128::from_str_radix(&body, radix).map_err(|_| TOO_BIG)?;
+        return Ok((Kind::BigInt(big), length + 3));
+    }
+    Ok((Kind::Number(integer(&body, radix)), length + 2))
+}
+
+/// The number that text is as a whole, by the rules of conversion: `NaN` when it is none.
+pub(super) fn parse(text: &str) -> f64 {
+    let text = text.trim_matches(is_blank);
+    let radix = match text.get(..2) {
+        Some("0x" | "0X") => 16,
+        Some("0o" | "0O") => 8,
+        Some("0b" | "0B") => 2,
+        _ => {
+            return match text {
+                "" => 0.0,
+                "Infinity" | "+Infinity" => f64::INFINITY,
+                "-Infinity" => f64::NEG_INFINITY,
+                _ if text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b)) => {
+                    text.parse().unwrap_or(f64::NAN)
+                }
+                _ => f64::NAN,
+            };
+        }
+    };
+    let body = &text[2..];
+    let right = !body.is_empty() && body.chars().all(|c| c.is_digit(radix));
+    if right { integer(body, radix) } else { f64::NAN }
+}
+
+/// A number as text: the shortest that reads as the same number.
+pub(super) fn write(number: f64) -> String {
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let sign = if number < 0.0 { "-" } else { "" };
+    let scientific = format!("{:e}", number.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let count = digits.len() as i32;
+    // The number is 0.digits × 10^point.
+    let point = exponent.parse::<i32>().unwrap_or(0) + 1;
+    let zeros = |n: i32| "0".repeat(n.unsigned_abs() as usize);
+    let body = match point {
+        _ if count <= point && point <= 21 => format!("{digits}{}", zeros(point - count)),
+        1..=21 => format!("{}.{}", &digits[..point as usize], &digits[point as usize..]),
+        -5..=0 => format!("0.{}{digits}", zeros(point)),
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            let dot = if rest.is_empty() { "" } else { "." };
+            let sign = if point > 0 { "+" } else { "-" };
+            format!("{first}{dot}{rest}e{sign}{}", (point - 1).unsigned_abs())
+        }
+    };
+    format!("{sign}{body}")
+}
+
+/// A number with so many digits after the point, at most 100; halves are rounded away from zero.
+pub(super) fn fixed(number: f64, places: usize) -> String {
+    if !number.is_finite() || number.abs() >= 1e21 {
+        return write(number);
+    }
+    // Enough digits to tell a half from what is next to one.
+    let exact = format!("{:.*}", places + 100, number.abs());
+    let (kept, rest) = exact.split_at(exact.len() - 100);
+    let mut digits: Vec<u8> = kept.trim_end_matches('.').bytes().collect();
+    if rest.as_bytes()[0] >= b'5' {
+        let mut at = digits.len();
+        loop {
+            match at.checked_sub(1) {
+                None => {
+                    digits.insert(0, b'1');
+                    break;
+                }
+                Some(before) => at = before,
+            }
+            match digits[at] {
+                b'.' => {}
+                b'9' => digits[at] = b'0',
+                _ => {
+                    digits[at] += 1;
+                    break;
+                }
+            }
+        }
+    }
+    let sign = if number < 0.0 { "-" } else { "" };
+    format!("{sign}{}", String::from_utf8_lossy(&digits))
+}
+
+/// A number in a base of 2 to 36.
+pub(super) fn in_base(number: f64, base: u32) -> String {
+    if base == 10 || !number.is_finite() {
+        return write(number);
+    }
+    let digit = |value: f64| char::from_digit(value as u32, base).unwrap_or('0');
+    let base_f = f64::from(base);
+    let value = number.abs();
+    let mut whole = value.floor();
+    let mut fraction = value - whole;
+    let mut after = Vec::new();
+    // Half the distance to the next number: digits beyond it say nothing.
+    let mut delta = ((value.next_up() - value) / 2.0).max(f64::from_bits(1));
+    while fraction >= delta {
+        fraction *= base_f;
+        delta *= base_f;
+        let next = fraction.floor();
+        after.push(next);
+        fraction -= next;
+        if (fraction > 0.5 || (fraction == 0.5 && next % 2.0 == 1.0)) && fraction + delta > 1.0 {
+            loop {
+                match after.pop() {
+                    None => {
+                        whole += 1.0;
+                        break;
+                    }
+                    Some(last) if last + 1.0 < base_f => {
+                        after.push(last + 1.0);
+                        break;
+                    }
+                    Some(_) => {}
+                }
+            }
+            break;
+        }
+    }
+    let mut before = Vec::new();
+    // Beyond 2^53 the last digits are not known, and written as zeros.
+    while whole >= 9_007_199_254_740_992.0 {
+        whole /= base_f;
+        before.push('0');
+    }
+    whole = whole.floor();
+    loop {
+        before.push(digit(whole % base_f));
+        whole = (whole / base_f).floor();
+        if whole <= 0.0 {
+            break;
+        }
+    }
+    let mut text = if number < 0.0 { "-".to_owned() } else { String::new() };
+    text.extend(before.into_iter().rev());
+    if !after.is_empty() {
+        text.push('.');
+        text.extend(after.into_iter().map(digit));
+    }
+    text
+}
+
+/// A number as the 32 bits that bit operators work on.
+pub(super) fn to_i32(number: f64) -> i32 {
+    if !number.is_finite() {
+        return 0;
+    }
+    number.trunc().rem_euclid(4_294_967_296.0) as u32 as i32
+}
+
+/// A number without what is after the point; 0 for `NaN`.
+pub(super) fn whole(number: f64) -> f64 {
+    if number.is_nan() { 0.0 } else { number.trunc() }
+}
+
+/// The power of a number, with the cases in which JavaScript knows better than IEEE 754.
+pub(super) fn power(base: f64, exponent: f64) -> f64 {
+    if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
+        return f64::NAN;
+    }
+    base.powf(exponent)
+}
+
+/// Compares a big integer with a number; `None` with `NaN`.
+pub(super) fn compare_big(big: i128, number: f64) -> Option<std::cmp::Ordering> {
+    if number.is_nan() {
+        return None;
+    }
+    if number >= 1.7e38 {
+        return Some(std::cmp::Ordering::Less);
+    }
+    if number <= -1.7e38 {
+        return Some(std::cmp::Ordering::Greater);
+    }
+    let floor = number.floor();
+    Some(big.cmp(&(floor as i128)).then(if number > floor {
+        std::cmp::Ordering::Less
+    } else {
+        std::cmp::Ordering::Equal
+    }))
+}
+
+const TOO_BIG: &str = "is too big for an integer: 127 bits are kept";
+
+fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
+    let bytes = text.as_bytes();
+    let run = |from: usize| match bytes.get(from) {
+        Some(b) if b.is_ascii_digit() => digits(&bytes[from..], 10),
+        _ => Ok(0),
+    };
+    let mut at = run(0)?;
+    let whole = &text[..at];
+    if bytes.get(at) == Some(&b'n') {
+        if whole.len() > 1 && whole.starts_with('0') {
+            return Err("begins with 0, which a big integer must not");
+        }
+        let big = whole.replace('_', "").parse().map_err(|_| TOO_BIG)?;
+        return Ok((Kind::BigInt(big), at + 1));
+    }
+    if whole.len() > 1 && whole.starts_with('0') {
+        if whole.contains('_') {
+            return Err("begins with 0 and has a `_`");
+        }
+        if whole.bytes().all(|b| b < b'8') {
+            return Ok((Kind::Number(integer(whole, 8)), at));
+        }
+    }
+    if bytes.get(at) == Some(&b'.') {
+        at += 1;
+        at += run(at)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        let exponent = run(at + 1 + sign)?;
+        if exponent == 0 {
+            return Err("has an exponent without digits");
+        }
+        at += 1 + sign + exponent;
+    }
+    let number = text[..at].replace('_', "").parse().map_err(|_| "is no number")?;
+    Ok((Kind::Number(number), at))
+}
+
+/// How long a run of digits is; `_` may stand between two of them.
+fn digits(bytes: &[u8], radix: u32) -> Result<usize, &'static str> {
+    let is_digit = |at: usize| bytes.get(at).is_some_and(|b| char::from(*b).is_digit(radix));
+    let mut at = 0;
+    while is_digit(at) || (bytes.get(at) == Some(&b'_') && at > 0) {
+        if bytes[at] == b'_' && !(is_digit(at - 1) && is_digit(at + 1)) {
+            return Err("has a `_` that is not between two digits");
+        }
+        at += 1;
+    }
+    if at == 0 { Err("is a number without digits") } else { Ok(at) }
+}
+
+fn integer(digits: &str, radix: u32) -> f64 {
+    u128::from_str_radix(digits, radix).map_or_else(
+        |_| {
+            let step =
+                |sum: f64, c: char| sum * f64::from(radix) + f64::from(c.to_digit(radix).unwrap_or_default());
+            digits.chars().fold(0.0, step)
+        },
+        |number| number as f64,
+    )
+}

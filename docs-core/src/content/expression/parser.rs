@@ -1,0 +1,564 @@
+//! From tokens to nodes: precedence climbing over the expressions of ECMAScript.
+
+mod functions;
+
+use std::{borrow::Cow, sync::Arc};
+
+use super::{
+    ExpressionError, MAX_DEPTH, MAX_LENGTH,
+    ast::{BinaryOp, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
+    lexer::{self, Kind, Token},
+    number,
+    regex::Regex,
+    value::Value,
+};
+
+/// Words that are no names.
+const RESERVED: [&str; 36] = [
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "instanceof",
+    "new",
+    "null",
+    "return",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "var",
+    "void",
+    "while",
+    "with",
+];
+
+/// Signs that would store something.
+const ASSIGNMENTS: [&str; 16] =
+    ["=", "+=", "-=", "*=", "/=", "%=", "**=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "&&=", "||=", "??="];
+
+type Parsed<T> = Result<T, ExpressionError>;
+
+/// Reads an expression.
+pub(super) fn parse(source: &str) -> Parsed<Program> {
+    let length = source.chars().count();
+    if length > MAX_LENGTH {
+        let at = source.char_indices().nth(MAX_LENGTH).map_or(source.len(), |(at, _)| at);
+        let message = format!("is beyond the {MAX_LENGTH} characters that are allowed; there are {length}");
+        return Err(ExpressionError::new(source, at, message));
+    }
+    let tokens = lexer::tokens(source)?;
+    let mut parser = Parser { source, tokens, at: 0, nodes: Vec::new(), grouped: Vec::new(), depth: 0 };
+    let root = parser.statement()?;
+    Ok(Program { source: source.into(), nodes: parser.nodes, root })
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    tokens: Vec<Token>,
+    at: usize,
+    nodes: Vec<Node>,
+    /// Nodes that stand in parentheses of their own.
+    grouped: Vec<NodeId>,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn statement(&mut self) -> Parsed<NodeId> {
+        match &self.token().kind {
+            Kind::End => return Err(self.error("is the end: an expression is expected")),
+            Kind::Sign("{") => {
+                return Err(self.error("begins a block; put an object in parentheses: `({ a: 1 })`"));
+            }
+            Kind::Name(name) if &**name == "function" => {
+                return Err(self.error("begins a declaration; put a function in parentheses"));
+            }
+            _ => {}
+        }
+        let root = self.sequence()?;
+        self.eat(";");
+        match &self.token().kind {
+            Kind::End => Ok(root),
+            Kind::Sign(";") => Err(self.error("begins a second statement; only one expression is allowed")),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn token(&self) -> &Token {
+        // The last token is `End`, which is never passed.
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn error(&self, message: impl Into<Cow<'static, str>>) -> ExpressionError {
+        ExpressionError::new(self.source, self.token().at, message)
+    }
+
+    fn unexpected(&self) -> ExpressionError {
+        let token = self.token();
+        match &token.kind {
+            Kind::End => self.error("is the end, where more is expected"),
+            Kind::Sign(sign) if ASSIGNMENTS.contains(sign) => {
+                self.error("is an assignment, which is not allowed; compare with `==`")
+            }
+            _ => {
+                let text: String = self.source[token.at..token.end].chars().take(20).collect();
+                self.error(format!("is an unexpected `{text}`"))
+            }
+        }
+    }
+
+    fn is(&self, sign: &str) -> bool {
+        matches!(self.token().kind, Kind::Sign(found) if found == sign)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(&self.token().kind, Kind::Name(name) if &**name == word)
+    }
+
+    fn eat(&mut self, sign: &str) -> bool {
+        let found = self.is(sign);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, sign: &str) -> Parsed<()> {
+        if self.eat(sign) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn literal(&mut self, value: Value) -> NodeId {
+        self.push(Node::Literal(value))
+    }
+
+    /// Runs a step one level deeper.
+    fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.error(format!("is nested more than {MAX_DEPTH} levels deep")));
+        }
+        self.depth += 1;
+        let result = step(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn sequence(&mut self) -> Parsed<NodeId> {
+        let first = self.assignment()?;
+        if !self.is(",") {
+            return Ok(first);
+        }
+        let mut all = vec![first];
+        while self.eat(",") {
+            all.push(self.assignment()?);
+        }
+        Ok(self.push(Node::Sequence(all)))
+    }
+
+    fn assignment(&mut self) -> Parsed<NodeId> {
+        if self.at_arrow() {
+            return self.arrow();
+        }
+        let test = self.binary(0)?;
+        if ASSIGNMENTS.into_iter().any(|sign| self.is(sign)) {
+            return Err(self.unexpected());
+        }
+        if !self.eat("?") {
+            return Ok(test);
+        }
+        let yes = self.nested(Self::assignment)?;
+        self.expect(":")?;
+        let no = self.nested(Self::assignment)?;
+        Ok(self.push(Node::Conditional(test, yes, no)))
+    }
+
+    /// Operators that bind at least so tightly.
+    fn binary(&mut self, least: u8) -> Parsed<NodeId> {
+        let mut left = self.unary()?;
+        while let Some((operator, binding)) = self.operator()
+            && binding >= least
+        {
+            if operator == Operator::Binary(BinaryOp::Power) && self.is_bare_unary(left) {
+                return Err(self.error("is a power of an operator's result; use parentheses"));
+            }
+            self.at += 1;
+            let right = match operator {
+                Operator::Binary(BinaryOp::Power) => self.nested(|parser| parser.binary(binding))?,
+                _ => self.binary(binding + 1)?,
+            };
+            left = match operator {
+                Operator::Binary(operator) => self.push(Node::Binary(operator, left, right)),
+                Operator::Logical(operator) => {
+                    if self.mixes(operator, left) || self.mixes(operator, right) {
+                        return Err(self.error("ends a mix of `??` with `&&` or `||`; use parentheses"));
+                    }
+                    self.push(Node::Logical(operator, left, right))
+                }
+            };
+        }
+        Ok(left)
+    }
+
+    fn operator(&self) -> Option<(Operator, u8)> {
+        match &self.token().kind {
+            Kind::Name(name) if &**name == "in" => Some((Operator::Binary(BinaryOp::In), 8)),
+            Kind::Name(name) if &**name == "instanceof" => Some((Operator::Binary(BinaryOp::InstanceOf), 8)),
+            Kind::Sign(sign) => operator(sign),
+            _ => None,
+        }
+    }
+
+    fn is_bare_unary(&self, id: NodeId) -> bool {
+        matches!(self.nodes[id], Node::Unary(..)) && !self.grouped.contains(&id)
+    }
+
+    fn mixes(&self, operator: LogicalOp, id: NodeId) -> bool {
+        let nullish = operator == LogicalOp::Nullish;
+        matches!(self.nodes[id], Node::Logical(inner, ..) if (inner == LogicalOp::Nullish) != nullish)
+            && !self.grouped.contains(&id)
+    }
+
+    fn unary(&mut self) -> Parsed<NodeId> {
+        let operator = match &self.token().kind {
+            Kind::Sign("-") => UnaryOp::Minus,
+            Kind::Sign("+") => UnaryOp::Plus,
+            Kind::Sign("!") => UnaryOp::Not,
+            Kind::Sign("~") => UnaryOp::BitNot,
+            Kind::Sign("++") => return self.prefix(1),
+            Kind::Sign("--") => return self.prefix(-1),
+            Kind::Name(name) => match &**name {
+                "typeof" => UnaryOp::TypeOf,
+                "void" => UnaryOp::Void,
+                "delete" => UnaryOp::Delete,
+                _ => return self.postfix(),
+            },
+            _ => return self.postfix(),
+        };
+        self.at += 1;
+        let operand = self.nested(Self::unary)?;
+        Ok(self.push(Node::Unary(operator, operand)))
+    }
+
+    fn prefix(&mut self, by: i8) -> Parsed<NodeId> {
+        self.at += 1;
+        let of = self.nested(Self::unary)?;
+        self.check_place(of)?;
+        Ok(self.push(Node::Update { by, prefix: true, of }))
+    }
+
+    fn postfix(&mut self) -> Parsed<NodeId> {
+        let of = self.chain()?;
+        let by = match &self.token().kind {
+            Kind::Sign("++") if !self.token().newline => 1,
+            Kind::Sign("--") if !self.token().newline => -1,
+            _ => return Ok(of),
+        };
+        self.check_place(of)?;
+        self.at += 1;
+        Ok(self.push(Node::Update { by, prefix: false, of }))
+    }
+
+    fn check_place(&self, of: NodeId) -> Parsed<()> {
+        match self.nodes[of] {
+            Node::Name(_) | Node::Member(..) => Ok(()),
+            _ => Err(self.error("is at `++` or `--` of what is neither a name nor a member")),
+        }
+    }
+
+    /// An operand with its members and calls.
+    fn chain(&mut self) -> Parsed<NodeId> {
+        let operand = if self.is_word("new") { self.new_object()? } else { self.operand()? };
+        self.links(operand, Links::All)
+    }
+
+    fn links(&mut self, mut value: NodeId, links: Links) -> Parsed<NodeId> {
+        loop {
+            value = match &self.token().kind {
+                Kind::Sign(".") => {
+                    self.at += 1;
+                    let name = self.member_name()?;
+                    self.push(Node::Member(value, MemberKey::Name(name)))
+                }
+                // A member or a call of nothing is nothing in any case, so both kinds of link are the same.
+                Kind::Sign("?.") if links == Links::All => {
+                    self.at += 1;
+                    match &self.token().kind {
+                        Kind::Sign("(" | "[") => continue,
+                        Kind::Template { .. } => return Err(self.unexpected()),
+                        _ => {
+                            let name = self.member_name()?;
+                            self.push(Node::Member(value, MemberKey::Name(name)))
+                        }
+                    }
+                }
+                Kind::Sign("[") => {
+                    self.at += 1;
+                    let key = self.nested(Self::sequence)?;
+                    self.expect("]")?;
+                    let key = self.member_key(key);
+                    self.push(Node::Member(value, key))
+                }
+                Kind::Sign("(") if links == Links::All => {
+                    let arguments = self.items("(", ")")?;
+                    self.push(Node::Call(value, arguments))
+                }
+                Kind::Template { opens: true, .. } => {
+                    return Err(self.error("is a template after a value, which is not supported"));
+                }
+                _ => return Ok(value),
+            };
+        }
+    }
+
+    fn member_name(&mut self) -> Parsed<Arc<str>> {
+        match &self.token().kind {
+            Kind::Name(name) => {
+                let name = name.clone();
+                self.at += 1;
+                Ok(name)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn member_key(&self, key: NodeId) -> MemberKey {
+        match &self.nodes[key] {
+            Node::Literal(Value::Text(text)) => MemberKey::Name(text.clone()),
+            Node::Literal(Value::Number(value)) => MemberKey::Name(number::write(*value).into()),
+            _ => MemberKey::Computed(key),
+        }
+    }
+
+    /// `new` of anything is `undefined`: there is nothing that could be made.
+    fn new_object(&mut self) -> Parsed<NodeId> {
+        self.at += 1;
+        if self.is(".") {
+            return Err(self.unexpected());
+        }
+        let class = if self.is_word("new") { self.nested(Self::new_object)? } else { self.operand()? };
+        self.links(class, Links::Members)?;
+        if self.is("?.") {
+            return Err(self.unexpected());
+        }
+        if self.is("(") {
+            self.items("(", ")")?;
+        }
+        Ok(self.literal(Value::Undefined))
+    }
+
+    fn operand(&mut self) -> Parsed<NodeId> {
+        let token = self.token().clone();
+        let node = match token.kind {
+            Kind::Number(number) => Node::Literal(Value::Number(number)),
+            Kind::BigInt(number) => Node::Literal(Value::BigInt(number)),
+            Kind::Text(text) => Node::Literal(Value::Text(text)),
+            Kind::Regex { body, flags } => {
+                let regex = Regex::new(&body, &flags).map_err(|problem| self.error(problem))?;
+                Node::Literal(Value::Regex(regex.into()))
+            }
+            Kind::Template { text, opens: true, more } => return self.template(text, more),
+            Kind::Name(name) => return self.name(&name),
+            Kind::Sign("(") => {
+                self.at += 1;
+                let inner = self.nested(Self::sequence)?;
+                self.expect(")")?;
+                self.grouped.push(inner);
+                return Ok(inner);
+            }
+            Kind::Sign("[") => Node::Array(self.items("[", "]")?),
+            Kind::Sign("{") => return self.object(),
+            _ => return Err(self.unexpected()),
+        };
+        // A list has eaten its brackets.
+        self.at += usize::from(matches!(node, Node::Literal(_)));
+        Ok(self.push(node))
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> Parsed<NodeId> {
+        let value = match &**name {
+            "true" => Value::Boolean(true),
+            "false" => Value::Boolean(false),
+            "null" => Value::Null,
+            "this" => Value::Undefined,
+            "function" => return self.function(),
+            "async" if self.is_async_function() => {
+                return Err(self.error("begins an async function, which is not supported"));
+            }
+            word if RESERVED.contains(&word) => {
+                return Err(self.error(format!("is an unexpected `{word}`")));
+            }
+            _ => {
+                self.at += 1;
+                return Ok(self.push(Node::Name(name.clone())));
+            }
+        };
+        self.at += 1;
+        Ok(self.literal(value))
+    }
+
+    fn is_async_function(&self) -> bool {
+        let next = &self.tokens[self.at + 1];
+        let arrow_after =
+            |at: usize| matches!(self.tokens.get(at), Some(Token { kind: Kind::Sign("=>"), .. }));
+        !next.newline
+            && match &next.kind {
+                Kind::Name(name) => &**name == "function" || arrow_after(self.at + 2),
+                Kind::Sign("(") => arrow_after(next.closes + 1),
+                _ => false,
+            }
+    }
+
+    fn template(&mut self, text: Arc<str>, mut more: bool) -> Parsed<NodeId> {
+        self.at += 1;
+        let mut values = Vec::new();
+        while more {
+            let value = self.nested(Self::sequence)?;
+            match self.token().kind.clone() {
+                Kind::Template { text, opens: false, more: next } => {
+                    values.push((value, text));
+                    more = next;
+                    self.at += 1;
+                }
+                _ => return Err(self.unexpected()),
+            }
+        }
+        Ok(self.push(Node::Template(text, values)))
+    }
+
+    /// The elements of an array, or the arguments of a call.
+    fn items(&mut self, open: &str, close: &str) -> Parsed<Vec<Item>> {
+        self.expect(open)?;
+        let mut items = Vec::new();
+        while !self.eat(close) {
+            if close == "]" && self.eat(",") {
+                items.push(Item::Hole);
+                continue;
+            }
+            items.push(if self.eat("...") {
+                Item::Spread(self.nested(Self::assignment)?)
+            } else {
+                Item::One(self.nested(Self::assignment)?)
+            });
+            if !self.is(close) {
+                self.expect(",")?;
+            }
+        }
+        Ok(items)
+    }
+
+    fn object(&mut self) -> Parsed<NodeId> {
+        self.expect("{")?;
+        let mut members = Vec::new();
+        while !self.eat("}") {
+            members.push(self.property()?);
+            if !self.is("}") {
+                self.expect(",")?;
+            }
+        }
+        Ok(self.push(Node::Object(members)))
+    }
+
+    fn property(&mut self) -> Parsed<Property> {
+        if self.eat("...") {
+            return Ok(Property::Spread(self.nested(Self::assignment)?));
+        }
+        let token = self.token().clone();
+        let key = match &token.kind {
+            Kind::Name(name) | Kind::Text(name) => MemberKey::Name(name.clone()),
+            Kind::Number(value) => MemberKey::Name(number::write(*value).into()),
+            Kind::BigInt(value) => MemberKey::Name(value.to_string().into()),
+            Kind::Sign("[") => {
+                self.at += 1;
+                let key = self.nested(Self::assignment)?;
+                if !self.is("]") {
+                    return Err(self.unexpected());
+                }
+                self.member_key(key)
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        if self.eat(":") {
+            return Ok(Property::One(key, self.nested(Self::assignment)?));
+        }
+        match (&token.kind, key) {
+            (Kind::Name(name), MemberKey::Name(_))
+                if !RESERVED.contains(&&**name) && (self.is(",") || self.is("}")) =>
+            {
+                let value = self.push(Node::Name(name.clone()));
+                Ok(Property::One(MemberKey::Name(name.clone()), value))
+            }
+            (Kind::Name(_), _) if self.is("(") => {
+                Err(self.error("begins a method, which is not supported; write `name: () => value`"))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    /// Members and calls.
+    All,
+    /// Members only: the arguments belong to `new`.
+    Members,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Binary(BinaryOp),
+    Logical(LogicalOp),
+}
+
+fn operator(sign: &str) -> Option<(Operator, u8)> {
+    use Operator::{Binary, Logical};
+    Some(match sign {
+        "??" => (Logical(LogicalOp::Nullish), 1),
+        "||" => (Logical(LogicalOp::Or), 2),
+        "&&" => (Logical(LogicalOp::And), 3),
+        "|" => (Binary(BinaryOp::BitOr), 4),
+        "^" => (Binary(BinaryOp::BitXor), 5),
+        "&" => (Binary(BinaryOp::BitAnd), 6),
+        "==" => (Binary(BinaryOp::Equal), 7),
+        "!=" => (Binary(BinaryOp::NotEqual), 7),
+        "===" => (Binary(BinaryOp::Same), 7),
+        "!==" => (Binary(BinaryOp::NotSame), 7),
+        "=~" => (Binary(BinaryOp::Matches), 7),
+        "<" => (Binary(BinaryOp::Less), 8),
+        "<=" => (Binary(BinaryOp::LessEqual), 8),
+        ">" => (Binary(BinaryOp::Greater), 8),
+        ">=" => (Binary(BinaryOp::GreaterEqual), 8),
+        "<<" => (Binary(BinaryOp::ShiftLeft), 9),
+        ">>" => (Binary(BinaryOp::ShiftRight), 9),
+        ">>>" => (Binary(BinaryOp::ShiftRightZero), 9),
+        "+" => (Binary(BinaryOp::Add), 10),
+        "-" => (Binary(BinaryOp::Subtract), 10),
+        "*" => (Binary(BinaryOp::Multiply), 11),
+        "/" => (Binary(BinaryOp::Divide), 11),
+        "%" => (Binary(BinaryOp::Remainder), 11),
+        "**" => (Binary(BinaryOp::Power), 12),
+        _ => return None,
+    })
+}

@@ -1,0 +1,286 @@
+//! What an expression reads, and whether that may decide who sees what.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    rc::Rc,
+    sync::Arc,
+};
+
+use serde_json::Value as Json;
+
+use super::ast::{FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp};
+
+/// A path of the context, such as `visitor.claims.plan`: the value there and all below it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ReadPath(Vec<Arc<str>>);
+
+impl ReadPath {
+    /// The names from the outermost.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|name| &**name)
+    }
+}
+
+impl fmt::Display for ReadPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, name) in self.names().enumerate() {
+            if n > 0 {
+                f.write_str(".")?;
+            }
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is known of the claims of a site's visitors: the adaptive schema (SPEC 2.9), without its descriptions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims(BTreeMap<String, Claim>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Claim {
+    /// All values are known: a boolean, or a text with `enum`.
+    Known,
+    /// Anything may stand there.
+    Free,
+    /// Claims below.
+    Object(BTreeMap<String, Claim>),
+}
+
+impl Claims {
+    /// Reads a JSON Schema of claims. What it does not say is free.
+    #[must_use]
+    pub fn from_schema(schema: &Json) -> Self {
+        match claim(schema, MAX_CLAIM_DEPTH) {
+            Claim::Object(claims) => Self(claims),
+            Claim::Known | Claim::Free => Self::default(),
+        }
+    }
+
+    /// Tells whether the value at a path may decide who sees what.
+    pub(super) fn decide(&self, path: &ReadPath) -> bool {
+        let mut names = path.names();
+        match names.next() {
+            Some("visitor") => match names.next() {
+                None => known(&self.0),
+                Some("claims") => decides(&self.0, names),
+                // A visitor has nothing else.
+                Some(_) => true,
+            },
+            // Variables, and names that nothing has.
+            _ => true,
+        }
+    }
+}
+
+/// Most levels of claims that are looked at; what is deeper is free.
+const MAX_CLAIM_DEPTH: usize = 64;
+
+fn claim(schema: &Json, room: usize) -> Claim {
+    let Some(below) = room.checked_sub(1) else { return Claim::Free };
+    match schema.get("type").and_then(Json::as_str) {
+        Some("boolean") => Claim::Known,
+        Some("string") if schema.get("enum").is_some_and(Json::is_array) => Claim::Known,
+        Some("object") => match schema.get("properties").and_then(Json::as_object) {
+            None => Claim::Free,
+            Some(properties) => Claim::Object(
+                properties.iter().map(|(name, schema)| (name.clone(), claim(schema, below))).collect(),
+            ),
+        },
+        _ => Claim::Free,
+    }
+}
+
+fn decides<'n>(claims: &BTreeMap<String, Claim>, mut names: impl Iterator<Item = &'n str>) -> bool {
+    let mut claims = claims;
+    loop {
+        match names.next().map(|name| claims.get(name)) {
+            None => return known(claims),
+            Some(Some(Claim::Known)) => return true,
+            Some(Some(Claim::Object(below))) => claims = below,
+            Some(Some(Claim::Free) | None) => return false,
+        }
+    }
+}
+
+/// Whether every claim is known. Of no claims nothing is known: there can be ones that the schema does not name.
+fn known(claims: &BTreeMap<String, Claim>) -> bool {
+    !claims.is_empty()
+        && claims.values().all(|claim| match claim {
+            Claim::Known => true,
+            Claim::Free => false,
+            Claim::Object(below) => below.is_empty() || known(below),
+        })
+}
+
+/// Paths that are objects in every context of a page.
+const ROOTS: [&[&str]; 7] = [
+    &["visitor"],
+    &["visitor", "claims"],
+    &["visitor", "claims", "unsigned"],
+    &["space"],
+    &["space", "vars"],
+    &["page"],
+    &["page", "vars"],
+];
+
+/// The names that functions around a node have given to their parameters.
+type Bound = Option<Rc<Frame>>;
+
+struct Frame {
+    names: Vec<Arc<str>>,
+    above: Bound,
+}
+
+/// What is wanted of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Value,
+    /// Only whether it is truthy.
+    Truth,
+}
+
+/// All paths that an expression reads.
+pub(super) fn of(program: &Program) -> BTreeSet<ReadPath> {
+    let mut reader = Reader { program, paths: BTreeSet::new(), open: vec![(program.root, None, Use::Value)] };
+    while let Some((id, bound, wanted)) = reader.open.pop() {
+        reader.node(id, &bound, wanted);
+    }
+    reader.paths
+}
+
+struct Reader<'p> {
+    program: &'p Program,
+    paths: BTreeSet<ReadPath>,
+    /// Nodes to look at: a list, so that long chains need no stack.
+    open: Vec<(NodeId, Bound, Use)>,
+}
+
+impl Reader<'_> {
+    fn node(&mut self, id: NodeId, bound: &Bound, wanted: Use) {
+        let mut open = |id: NodeId, wanted: Use| self.open.push((id, bound.clone(), wanted));
+        match &self.program.nodes[id] {
+            Node::Literal(_) => {}
+            Node::Name(_) | Node::Member(..) => self.path(id, bound, wanted),
+            Node::Template(_, values) => values.iter().for_each(|(value, _)| open(*value, Use::Value)),
+            Node::Array(items) => self.items(items, bound),
+            Node::Object(members) => {
+                for member in members {
+                    match member {
+                        Property::One(key, value) => {
+                            if let MemberKey::Computed(key) = key {
+                                open(*key, Use::Value);
+                            }
+                            open(*value, Use::Value);
+                        }
+                        Property::Spread(value) => open(*value, Use::Value),
+                    }
+                }
+            }
+            Node::Unary(UnaryOp::Not, operand) => open(*operand, Use::Truth),
+            Node::Unary(_, operand) | Node::Update { of: operand, .. } => open(*operand, Use::Value),
+            Node::Binary(_, first, second) => {
+                open(*first, Use::Value);
+                open(*second, Use::Value);
+            }
+            // What is falsy is the result of `&&`, but the roots are never falsy.
+            Node::Logical(operator, first, second) => {
+                open(*first, if *operator == LogicalOp::And { Use::Truth } else { wanted });
+                open(*second, wanted);
+            }
+            Node::Conditional(test, yes, no) => {
+                open(*test, Use::Truth);
+                open(*yes, wanted);
+                open(*no, wanted);
+            }
+            Node::Sequence(all) => all.iter().for_each(|id| open(*id, Use::Value)),
+            Node::Call(callee, arguments) => {
+                match &self.program.nodes[*callee] {
+                    // The name of a method is no path: what is read is the value that has it.
+                    Node::Member(object, key) => {
+                        open(*object, Use::Value);
+                        if let MemberKey::Computed(key) = key {
+                            open(*key, Use::Value);
+                        }
+                    }
+                    _ => open(*callee, Use::Value),
+                }
+                self.items(arguments, bound);
+            }
+            Node::Function(function) => self.function(function, bound),
+        }
+    }
+
+    fn items(&mut self, items: &[Item], bound: &Bound) {
+        for item in items {
+            match item {
+                Item::One(id) | Item::Spread(id) => self.open.push((*id, bound.clone(), Use::Value)),
+                Item::Hole => {}
+            }
+        }
+    }
+
+    fn function(&mut self, function: &FunctionNode, above: &Bound) {
+        let names = function.parameters.iter().map(|parameter| parameter.name.clone());
+        let names: Vec<Arc<str>> = names.chain(function.name.clone()).collect();
+        let bound = Some(Rc::new(Frame { names, above: above.clone() }));
+        // A default may name what a later parameter hides: taking it as read is on the safe side.
+        for default in function.parameters.iter().filter_map(|parameter| parameter.default) {
+            self.open.push((default, above.clone(), Use::Value));
+        }
+        self.open.extend(function.body.map(|body| (body, bound, Use::Value)));
+    }
+
+    /// A name and the members taken from it, as far as they are known.
+    fn path(&mut self, id: NodeId, bound: &Bound, wanted: Use) {
+        let mut keys: Vec<Option<Arc<str>>> = Vec::new();
+        let mut at = id;
+        while let Node::Member(object, key) = &self.program.nodes[at] {
+            keys.push(match key {
+                MemberKey::Name(name) => Some(name.clone()),
+                MemberKey::Computed(key) => {
+                    self.open.push((*key, bound.clone(), Use::Value));
+                    None
+                }
+            });
+            at = *object;
+        }
+        let Node::Name(name) = &self.program.nodes[at] else {
+            self.open.push((at, bound.clone(), Use::Value));
+            return;
+        };
+        if is_bound(bound, name) {
+            return;
+        }
+        let known = keys.into_iter().rev().map_while(|key| key);
+        let path: Vec<Arc<str>> = std::iter::once(name.clone()).chain(known).collect();
+
+        let is_root = ROOTS.iter().any(|root| root.iter().copied().eq(path.iter().map(|name| &**name)));
+        if !(wanted == Use::Truth && is_root && self.is_plain(id)) {
+            self.paths.insert(ReadPath(path));
+        }
+    }
+
+    /// Whether all members on the way are known.
+    fn is_plain(&self, mut id: NodeId) -> bool {
+        while let Node::Member(object, key) = &self.program.nodes[id] {
+            if matches!(key, MemberKey::Computed(_)) {
+                return false;
+            }
+            id = *object;
+        }
+        true
+    }
+}
+
+fn is_bound(bound: &Bound, name: &str) -> bool {
+    let mut frame = bound.as_ref();
+    while let Some(at) = frame {
+        if at.names.iter().any(|known| **known == *name) {
+            return true;
+        }
+        frame = at.above.as_ref();
+    }
+    false
+}

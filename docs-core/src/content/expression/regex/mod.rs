@@ -1,0 +1,303 @@
+//! Regular expressions of ECMAScript: a small backtracking matcher whose steps are counted.
+//!
+//! Characters are code points, as with the flag `u`. Looking behind and `\p{…}` are not supported.
+
+mod compile;
+mod parse;
+
+use std::fmt;
+
+use super::EvalError;
+
+/// Most instructions of a compiled expression: counted repetitions multiply.
+const MAX_PROGRAM: usize = 2_000;
+
+/// A regular expression.
+pub struct Regex {
+    source: Box<str>,
+    flags: Flags,
+    program: Vec<Step>,
+    slots: usize,
+    groups: Vec<Option<String>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Flags {
+    global: bool,
+    ignore_case: bool,
+    multiline: bool,
+    dot_all: bool,
+    sticky: bool,
+    unicode: bool,
+    indices: bool,
+}
+
+enum Step {
+    Char(char),
+    Any,
+    Class(Class),
+    /// Goes on at the first, and at the second if that fails.
+    Split(usize, usize),
+    Jump(usize),
+    /// Remembers the position.
+    Save(usize),
+    /// Forgets what was remembered from one slot up to another.
+    Clear(usize, usize),
+    /// Fails when nothing was read since the position was remembered.
+    Progress(usize),
+    Start,
+    End,
+    Word(bool),
+    Back(usize),
+    /// Looks ahead from the next step; goes on at the given one.
+    Look {
+        not: bool,
+        after: usize,
+    },
+    Done,
+}
+
+#[derive(Clone, Default)]
+struct Class {
+    not: bool,
+    ranges: Vec<(char, char)>,
+    /// What `\D`, `\W` and `\S` stand for.
+    without: Vec<fn(char) -> bool>,
+    with: Vec<fn(char) -> bool>,
+}
+
+impl Class {
+    fn has(&self, c: char) -> bool {
+        let found = self.ranges.iter().any(|(from, to)| (*from..=*to).contains(&c))
+            || self.with.iter().any(|with| with(c))
+            || self.without.iter().any(|without| !without(c));
+        found != self.not
+    }
+}
+
+/// Where an expression was found: the whole and its groups, as ranges of characters.
+pub(super) struct Found {
+    pub(super) groups: Vec<Option<(usize, usize)>>,
+}
+
+impl Found {
+    pub(super) fn whole(&self) -> (usize, usize) {
+        self.groups.first().copied().flatten().unwrap_or_default()
+    }
+}
+
+impl Regex {
+    /// Reads an expression; the error is the end of a sentence that starts with its place.
+    pub(super) fn new(source: &str, flags: &str) -> Result<Self, String> {
+        let flags = parse_flags(flags)?;
+        let parsed = parse::parse(source)?;
+        let groups = parsed.groups.clone();
+        let (program, slots) = compile::compile(&parsed)?;
+        Ok(Self { source: source.into(), flags, program, slots, groups })
+    }
+
+    pub(super) const fn is_global(&self) -> bool {
+        self.flags.global
+    }
+
+    /// The names of the groups, the whole at 0.
+    pub(super) fn groups(&self) -> &[Option<String>] {
+        &self.groups
+    }
+
+    /// Finds the first place at or after a character. Steps are taken from `left`.
+    pub(super) fn find(
+        &self,
+        text: &[char],
+        from: usize,
+        left: &mut u32,
+    ) -> Result<Option<Found>, EvalError> {
+        let last = if self.flags.sticky { from } else { text.len() };
+        for start in from..=last.min(text.len()) {
+            let mut machine = Machine { regex: self, text, slots: vec![None; self.slots], left };
+            machine.slots[0] = Some(start);
+            if machine.run(0, start)? {
+                let slots = &machine.slots;
+                let groups = (0..self.groups.len()).map(|n| slots[2 * n].zip(slots[2 * n + 1])).collect();
+                return Ok(Some(Found { groups }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl fmt::Display for Regex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Flags { global, ignore_case, multiline, dot_all, sticky, unicode, indices } = self.flags;
+        write!(f, "/{}/", self.source)?;
+        let all = [
+            (indices, "d"),
+            (global, "g"),
+            (ignore_case, "i"),
+            (multiline, "m"),
+            (dot_all, "s"),
+            (unicode, "u"),
+            (sticky, "y"),
+        ];
+        all.into_iter().filter(|(on, _)| *on).try_for_each(|(_, flag)| f.write_str(flag))
+    }
+}
+
+impl fmt::Debug for Regex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn parse_flags(text: &str) -> Result<Flags, String> {
+    let mut flags = Flags::default();
+    for c in text.chars() {
+        let flag = match c {
+            'g' => &mut flags.global,
+            'i' => &mut flags.ignore_case,
+            'm' => &mut flags.multiline,
+            's' => &mut flags.dot_all,
+            'y' => &mut flags.sticky,
+            'u' => &mut flags.unicode,
+            'd' => &mut flags.indices,
+            _ => return Err(format!("has the flag `{c}`, which regular expressions do not have")),
+        };
+        if std::mem::replace(flag, true) {
+            return Err(format!("has the flag `{c}` twice"));
+        }
+    }
+    Ok(flags)
+}
+
+/// What is tried when the way taken fails.
+enum Undo {
+    Branch(usize, usize),
+    Slot(usize, Option<usize>),
+}
+
+struct Machine<'m> {
+    regex: &'m Regex,
+    text: &'m [char],
+    slots: Vec<Option<usize>>,
+    left: &'m mut u32,
+}
+
+impl Machine<'_> {
+    fn run(&mut self, mut pc: usize, mut at: usize) -> Result<bool, EvalError> {
+        let mut undo: Vec<Undo> = Vec::new();
+        loop {
+            *self.left = self.left.checked_sub(1).ok_or(EvalError::Steps)?;
+            match self.step(&mut undo, pc, at)? {
+                Next::Done => return Ok(true),
+                Next::Go(next, position) => (pc, at) = (next, position),
+                Next::Fail => loop {
+                    match undo.pop() {
+                        None => return Ok(false),
+                        Some(Undo::Slot(slot, old)) => self.slots[slot] = old,
+                        Some(Undo::Branch(next, position)) => {
+                            (pc, at) = (next, position);
+                            break;
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn step(&mut self, undo: &mut Vec<Undo>, pc: usize, at: usize) -> Result<Next, EvalError> {
+        let regex = self.regex;
+        let flags = regex.flags;
+        let pass = |right: bool| if right { Next::Go(pc + 1, at) } else { Next::Fail };
+        let read = |right: bool| if right { Next::Go(pc + 1, at + 1) } else { Next::Fail };
+        let here = self.text.get(at).copied();
+        Ok(match &regex.program[pc] {
+            Step::Char(c) => read(here.is_some_and(|h| h == *c || flags.ignore_case && fold(h) == fold(*c))),
+            Step::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
+            Step::Class(class) => read(here.is_some_and(|h| match (flags.ignore_case, class.not) {
+                (false, _) => class.has(h),
+                (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
+                (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
+            })),
+            Step::Split(first, second) => {
+                undo.push(Undo::Branch(*second, at));
+                Next::Go(*first, at)
+            }
+            Step::Jump(to) => Next::Go(*to, at),
+            Step::Save(slot) => {
+                undo.push(Undo::Slot(*slot, self.slots[*slot]));
+                self.slots[*slot] = Some(at);
+                Next::Go(pc + 1, at)
+            }
+            Step::Clear(from, to) => {
+                for slot in *from..*to {
+                    undo.push(Undo::Slot(slot, self.slots[slot].take()));
+                }
+                Next::Go(pc + 1, at)
+            }
+            Step::Progress(slot) => pass(self.slots[*slot] != Some(at)),
+            Step::Start => {
+                pass(at == 0 || flags.multiline && self.text.get(at - 1).is_some_and(|c| is_line_end(*c)))
+            }
+            Step::End => pass(here.is_none_or(|h| flags.multiline && is_line_end(h))),
+            Step::Word(wanted) => {
+                let before = at.checked_sub(1).is_some_and(|before| is_word(self.text[before]));
+                pass((before != here.is_some_and(is_word)) == *wanted)
+            }
+            Step::Back(group) => match self.slots[2 * group].zip(self.slots[2 * group + 1]) {
+                None => Next::Go(pc + 1, at),
+                Some((from, to)) => self.back(pc, at, from..to),
+            },
+            Step::Look { not, after } => {
+                let before = self.slots.clone();
+                let found = self.run(pc + 1, at)?;
+                let after_look = std::mem::replace(&mut self.slots, before);
+                if found && !not {
+                    for (slot, value) in after_look.into_iter().enumerate() {
+                        undo.push(Undo::Slot(slot, std::mem::replace(&mut self.slots[slot], value)));
+                    }
+                }
+                if found == *not { Next::Fail } else { Next::Go(*after, at) }
+            }
+            Step::Done => Next::Done,
+        })
+    }
+
+    fn back(&self, pc: usize, at: usize, group: std::ops::Range<usize>) -> Next {
+        let length = group.len();
+        let same = |a: char, b: char| a == b || self.regex.flags.ignore_case && fold(a) == fold(b);
+        let right = self
+            .text
+            .get(at..at + length)
+            .is_some_and(|there| self.text[group].iter().zip(there).all(|(a, b)| same(*a, *b)));
+        if right { Next::Go(pc + 1, at + length) } else { Next::Fail }
+    }
+}
+
+enum Next {
+    Go(usize, usize),
+    Fail,
+    Done,
+}
+
+fn fold(c: char) -> char {
+    cases(c).next().unwrap_or(c)
+}
+
+/// The other cases of a letter, where they are one letter; the upper one first.
+fn cases(c: char) -> impl Iterator<Item = char> {
+    let single = |mut all: Box<dyn Iterator<Item = char>>| {
+        let first = all.next();
+        if all.next().is_some() { None } else { first }
+    };
+    let upper = single(Box::new(c.to_uppercase())).unwrap_or(c);
+    let lower = single(Box::new(c.to_lowercase())).unwrap_or(c);
+    [upper, lower].into_iter()
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}

@@ -1,0 +1,239 @@
+//! Evaluation ends, whatever the text is.
+
+use proptest::prelude::*;
+
+use super::{context, value};
+use crate::content::expression::*;
+
+#[test]
+fn fifty_levels_are_allowed_and_one_more_is_refused() {
+    for (open, middle, close) in [
+        ("(", "1", ")"),
+        ("[", "1", "]"),
+        ("!", "1", ""),
+        ("- ", "1", ""),
+        ("f(", "1", ")"),
+        ("a[", "1", "]"),
+        ("`${", "1", "}`"),
+        ("x => ", "1", ""),
+        ("1 ? 1 : ", "1", ""),
+        ("2 ** ", "1", ""),
+        ("({a:", "1", "})"),
+    ] {
+        let nested = |levels: usize| format!("{}{middle}{}", open.repeat(levels), close.repeat(levels));
+        // An object stands in parentheses, which are a level too.
+        let most = if open == "({a:" { MAX_DEPTH / 2 } else { MAX_DEPTH };
+        Expression::parse(&nested(most)).unwrap();
+        let error = Expression::parse(&nested(most + 1)).unwrap_err().to_string();
+        assert!(error.contains("nested more than 50"), "{open}: {error}");
+    }
+}
+
+#[test]
+fn a_text_as_long_as_allowed_needs_little_stack() {
+    let run = || {
+        for part in [
+            "(", "[", "!", "-", "a=>", "f(", "`${", "{", "a?b:", "2**", "new ", "typeof ", "({a:", "/(",
+            "a??",
+        ] {
+            let _ = value(&part.repeat(MAX_LENGTH / part.len()));
+        }
+        // Chains are no nesting: all of these are fine.
+        for (first, part) in
+            [("1", "+1"), ("a", ".a"), ("a", "()"), ("a", "[0]"), ("1", "||1"), ("1", ",1"), ("1", "-1")]
+        {
+            let source = format!("{first}{}", part.repeat((MAX_LENGTH - 1) / part.len()));
+            let expression = Expression::parse(&source).unwrap();
+            expression.evaluate(&context()).unwrap();
+            let _ = expression.reads();
+        }
+        for source in [
+            "(f => f(f))(f => f(f))",
+            "(function f(n) { return f(n + 1) })(0)",
+            "[1].map(function f(x) { return [x].map(f) })",
+            "'x'.replace('x', function f(x) { return x.replace('x', f) })",
+        ] {
+            assert_eq!(value(source), "failed: values or calls are nested too deep", "{source}");
+        }
+    };
+    // Half of what a thread usually gets, in a build without optimisation.
+    std::thread::Builder::new().stack_size(1024 * 1024).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn a_text_of_1024_characters_is_read_and_one_of_1025_refused() {
+    let text = |length: usize| format!("'{}'", "ä".repeat(length - 2));
+    assert!(Expression::parse(&text(1024)).is_ok());
+    let error = Expression::parse(&text(1025)).unwrap_err();
+    assert_eq!(error.position(), 1025);
+    assert!(error.to_string().contains("1024"), "{error}");
+}
+
+#[test]
+fn what_grows_without_bound_ends_in_an_error() {
+    let thousand = "'1234567890'.repeat(100).split('')";
+    for (source, error) in [
+        ("'x'.repeat(100001)", EvalError::TextTooLong),
+        ("'x'.padStart(1e9)", EvalError::TextTooLong),
+        ("'x'.repeat(1 / 0)", EvalError::Wrong("`repeat` takes a number that is not negative".into())),
+        ("'x'.repeat(60000).concat('x'.repeat(60000))", EvalError::TextTooLong),
+        ("'x'.repeat(60000) + 'x'.repeat(60000)", EvalError::TextTooLong),
+        ("`${'x'.repeat(60000)}${'x'.repeat(60000)}`", EvalError::TextTooLong),
+        ("'x'.repeat(1000).replaceAll('x', 'y'.repeat(1000))", EvalError::TextTooLong),
+        ("'x'.repeat(10001).split('')", EvalError::TooManyItems),
+        (&format!("{thousand}.map(x => {thousand})"), EvalError::Steps),
+        (&format!("{thousand}.flatMap(x => [1,2,3,4,5,6,7,8,9,0,1])"), EvalError::TooManyItems),
+        (&format!("{thousand}.reduce((a, x) => [a], 1)"), EvalError::TooDeep),
+        (&format!("{thousand}.reduce((a, x) => ({{ a }}), 1)"), EvalError::TooDeep),
+        (&format!("{thousand}.reduce((f, x) => () => f, 1)"), EvalError::TooDeep),
+        (&format!("{thousand}.slice(0, 60).reduce((a, x) => [a, a], 1) + ''"), EvalError::Steps),
+        (&format!("{thousand}.slice(0, 60).reduce((a, x) => [a, a], []).flat(1e9)"), EvalError::Steps),
+        ("/(a*)*b/.test('a'.repeat(50))", EvalError::Steps),
+        ("/(a|aa)+$/.test('a'.repeat(50) + 'b')", EvalError::Steps),
+    ] {
+        let found = Expression::parse(source).unwrap().evaluate(&context());
+        assert_eq!(found.map(|value| value.type_name()), Err(error), "{source}");
+    }
+}
+
+#[test]
+fn repetitions_that_multiply_are_refused_or_cost_nothing() {
+    let nested = |inner: &str| format!("/{}{inner}{}/.test('')", "(?:".repeat(20), "){1000}".repeat(20));
+    assert_eq!(value(&nested("")), "true");
+    let refused = value(&nested("a"));
+    assert!(refused.ends_with("is a regular expression with too many repetitions"), "{refused}");
+}
+
+#[test]
+fn ten_thousand_items_can_be_asked() {
+    let all = "'x'.repeat(10000).split('')";
+    assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
+    assert_eq!(value(&format!("{all}.length")), "10000");
+}
+
+#[test]
+fn expressions_that_share_a_budget_stop_together() {
+    let expression = Expression::parse("'x'.repeat(1000).split('').map(x => x + 1).length").unwrap();
+    let mut budget = Budget(12_000);
+    assert!(expression.evaluate_within(&context(), &mut budget).is_ok());
+    assert!(budget.0 > 0 && budget.0 < 12_000);
+    assert_eq!(expression.evaluate_within(&context(), &mut budget).err(), Some(EvalError::Steps));
+    assert_eq!(budget.0, 0);
+}
+
+#[test]
+fn context_nested_too_deep_is_cut_off() {
+    let mut json = serde_json::json!(1);
+    for _ in 0..500 {
+        json = serde_json::json!([json]);
+    }
+    let context = Context::empty().with("a", &json);
+    assert_eq!(inline("a[0][0].length + `${a}`", &context), "1");
+}
+
+/// Pieces that expressions are made of.
+const PIECES: [&str; 60] = [
+    "visitor",
+    ".claims",
+    ".plan",
+    ".tags",
+    "space.vars.limit",
+    "missing",
+    "1",
+    "0",
+    "-1.5e3",
+    "10n",
+    "'a'",
+    "\"b\"",
+    "`c`",
+    "`${",
+    "}`",
+    "true",
+    "null",
+    "undefined",
+    "/a+/g",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "({",
+    "})",
+    ",",
+    ";",
+    ":",
+    "?",
+    "?.",
+    "??",
+    "||",
+    "&&",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "**",
+    "==",
+    "===",
+    "<",
+    ">=",
+    "in ",
+    "=~",
+    "!",
+    "~",
+    "typeof ",
+    "x => ",
+    "(x, y) => ",
+    ".map(",
+    ".reduce(",
+    ".repeat(",
+    ".split('')",
+    ".replace(",
+    "...",
+    "new ",
+    "function f(x) { return ",
+];
+
+proptest! {
+    #[test]
+    fn pieces_in_any_order_are_read_or_refused_and_never_run_on(
+        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..40),
+    ) {
+        let source = pieces.concat();
+        match Expression::parse(&source) {
+            Err(error) => prop_assert!((1..=source.chars().count() + 1).contains(&error.position())),
+            Ok(expression) => {
+                let mut budget = Budget(MAX_STEPS);
+                let value = expression.evaluate_within(&context(), &mut budget);
+                prop_assert!(budget.0 > 0 || value.is_err());
+                let _ = expression.reads();
+                prop_assert_eq!(expression.to_string(), source);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(source in "\\PC{0,60}") {
+        let _ = value(&source);
+        let _ = inline(&source, &context());
+        let _ = condition(&source, &context());
+    }
+
+    #[test]
+    fn a_number_reads_as_it_is_written(number in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
+        let written = inline(&format!("{number:e}"), &context());
+        prop_assert_eq!(written.parse::<f64>().unwrap(), number);
+        prop_assert_eq!(inline(&format!("+'{written}'"), &context()), written);
+    }
+
+    #[test]
+    fn calculations_agree_with_floating_point(a in -1e6..1e6_f64, b in -1e6..1e6_f64, c in 1..1000_i32) {
+        let source = format!("({a} + {b}) * {c} - {a} / {c} % {c}");
+        let expected = (a + b) * f64::from(c) - a / f64::from(c) % f64::from(c);
+        let Ok(Value::Number(found)) = Expression::parse(&source).unwrap().evaluate(&context()) else {
+            return Err(TestCaseError::fail("no number"));
+        };
+        prop_assert_eq!(found, expected);
+    }
+}

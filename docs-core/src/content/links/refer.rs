@@ -1,0 +1,216 @@
+//! What a page or a reusable content refers to.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::{
+    Body, PageEntry, ReusableEntry, TextMerger,
+    facade::term_texts,
+    load::{Session, Step},
+    markdown::{LinkRole, links_and_specs},
+    text,
+};
+use crate::model::{ContentRef, LinkRelation, PageCover};
+
+/// The references of one source, and at how many places each stands.
+pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), u64>;
+
+/// The parts of a record that refer to something.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) body: Body,
+    cover: Option<PageCover>,
+    target: Option<ContentRef>,
+    computed: Option<Value>,
+}
+
+impl From<&PageEntry> for Parts {
+    fn from(page: &PageEntry) -> Self {
+        Self {
+            body: page.body.clone(),
+            cover: page.cover.clone(),
+            target: page.target.clone(),
+            computed: page.computed.clone(),
+        }
+    }
+}
+
+impl From<&ReusableEntry> for Parts {
+    fn from(content: &ReusableEntry) -> Self {
+        Self { body: content.body.clone(), computed: content.computed.clone(), ..Self::default() }
+    }
+}
+
+impl Parts {
+    /// The references of the parts, given the text of the body.
+    pub(crate) fn references(&self, markdown: &str) -> References {
+        let mut found = References::new();
+        let mut add = |reference, relation| *found.entry((reference, relation)).or_default() += 1;
+        of_text(markdown, &mut add);
+        let covers = self.cover.iter().flat_map(|cover| [&cover.reference, &cover.reference_dark]);
+        for picture in covers.flatten() {
+            add(picture.clone(), LinkRelation::DependsOn);
+        }
+        if let Some(target) = &self.target {
+            add(target.clone(), LinkRelation::Reference);
+        }
+        let sources = self.computed.as_ref().and_then(|it| it.get("dependencies")).and_then(Value::as_object);
+        for source in sources.into_iter().flatten() {
+            // What a page is computed from is kept as it was given; not all of it need be a reference.
+            let reference = source.1.get("ref").and_then(|it| serde_json::from_value(it.clone()).ok());
+            if let Some(reference) = reference {
+                add(reference, LinkRelation::DependsOn);
+            }
+        }
+        found
+    }
+}
+
+/// The references of a record. A body in conflict counts as what readers are shown: the change request's side.
+pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &Parts) -> Step<References> {
+    let terms = term_texts(session, &parts.body)?;
+    if let [only] = terms.as_slice() {
+        return Ok(parts.references(only));
+    }
+    let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
+    Ok(parts.references(&text::request_side(merger, &terms)))
+}
+
+fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
+    if markdown.is_empty() {
+        return;
+    }
+    let (sites, specs) = links_and_specs(markdown);
+    for site in sites {
+        let relation = match site.role {
+            LinkRole::Leads => LinkRelation::Reference,
+            LinkRole::Embeds | LinkRole::EmbedsSet => LinkRelation::DependsOn,
+        };
+        if site.role == LinkRole::EmbedsSet {
+            // `a.png 1x, b.png 2x`.
+            for one in site.destination.split(',') {
+                let one = one.split_whitespace().next().unwrap_or_default();
+                reference(one).into_iter().for_each(|reference| add(reference, relation));
+            }
+        } else if let Some(reference) = reference(&site.destination) {
+            add(reference, relation);
+        }
+    }
+    for spec in specs {
+        add(ContentRef::OpenApi { spec }, LinkRelation::DependsOn);
+    }
+}
+
+/// What a destination in stored text refers to; `None` for one that is empty or holds the data itself.
+///
+/// Stored text names things by their ids: `/pages/<id>#place`, `/files/<id>`, `/reusable-content/<id>`,
+/// `/spaces/<id>/pages/<id>`, `/users/<id>`, `/collections/<id>`. Whatever else has neither scheme nor host was kept
+/// because nothing was found there; it becomes an address that leads nowhere.
+pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
+    let text = destination.trim();
+    let is_data = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
+    if text.is_empty() || text == "#" || is_data {
+        return None;
+    }
+    let url = || ContentRef::Url { url: text.to_owned() };
+    if has_host_or_scheme(text) {
+        return Some(url());
+    }
+    if let Some(anchor) = text.strip_prefix('#') {
+        return Some(ContentRef::Anchor { anchor: anchor.to_owned(), page: None, space: None });
+    }
+    let (path, anchor) = text.split_once('#').unwrap_or((text, ""));
+    let path = path.split('?').next().unwrap_or_default();
+    Some(by_id(path, anchor).unwrap_or_else(url))
+}
+
+fn by_id(path: &str, anchor: &str) -> Option<ContentRef> {
+    let parts: Vec<&str> = path.strip_prefix('/')?.trim_end_matches('/').split('/').collect();
+    let page = |page: &str, space| {
+        let page = page.parse().ok()?;
+        Some(match anchor {
+            "" => ContentRef::Page { page, space },
+            anchor => ContentRef::Anchor { anchor: anchor.to_owned(), page: Some(page), space },
+        })
+    };
+    match parts.as_slice() {
+        ["pages", id] => page(id, None),
+        ["spaces", space, "pages", id] => page(id, Some(space.parse().ok()?)),
+        ["spaces", space] => Some(ContentRef::Space { space: space.parse().ok()? }),
+        ["files", id] => Some(ContentRef::File { file: id.parse().ok()? }),
+        ["reusable-content", id] => {
+            Some(ContentRef::ReusableContent { reusable_content: id.parse().ok()?, space: None })
+        }
+        ["users", id] => Some(ContentRef::User { user: id.parse().ok()? }),
+        ["collections", id] => Some(ContentRef::Collection { collection: id.parse().ok()? }),
+        _ => None,
+    }
+}
+
+/// A reference as stored text writes it; `None` for a kind that no destination can name.
+pub(crate) fn destination(reference: &ContentRef) -> Option<String> {
+    Some(match reference {
+        ContentRef::Url { url } => url.clone(),
+        ContentRef::File { file } => format!("/files/{file}"),
+        ContentRef::Page { page, space: None } => format!("/pages/{page}"),
+        ContentRef::Page { page, space: Some(space) } => format!("/spaces/{space}/pages/{page}"),
+        ContentRef::Anchor { anchor, page: Some(page), space: None } => format!("/pages/{page}#{anchor}"),
+        ContentRef::Anchor { anchor, page: Some(page), space: Some(space) } => {
+            format!("/spaces/{space}/pages/{page}#{anchor}")
+        }
+        ContentRef::Anchor { anchor, page: None, space: None } => format!("#{anchor}"),
+        ContentRef::Anchor { page: None, space: Some(space), .. } | ContentRef::Space { space } => {
+            format!("/spaces/{space}")
+        }
+        ContentRef::User { user } => format!("/users/{user}"),
+        ContentRef::Collection { collection } => format!("/collections/{collection}"),
+        ContentRef::ReusableContent { reusable_content, .. } => {
+            format!("/reusable-content/{reusable_content}")
+        }
+        ContentRef::OpenApi { .. } => return None,
+    })
+}
+
+/// Tells whether an address leads out of the content: it has a scheme, or a host.
+pub(super) fn has_host_or_scheme(text: &str) -> bool {
+    text.starts_with("//")
+        || text.split_once(':').is_some_and(|(scheme, _)| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_destination_refers_to_is_written_as_that_destination() {
+        for text in [
+            "https://x.example/a?b#c",
+            "mailto:a@b.c",
+            "//x.example",
+            "../lost.md",
+            "/pages/p1",
+            "/pages/p1#top",
+            "/files/f1",
+            "/reusable-content/r1",
+            "/spaces/s1",
+            "/spaces/s1/pages/p1",
+            "/spaces/s1/pages/p1#top",
+            "/users/u1",
+            "/collections/c1",
+            "#top",
+        ] {
+            let found = reference(text).unwrap();
+            assert_eq!(destination(&found).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn a_query_does_not_change_what_is_meant() {
+        assert_eq!(reference("/files/f1?raw=true"), reference("/files/f1"));
+        assert_eq!(reference(" /pages/p1/?x#top "), reference("/pages/p1#top"));
+    }
+}

@@ -1,0 +1,287 @@
+//! Comments and replies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    ChangeRequestId, CommentId, CommentReplyId, Emoji, PageBase, ReviewId, RevisionId, SpaceId, Text,
+    Timestamp, User, UserUrls, list::constants, text::given,
+};
+
+constants! {
+    /// `comment`.
+    CommentObject = "comment",
+    /// `comment-reply`.
+    CommentReplyObject = "comment-reply",
+}
+
+/// The Markdown of a comment or a reply, at most 20,000 characters.
+pub type CommentText = Text<0, 20_000>;
+
+/// The key of a block of a page, 1 to 128 characters.
+pub type NodeKey = Text<1, 128>;
+
+/// A comment (SPEC 2.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Comment {
+    /// Always `comment`.
+    pub object: CommentObject,
+    /// The id.
+    pub id: CommentId,
+    /// Who posted it.
+    pub posted_by: User,
+    /// When it was posted.
+    pub posted_at: Timestamp,
+    /// When its text was last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_at: Option<Timestamp>,
+    /// The reactions to it, by emoji in the order of the first of each.
+    pub reactions: Vec<EmojiReaction>,
+    /// How many replies it has.
+    pub replies: u64,
+    /// What it says.
+    pub body: CommentBody,
+    /// What it is about.
+    pub target: CommentTarget,
+    /// Where it is in this API.
+    pub urls: UserUrls,
+    /// What the reader may do with it.
+    pub permissions: CommentPermissions,
+    /// Open, or resolved by whom and when.
+    #[serde(flatten)]
+    pub state: CommentState,
+}
+
+/// Whether a comment is settled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub enum CommentState {
+    /// It waits for an answer.
+    Open,
+    /// It is settled.
+    Resolved {
+        /// When it was resolved.
+        resolved_at: Timestamp,
+        /// Who resolved it.
+        resolved_by: Box<User>,
+    },
+}
+
+/// A reply to a comment (SPEC 2.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommentReply {
+    /// Always `comment-reply`.
+    pub object: CommentReplyObject,
+    /// The id.
+    pub id: CommentReplyId,
+    /// Who posted it.
+    pub posted_by: User,
+    /// When it was posted.
+    pub posted_at: Timestamp,
+    /// When its text was last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_at: Option<Timestamp>,
+    /// The reactions to it, by emoji in the order of the first of each.
+    pub reactions: Vec<EmojiReaction>,
+    /// What it says.
+    pub body: CommentBody,
+    /// Where it is in this API.
+    pub urls: UserUrls,
+    /// What the reader may do with it.
+    pub permissions: CommentPermissions,
+}
+
+/// Who reacted with an emoji.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EmojiReaction {
+    /// The emoji.
+    pub emoji: Emoji,
+    /// How many people reacted with it.
+    pub count: u64,
+    /// These people, the first one first.
+    pub users: Vec<Reactor>,
+}
+
+/// A person who reacted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reactor {
+    /// The person.
+    pub user: User,
+    /// When.
+    pub reacted_at: Timestamp,
+}
+
+/// What a comment says, in the form that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommentBody {
+    /// As Markdown.
+    Markdown(String),
+    /// As a document tree.
+    Document(Value),
+}
+
+/// In which form bodies are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BodyFormat {
+    /// Markdown.
+    #[default]
+    Markdown,
+    /// A document tree.
+    Document,
+}
+
+/// What a comment is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommentTarget {
+    /// The block of the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<CommentNode>,
+    /// The change request it was posted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_request: Option<ChangeRequestId>,
+    /// The review it came with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewId>,
+    /// The page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<CommentPage>,
+    /// The space.
+    pub space: SpaceId,
+    /// The revision that was active when it was posted.
+    pub revision: RevisionId,
+}
+
+/// A block that a comment is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommentNode {
+    /// The key of the block.
+    pub id: String,
+    /// What the block says, or said when it was last there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+}
+
+/// A page that a comment is about: as it is now or, once it is gone, as it was when the comment was posted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommentPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Its path; empty for a page that has none.
+    pub path: String,
+    /// The page, or the block, is not part of the content any more.
+    pub outdated: bool,
+}
+
+/// What somebody may do with a comment or a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommentPermissions {
+    /// See it.
+    pub view: bool,
+    /// Change its text.
+    pub edit: bool,
+    /// Reply to it.
+    pub reply: bool,
+    /// Delete it.
+    pub delete: bool,
+}
+
+/// What a comment or a reply shall say: one of the two.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct CommentInput {
+    /// Markdown, at most 20,000 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub markdown: Option<CommentText>,
+    /// A document tree.
+    #[serde(default, deserialize_with = "given")]
+    pub document: Option<Value>,
+}
+
+/// A comment to post.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct PostComment {
+    /// The key of a block of the page.
+    #[serde(default, deserialize_with = "given")]
+    pub node: Option<NodeKey>,
+    /// The id of the page it is about; about the content as a whole when absent.
+    #[serde(default, deserialize_with = "given")]
+    pub page: Option<String>,
+    /// What it says.
+    pub body: CommentInput,
+}
+
+/// A reply to post.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct PostCommentReply {
+    /// What it says.
+    pub body: CommentInput,
+}
+
+/// A change of a comment; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateComment {
+    /// `true` resolves it, `false` opens it again.
+    #[serde(default, deserialize_with = "given")]
+    pub resolved: Option<bool>,
+    /// What it says from now on.
+    #[serde(default, deserialize_with = "given")]
+    pub body: Option<CommentInput>,
+    /// Emoji to react with, at most 50.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    pub added_reactions: Vec<Emoji>,
+    /// Emoji to take back, at most 50.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    pub removed_reactions: Vec<Emoji>,
+}
+
+/// A change of a reply; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateCommentReply {
+    /// What it says from now on.
+    #[serde(default, deserialize_with = "given")]
+    pub body: Option<CommentInput>,
+    /// Emoji to react with, at most 50.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    pub added_reactions: Vec<Emoji>,
+    /// Emoji to take back, at most 50.
+    #[serde(default)]
+    #[schemars(length(max = 50))]
+    pub removed_reactions: Vec<Emoji>,
+}
+
+/// Which comments to list, by their state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommentStatus {
+    /// Open and resolved ones.
+    #[default]
+    All,
+    /// Those that wait for an answer.
+    Open,
+    /// Those that are settled.
+    Resolved,
+}
+
+/// In which order to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ListOrder {
+    /// The oldest first.
+    Asc,
+    /// The newest first.
+    #[default]
+    Desc,
+}

@@ -1,0 +1,467 @@
+//! Comments and replies: the same operations for a space and for a change request.
+//!
+//! What is posted on a space's own content and what is posted in a change request are lists apart: comments of a
+//! request stay with it, whatever becomes of the request. A request that is merged or archived still takes comments
+//! and replies: they change no content, and what is said of a decision belongs where it was made.
+
+mod text;
+mod view;
+mod write;
+
+use std::sync::Arc;
+
+use super::{Actor, ContentOf, Platform, Version, access, change_requests};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        BodyFormat, Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ListOrder, Member,
+        MemberObject, NodeKey, PageId, PostComment, PostCommentReply, RevisionId, UpdateComment,
+        UpdateCommentReply, User, UserId,
+    },
+    policy::{SpaceAccess, SpaceAction},
+    store::{
+        Hash, Key, ListSpec, Lister, Page, PageRequest, Tx, Value, key,
+        records::{
+            Board, ChangeRequestRecord, CommentRecord, MemberRecord, PageTarget, Posted, ReplyRecord,
+            linked_id,
+        },
+    },
+};
+
+pub(super) use self::{
+    text::{check_format, text_of},
+    view::Reader,
+    write::{PURGE_REPLIES, drop_some},
+};
+
+/// Which comments to list, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommentQuery {
+    /// Only those in this state.
+    pub status: CommentStatus,
+    /// The order, by the time they were posted.
+    pub order: ListOrder,
+    /// Only those about this page.
+    pub target_page: Option<String>,
+    /// Only those of these users; of all when empty.
+    pub authors: Vec<String>,
+    /// The form of what they say.
+    pub format: BodyFormat,
+}
+
+/// A comment, and where it is: what replies belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Where the comment is.
+    pub of: ContentOf,
+    /// The comment.
+    pub comment: CommentId,
+}
+
+impl Platform {
+    /// Lists the comments of a space, or of a change request (SPEC 4.1, 4.2).
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_comments(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        query: &CommentQuery,
+        page: &PageRequest,
+    ) -> Result<Page<Comment>> {
+        check_format(query.format)?;
+        let tx = self.read().await?;
+        let place = Place::find(&tx, actor, of).await?;
+        let board = place.board();
+        let target = query.target_page.as_ref().map(|page| page.parse::<PageId>());
+        // No page has an id that cannot be one.
+        let nothing = matches!(target, Some(Err(_)));
+        let target = target.and_then(std::result::Result::ok);
+        let prefix = CommentRecord::on(board.owner(), target.as_ref(), query.status);
+        let filters = format!("{:?}", (&query.target_page, &query.authors));
+        let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, filters };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
+            for (row, author) in &rows {
+                let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
+                let comment = if fits { Some(comment_of(row)?) } else { None };
+                if !list.offer(row, comment) {
+                    break;
+                }
+            }
+        }
+        let count = match (&query.target_page, query.authors.is_empty()) {
+            (None, true) => count(&tx, &board, query.status).await?,
+            _ => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let keys: Vec<Key> = page.items.iter().map(CommentRecord::at).collect();
+        let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+        let reader = Reader { place: &place, actor, format: query.format };
+        let items = self.comment_views(tx, reader, &records).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Posts a comment (SPEC 4.1, 4.2).
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `comment`; `Invalid` for an empty body, a page that the content does
+    /// not have, and a block without its page.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the comment posted or not.
+    pub async fn post_comment(&self, actor: &Actor, of: &ContentOf, new: PostComment) -> Result<Comment> {
+        let by = actor.require_user()?;
+        let text = text_of(&new.body, "body")?;
+        if new.node.is_some() && new.page.is_none() {
+            return Err(Error::invalid("page", "is needed, as `node` is a block of a page"));
+        }
+        let place = {
+            let tx = self.read().await?;
+            Place::find(&tx, actor, of).await?
+        };
+        place.access.require(SpaceAction::Comment)?;
+        let target = match &new.page {
+            Some(page) => Some(self.target(&place, page, new.node).await?),
+            None => None,
+        };
+        let record = CommentRecord {
+            id: self.id(),
+            board: place.board(),
+            posted: self.posted(by, text),
+            resolved: None,
+            revision: place.head().0.clone(),
+            target,
+            review: None,
+        };
+        let thread = Thread { of: of.clone(), comment: record.id.clone() };
+        self.write(&write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
+        self.get_comment(actor, &thread, BodyFormat::default()).await
+    }
+
+    /// Reads a comment.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_comment(&self, actor: &Actor, thread: &Thread, format: BodyFormat) -> Result<Comment> {
+        check_format(format)?;
+        let tx = self.read().await?;
+        let place = Place::find(&tx, actor, &thread.of).await?;
+        let record = place.comment(&tx, &thread.comment).await?;
+        let shown = self.comment_views(tx, Reader { place: &place, actor, format }, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
+    }
+
+    /// Changes, resolves, reopens or reacts to a comment (SPEC 3, 4.1, 4.2): all that the request asks for, or
+    /// nothing. Reactions are a set: adding twice is adding once, and what is both added and removed is removed.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `comment`, and where the text is of somebody else; `Invalid` for an
+    /// empty body and for what is no emoji; `Conflict` when the comment has all the reactions it takes.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves all of it done or nothing.
+    pub async fn update_comment(
+        &self,
+        actor: &Actor,
+        thread: &Thread,
+        change: UpdateComment,
+    ) -> Result<Comment> {
+        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+        let operation = write::Update {
+            actor: actor.clone(),
+            by: actor.require_user()?.clone(),
+            thread: thread.clone(),
+            resolved: change.resolved,
+            edit,
+            now: self.now(),
+        };
+        self.write(&operation).await?;
+        self.get_comment(actor, thread, BodyFormat::default()).await
+    }
+
+    /// Deletes a comment and its replies. Answers whether there was one: a comment that is missing, or that the actor
+    /// may not see, is none.
+    ///
+    /// The comment and its replies are gone at once. Where there are more than 200, a job removes the rows of the
+    /// others.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor posted it or has the role `create`.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the comment deleted or as it was.
+    pub async fn delete_comment(&self, actor: &Actor, thread: &Thread) -> Result<bool> {
+        let operation =
+            write::Delete { actor: actor.clone(), thread: thread.clone(), now: self.now(), job: self.id() };
+        found(self.write(&operation).await)
+    }
+
+    /// Lists the replies to a comment, the oldest first.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_replies(
+        &self,
+        actor: &Actor,
+        thread: &Thread,
+        format: BodyFormat,
+        page: &PageRequest,
+    ) -> Result<Page<CommentReply>> {
+        check_format(format)?;
+        let tx = self.read().await?;
+        let place = Place::find(&tx, actor, &thread.of).await?;
+        let comment = place.comment(&tx, &thread.comment).await?;
+        let prefix = ReplyRecord::to(&comment.id);
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            for (row, _) in &rows {
+                let id: CommentReplyId = key::last_segment(row).parse().map_err(Error::internal)?;
+                if !list.offer(row, Some(ReplyRecord::at(&comment.id, &id))) {
+                    break;
+                }
+            }
+        }
+        let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
+        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+        let records: Vec<Arc<ReplyRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
+        let items = self.reply_views(&tx, Reader { place: &place, actor, format }, &records).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Posts a reply (SPEC 4.1, 4.2).
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `comment`; `Invalid` for an empty body.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the reply posted or not.
+    pub async fn post_reply(
+        &self,
+        actor: &Actor,
+        thread: &Thread,
+        new: PostCommentReply,
+        format: BodyFormat,
+    ) -> Result<CommentReply> {
+        check_format(format)?;
+        let text = text_of(&new.body, "body")?;
+        let operation = write::Reply {
+            actor: actor.clone(),
+            thread: thread.clone(),
+            id: self.id(),
+            posted: self.posted(actor.require_user()?, text),
+        };
+        self.write(&operation).await?;
+        self.get_reply(actor, thread, &operation.id, format).await
+    }
+
+    /// Reads a reply.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn get_reply(
+        &self,
+        actor: &Actor,
+        thread: &Thread,
+        id: &CommentReplyId,
+        format: BodyFormat,
+    ) -> Result<CommentReply> {
+        check_format(format)?;
+        let tx = self.read().await?;
+        let place = Place::find(&tx, actor, &thread.of).await?;
+        let record = place.reply(&tx, &thread.comment, id).await?;
+        let shown = self.reply_views(&tx, Reader { place: &place, actor, format }, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
+    }
+
+    /// Changes a reply, or reacts to it, as [`update_comment`](Platform::update_comment) does.
+    ///
+    /// # Errors
+    /// As [`update_comment`](Platform::update_comment).
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves all of it done or nothing.
+    pub async fn update_reply(
+        &self,
+        actor: &Actor,
+        thread: &Thread,
+        id: &CommentReplyId,
+        change: UpdateCommentReply,
+    ) -> Result<CommentReply> {
+        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+        let operation = write::UpdateReply {
+            actor: actor.clone(),
+            by: actor.require_user()?.clone(),
+            thread: thread.clone(),
+            id: id.clone(),
+            edit,
+            now: self.now(),
+        };
+        self.write(&operation).await?;
+        self.get_reply(actor, thread, id, BodyFormat::default()).await
+    }
+
+    /// Deletes a reply. Answers whether there was one: a reply that is missing, or that the actor may not see, is none.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor posted it or has the role `create`.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the reply deleted or as it was.
+    pub async fn delete_reply(&self, actor: &Actor, thread: &Thread, id: &CommentReplyId) -> Result<bool> {
+        let operation = write::DeleteReply { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
+        found(self.write(&operation).await)
+    }
+
+    /// Lists the members who commented or replied, in a space or a change request, in the order of their ids. Those
+    /// who left the organization are not among them.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_commenters(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        page: &PageRequest,
+    ) -> Result<Page<Member>> {
+        let tx = self.read().await?;
+        let place = Place::find(&tx, actor, of).await?;
+        let org = &place.access.space().organization;
+        let prefix = place.board().commenters();
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids = rows
+                .iter()
+                .map(|(row, _)| key::last_segment(row).parse().map_err(Error::internal))
+                .collect::<Result<Vec<UserId>>>()?;
+            let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
+            let members = tx.get_many::<MemberRecord>(&keys).await?;
+            for ((row, posted), member) in rows.iter().zip(members) {
+                if !list.offer(row, member.filter(|_| matches!(posted, Value::Int(n) if *n > 0))) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        let users: Vec<UserId> = page.items.iter().map(|member| member.user.clone()).collect();
+        let users = self.user_views(&tx, &users).await?;
+        let items = page.items.iter().zip(users).map(|(member, user)| member_view(member, user)).collect();
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// What somebody posts now.
+    pub(super) fn posted(&self, by: &UserId, text: crate::model::CommentText) -> Posted {
+        Posted { by: by.clone(), at: self.now(), edited_at: None, text, reactions: Vec::new() }
+    }
+
+    /// The page, and the block of it, that a new comment is about.
+    async fn target(&self, place: &Place, page: &str, node: Option<NodeKey>) -> Result<PageTarget> {
+        let missing = || Error::invalid("page", "the content has no such page");
+        let id: PageId = page.parse().map_err(|_| missing())?;
+        let now = self.page_now(place, &id, node.is_some()).await?.ok_or_else(missing)?;
+        let node = match node {
+            None => None,
+            Some(node) => {
+                let missing = || Error::invalid("node", "the page has no such block");
+                let block = now.block(&node).ok_or_else(missing)?;
+                Some((node, block.preview))
+            }
+        };
+        Ok(PageTarget { page: now.base, path: now.path, node })
+    }
+}
+
+/// Where comments are, found and allowed.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) access: SpaceAccess,
+    pub(super) request: Option<Arc<ChangeRequestRecord>>,
+}
+
+impl Place {
+    /// Finds it, where the actor may see it.
+    pub(super) async fn find(tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Self> {
+        let access = access::space(tx, actor, &of.space).await?;
+        if let Version::Revision(_) = of.version {
+            return Err(Error::invalid("version", "comments stand at a space or a change request"));
+        }
+        let request = match of.request_name() {
+            None => None,
+            Some(name) => Some(change_requests::find(tx, &of.space, name).await?),
+        };
+        Ok(Self { access, request })
+    }
+
+    pub(super) fn board(&self) -> Board {
+        Board {
+            space: self.access.space().id.clone(),
+            request: self.request.as_ref().map(|request| request.id.clone()),
+        }
+    }
+
+    /// The active revision, and the root of its content.
+    pub(super) fn head(&self) -> (&RevisionId, Hash) {
+        let space = self.access.space();
+        self.request.as_ref().map_or((&space.head, space.root), |request| (&request.head, request.root))
+    }
+
+    async fn comment(&self, tx: &Tx, id: &CommentId) -> Result<Arc<CommentRecord>> {
+        let comment: Option<Arc<CommentRecord>> = tx.get(&CommentRecord::at(id)).await?;
+        let here = self.board();
+        comment.filter(|comment| comment.board == here).ok_or_else(|| Error::not_found("comment"))
+    }
+
+    /// A reply; one whose comment is gone waits for its removal, and is not found.
+    async fn reply(&self, tx: &Tx, comment: &CommentId, id: &CommentReplyId) -> Result<Arc<ReplyRecord>> {
+        self.comment(tx, comment).await?;
+        let reply: Option<Arc<ReplyRecord>> = tx.get(&ReplyRecord::at(comment, id)).await?;
+        reply.ok_or_else(|| Error::not_found("reply"))
+    }
+}
+
+/// How many comments there are in a state.
+async fn count(tx: &Tx, board: &Board, status: CommentStatus) -> Result<Option<u64>> {
+    let counters = match status {
+        CommentStatus::Open => vec![board.count_of_open()],
+        CommentStatus::Resolved => vec![board.count_of_resolved()],
+        CommentStatus::All => vec![board.count_of_open(), board.count_of_resolved()],
+    };
+    Ok(u64::try_from(tx.numbers(&counters).await?.into_iter().sum::<i64>()).ok())
+}
+
+/// The comment that a row leads to.
+fn comment_of(row: &Key) -> Result<CommentId> {
+    key::last_segment(row).parse().map_err(Error::internal)
+}
+
+/// Tells whether the author that a row names is one of these.
+fn is_of(author: &Value, authors: &[String]) -> Result<bool> {
+    let author: UserId = linked_id(author)?;
+    Ok(authors.iter().any(|wanted| wanted == author.as_str()))
+}
+
+/// What a deletion answers: nothing is wrong with what is not there.
+fn found(done: Result<()>) -> Result<bool> {
+    match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+fn member_view(member: &MemberRecord, user: User) -> Member {
+    Member {
+        object: MemberObject::Is,
+        id: member.user.clone(),
+        role: member.role,
+        user,
+        // Nobody can be disabled, and nobody signs in through an organization, for as long as no record says so.
+        disabled: false,
+        joined_at: member.joined_at,
+        last_seen_at: None,
+        sso: false,
+        // There are no grants and no teams that a member could have.
+        spaces: 0,
+        teams: 0,
+    }
+}

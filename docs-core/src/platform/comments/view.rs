@@ -1,0 +1,232 @@
+//! Showing comments: people, reactions, and what became of the pages they are about.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{Place, text::body_of};
+use crate::{
+    Error, Result,
+    content::{PageEntry, PageKind, Rendering, View},
+    model::{
+        BodyFormat, Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyObject,
+        CommentState, CommentTarget, EmojiReaction, PageBase, PageId, Reactor, User, UserId, UserUrls,
+    },
+    platform::{Actor, Platform, content::page_base},
+    store::{
+        Key, Tx,
+        records::{CommentRecord, Posted, ReplyRecord},
+    },
+};
+
+/// Users whose records are read at once.
+const USERS_AT_ONCE: usize = 1_000;
+
+/// Who reads, where, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct Reader<'a> {
+    pub(in crate::platform) place: &'a Place,
+    pub(in crate::platform) actor: &'a Actor,
+    pub(in crate::platform) format: BodyFormat,
+}
+
+/// A page as it is now.
+pub(super) struct PageNow {
+    pub(super) base: PageBase,
+    pub(super) path: String,
+    /// What it says, where that was asked for.
+    markdown: Option<Arc<str>>,
+}
+
+impl PageNow {
+    /// A block of the page; `None` when it has no such block.
+    pub(super) fn block(&self, key: &str) -> Option<Block> {
+        self.markdown.as_deref().and_then(|markdown| block_preview(markdown, key))
+    }
+}
+
+/// A block of a page.
+pub(super) struct Block {
+    /// What it says, cut where it is long; unknown for blocks that cannot be looked into.
+    pub(super) preview: Option<String>,
+}
+
+/// Looks a block up by its key. Blocks have no keys yet, so every one is taken to be there.
+fn block_preview(_markdown: &str, _key: &str) -> Option<Block> {
+    Some(Block { preview: None })
+}
+
+impl Platform {
+    /// Shows comments of one place. The transaction ends here: objects may come through the same connections.
+    pub(in crate::platform) async fn comment_views(
+        &self,
+        tx: Tx,
+        reader: Reader<'_>,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<Vec<Comment>> {
+        let counters: Vec<Key> =
+            records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
+        let replies = tx.numbers(&counters).await?;
+        let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
+        let people = self.people(&tx, records.iter().map(|record| &record.posted), resolved).await?;
+        drop(tx);
+        let pages = self.pages_now(reader.place, records).await?;
+        let shown = records.iter().zip(replies).map(|(record, replies)| {
+            let posted = &record.posted;
+            let state = match &record.resolved {
+                None => CommentState::Open,
+                Some(resolved) => CommentState::Resolved {
+                    resolved_at: resolved.at,
+                    resolved_by: Box::new(person(&people, &resolved.by)?),
+                },
+            };
+            Ok(Comment {
+                object: CommentObject::Is,
+                id: record.id.clone(),
+                posted_by: person(&people, &posted.by)?,
+                posted_at: posted.at,
+                edited_at: posted.edited_at,
+                reactions: reactions(posted, &people)?,
+                replies: u64::try_from(replies).unwrap_or(0),
+                body: body_of(&posted.text, reader.format)?,
+                target: target(record, &pages),
+                urls: UserUrls { location: self.urls().comment(&record.board, &record.id) },
+                permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
+                state,
+            })
+        });
+        shown.collect()
+    }
+
+    /// Shows replies to comments of one place.
+    pub(super) async fn reply_views(
+        &self,
+        tx: &Tx,
+        reader: Reader<'_>,
+        records: &[Arc<ReplyRecord>],
+    ) -> Result<Vec<CommentReply>> {
+        let people = self.people(tx, records.iter().map(|record| &record.posted), std::iter::empty()).await?;
+        let shown = records.iter().map(|record| {
+            let posted = &record.posted;
+            Ok(CommentReply {
+                object: CommentReplyObject::Is,
+                id: record.id.clone(),
+                posted_by: person(&people, &posted.by)?,
+                posted_at: posted.at,
+                edited_at: posted.edited_at,
+                reactions: reactions(posted, &people)?,
+                body: body_of(&posted.text, reader.format)?,
+                urls: UserUrls { location: self.urls().reply(&record.board, &record.comment, &record.id) },
+                permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
+            })
+        });
+        shown.collect()
+    }
+
+    /// Everybody who is named by what was posted, and others.
+    async fn people(
+        &self,
+        tx: &Tx,
+        posted: impl Iterator<Item = &Posted>,
+        others: impl Iterator<Item = &UserId>,
+    ) -> Result<BTreeMap<UserId, User>> {
+        let mut ids: BTreeSet<&UserId> = others.collect();
+        for posted in posted {
+            ids.insert(&posted.by);
+            ids.extend(posted.reactions.iter().flat_map(|of| of.users.iter().map(|(user, _)| user)));
+        }
+        let ids: Vec<UserId> = ids.into_iter().cloned().collect();
+        let mut people = BTreeMap::new();
+        for ids in ids.chunks(USERS_AT_ONCE) {
+            let shown = self.user_views(tx, ids).await?;
+            people.extend(ids.iter().cloned().zip(shown));
+        }
+        Ok(people)
+    }
+
+    /// A page as it is now; `None` when the content has none. Its text is read where somebody wants a block of it.
+    pub(super) async fn page_now(
+        &self,
+        place: &Place,
+        id: &PageId,
+        with_text: bool,
+    ) -> Result<Option<PageNow>> {
+        let view = self.content().view(&place.access.space().domain, place.head().1);
+        match view.page(id).await? {
+            Some(entry) => now(&view, id, &entry, with_text).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The pages that comments are about and that are there, each once.
+    async fn pages_now(
+        &self,
+        place: &Place,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<BTreeMap<PageId, PageNow>> {
+        let mut wanted: BTreeMap<&PageId, bool> = BTreeMap::new();
+        for target in records.iter().filter_map(|record| record.target.as_ref()) {
+            *wanted.entry(&target.page.id).or_default() |= target.node.is_some();
+        }
+        let ids: Vec<PageId> = wanted.keys().copied().cloned().collect();
+        let view = self.content().view(&place.access.space().domain, place.head().1);
+        let entries = view.pages(&ids).await?;
+        let mut pages = BTreeMap::new();
+        for ((id, with_text), entry) in wanted.into_iter().zip(entries) {
+            if let Some(entry) = entry {
+                pages.insert(id.clone(), now(&view, id, &entry, with_text).await?);
+            }
+        }
+        Ok(pages)
+    }
+}
+
+async fn now(view: &View, id: &PageId, entry: &PageEntry, with_text: bool) -> Result<PageNow> {
+    let markdown = match entry.kind {
+        PageKind::Document if with_text => Some(view.text(&entry.body, Rendering::Markers).await?),
+        _ => None,
+    };
+    let path = view.path_of(id).await?.unwrap_or_default();
+    Ok(PageNow { base: page_base(id, entry), path, markdown })
+}
+
+fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
+    people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not read")))
+}
+
+fn reactions(posted: &Posted, people: &BTreeMap<UserId, User>) -> Result<Vec<EmojiReaction>> {
+    let each = posted.reactions.iter().map(|of| {
+        let users = of
+            .users
+            .iter()
+            .map(|(user, at)| Ok(Reactor { user: person(people, user)?, reacted_at: *at }))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(EmojiReaction { emoji: of.emoji.clone(), count: users.len() as u64, users })
+    });
+    each.collect()
+}
+
+/// What a comment is about: as it is now, and as it was for what is gone.
+fn target(record: &CommentRecord, pages: &BTreeMap<PageId, PageNow>) -> CommentTarget {
+    let mut shown = CommentTarget {
+        node: None,
+        change_request: record.board.request.clone(),
+        review: record.review.clone(),
+        page: None,
+        space: record.board.space.clone(),
+        revision: record.revision.clone(),
+    };
+    let Some(then) = &record.target else { return shown };
+    let now = pages.get(&then.page.id);
+    let mut outdated = now.is_none();
+    if let Some((node, preview)) = &then.node {
+        let block = now.and_then(|now| now.block(node));
+        outdated |= block.is_none();
+        let preview = block.and_then(|block| block.preview).or_else(|| preview.clone());
+        shown.node = Some(CommentNode { id: node.to_string(), preview });
+    }
+    let (base, path) = now.map_or((&then.page, &then.path), |now| (&now.base, &now.path));
+    shown.page = Some(CommentPage { base: base.clone(), path: path.clone(), outdated });
+    shown
+}

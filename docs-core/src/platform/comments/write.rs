@@ -1,0 +1,303 @@
+//! Writes of comments and replies.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{Place, Thread, text};
+use crate::{
+    Error, Result,
+    model::{
+        CommentId, CommentInput, CommentReplyId, CommentStatus, CommentText, Emoji, JobId, Timestamp, UserId,
+    },
+    platform::{Actor, ContentOf, Platform, people::later},
+    policy::{CommentAction, SpaceAction},
+    store::{
+        Key, Operation, Tx, jobs, key,
+        records::{CommentRecord, Posted, Reactions, ReplyRecord, Resolution},
+    },
+};
+
+/// The kind of the job that removes the replies to a comment that is gone.
+pub(in crate::platform) const PURGE_REPLIES: &str = "comment_replies_purge";
+/// Replies that one transaction removes, each with its rows.
+const REPLIES_AT_ONCE: u32 = 200;
+/// Comments that one transaction looks at to remove them.
+const COMMENTS_AT_ONCE: u32 = 20;
+/// Changes after which a transaction that removes comments takes no further one.
+const ENOUGH_CHANGES: usize = 600;
+
+/// What the removal of replies works on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeReplies {
+    comment: CommentId,
+}
+
+impl Platform {
+    /// One run of the job that removes the replies to a comment that is gone.
+    pub(in crate::platform) async fn purge_replies(&self, purge: PurgeReplies) -> Result<()> {
+        while self.write(&DropReplies(purge.comment.clone())).await? {}
+        Ok(())
+    }
+}
+
+/// Removes some of what was said on a board; tells whether there was anything.
+pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<bool> {
+    let prefix = CommentRecord::on(owner, None, CommentStatus::All);
+    let rows = tx.below(&prefix, COMMENTS_AT_ONCE).await?;
+    for (row, _) in &rows {
+        let comment: Option<Arc<CommentRecord>> =
+            tx.get(&CommentRecord::at(&super::comment_of(row)?)).await?;
+        let Some(comment) = comment else { continue };
+        if drop_replies(tx, &comment.id).await? {
+            break;
+        }
+        tx.delete(&*comment);
+        if tx.changes() > ENOUGH_CHANGES {
+            break;
+        }
+    }
+    Ok(!rows.is_empty())
+}
+
+/// Removes replies to a comment; tells whether there may be more.
+async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
+    let rows = tx.below(&ReplyRecord::to(comment), REPLIES_AT_ONCE).await?;
+    let ids = rows.iter().map(|(row, _)| key::last_segment(row).parse().map_err(Error::internal));
+    let ids = ids.collect::<Result<Vec<CommentReplyId>>>()?;
+    let keys: Vec<Key> = ids.iter().map(|id| ReplyRecord::at(comment, id)).collect();
+    for reply in tx.get_many::<ReplyRecord>(&keys).await?.into_iter().flatten() {
+        tx.delete(&*reply);
+    }
+    Ok(rows.len() == REPLIES_AT_ONCE as usize)
+}
+
+/// A change of what was posted, checked.
+pub(super) struct Edit {
+    text: Option<CommentText>,
+    added: Vec<Emoji>,
+    removed: Vec<Emoji>,
+}
+
+impl Edit {
+    pub(super) fn new(body: Option<CommentInput>, added: &[Emoji], removed: &[Emoji]) -> Result<Self> {
+        Ok(Self {
+            text: body.map(|body| text::text_of(&body, "body")).transpose()?,
+            added: text::emoji_of(added, "addedReactions")?,
+            removed: text::emoji_of(removed, "removedReactions")?,
+        })
+    }
+
+    /// Does the change, for somebody who may comment.
+    fn apply(&self, posted: &mut Posted, place: &Place, (by, now): (&UserId, Timestamp)) -> Result<()> {
+        if let Some(text) = &self.text {
+            place.access.require_comment(CommentAction::Edit, &posted.by, Some(by))?;
+            if *text != posted.text {
+                posted.text = text.clone();
+                posted.edited_at = Some(later(now, posted.edited_at.unwrap_or(posted.at)));
+            }
+        }
+        for of in posted.reactions.iter_mut().filter(|of| self.removed.contains(&of.emoji)) {
+            of.users.retain(|(user, _)| user != by);
+        }
+        posted.reactions.retain(|of| !of.users.is_empty());
+        for emoji in self.added.iter().filter(|emoji| !self.removed.contains(emoji)) {
+            react(&mut posted.reactions, emoji, (by, now))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds a reaction, unless it is there.
+fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Timestamp)) -> Result<()> {
+    let full = || Error::conflict("addedReactions: there are as many reactions as there can be");
+    let of = reactions.iter().position(|of| of.emoji == *emoji);
+    if of.is_some_and(|at| reactions[at].users.iter().any(|(user, _)| user == by)) {
+        return Ok(());
+    }
+    let all: usize = reactions.iter().map(|of| of.users.len()).sum();
+    if all >= Posted::MAX_REACTIONS {
+        return Err(full());
+    }
+    match of {
+        Some(at) => reactions[at].users.push((by.clone(), now)),
+        None if reactions.len() >= Posted::MAX_EMOJI => return Err(full()),
+        None => reactions.push(Reactions { emoji: emoji.clone(), users: vec![(by.clone(), now)] }),
+    }
+    Ok(())
+}
+
+pub(super) struct Post {
+    pub(super) actor: Actor,
+    pub(super) of: ContentOf,
+    pub(super) record: CommentRecord,
+}
+
+#[async_trait]
+impl Operation for Post {
+    type Out = ();
+    const NAME: &'static str = "comment_post";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let place = Place::find(tx, &self.actor, &self.of).await?;
+        place.access.require(SpaceAction::Comment)?;
+        tx.create(self.record.clone());
+        Ok(())
+    }
+}
+
+pub(super) struct Update {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) thread: Thread,
+    pub(super) resolved: Option<bool>,
+    pub(super) edit: Edit,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "comment_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
+        place.access.require(SpaceAction::Comment)?;
+        let old = place.comment(tx, &self.thread.comment).await?;
+        let mut new = CommentRecord::clone(&old);
+        if let Some(resolved) = self.resolved {
+            place.access.require_comment(CommentAction::Resolve, &old.posted.by, Some(&self.by))?;
+            new.resolved = match (resolved, new.resolved) {
+                (false, _) => None,
+                (true, Some(before)) => Some(before),
+                (true, None) => Some(Resolution { at: self.now, by: self.by.clone() }),
+            };
+        }
+        self.edit.apply(&mut new.posted, &place, (&self.by, self.now))?;
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct Delete {
+    pub(super) actor: Actor,
+    pub(super) thread: Thread,
+    pub(super) now: Timestamp,
+    pub(super) job: JobId,
+}
+
+#[async_trait]
+impl Operation for Delete {
+    type Out = ();
+    const NAME: &'static str = "comment_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
+        let old = place.comment(tx, &self.thread.comment).await?;
+        place.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
+        let more = drop_replies(tx, &old.id).await?;
+        tx.delete(&*old);
+        if more {
+            let payload = PurgeReplies { comment: old.id.clone() };
+            let job = jobs::NewJob {
+                id: self.job.clone(),
+                kind: PURGE_REPLIES,
+                payload: serde_json::to_value(payload).map_err(Error::internal)?,
+                subject: old.board.space.to_string(),
+                lane: None,
+                due: self.now,
+            };
+            jobs::enqueue(tx, self.now, job).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes replies to a comment that is gone; `Out` tells whether there may be more.
+struct DropReplies(CommentId);
+
+#[async_trait]
+impl Operation for DropReplies {
+    type Out = bool;
+    const NAME: &'static str = "comment_replies_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        drop_replies(tx, &self.0).await
+    }
+}
+
+pub(super) struct Reply {
+    pub(super) actor: Actor,
+    pub(super) thread: Thread,
+    pub(super) id: CommentReplyId,
+    pub(super) posted: Posted,
+}
+
+#[async_trait]
+impl Operation for Reply {
+    type Out = ();
+    const NAME: &'static str = "comment_reply_post";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
+        place.access.require(SpaceAction::Comment)?;
+        let comment = place.comment(tx, &self.thread.comment).await?;
+        tx.create(ReplyRecord {
+            id: self.id.clone(),
+            comment: comment.id.clone(),
+            board: comment.board.clone(),
+            posted: self.posted.clone(),
+        });
+        Ok(())
+    }
+}
+
+pub(super) struct UpdateReply {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) thread: Thread,
+    pub(super) id: CommentReplyId,
+    pub(super) edit: Edit,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for UpdateReply {
+    type Out = ();
+    const NAME: &'static str = "comment_reply_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
+        place.access.require(SpaceAction::Comment)?;
+        let old = place.reply(tx, &self.thread.comment, &self.id).await?;
+        let mut new = ReplyRecord::clone(&old);
+        self.edit.apply(&mut new.posted, &place, (&self.by, self.now))?;
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct DeleteReply {
+    pub(super) actor: Actor,
+    pub(super) thread: Thread,
+    pub(super) id: CommentReplyId,
+}
+
+#[async_trait]
+impl Operation for DeleteReply {
+    type Out = ();
+    const NAME: &'static str = "comment_reply_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
+        let old = place.reply(tx, &self.thread.comment, &self.id).await?;
+        place.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
+        tx.delete(&*old);
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Documents: the texts of pages and reusable contents under names that never mean another text.
+//!
+//! The name of a text is its hash, sealed for its space. Objects are kept by organization and of every kind in one
+//! place, so a bare hash would lead to texts of other spaces, to nodes of the map and to files. A sealed one can only
+//! have come from the platform, which shows it to readers of content that has the text: it needs no index of the
+//! texts of a space, costs one lookup, and works for texts of old revisions, of change requests, and for the several
+//! texts of a conflict.
+
+use super::{ContentOf, Located};
+use crate::{
+    Error, Result,
+    content::{Body, ContentError, Rendering, Term, Terms},
+    model::{Block, BlockKind, Document, Leaf, Node, PageId, ReusableId, SpaceId, TextNode},
+    platform::{Actor, Platform, access},
+    store::Hash,
+};
+
+impl Platform {
+    /// Names the text of a body; nothing for an empty one. Equal texts of a space have equal names, for ever.
+    pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> =
+            body.terms().into_iter().map(|term| term.map_or_else(String::new, |t| t.to_string())).collect();
+        self.seal_for_ever(&purpose(space), &names.join("!")).map(Some)
+    }
+
+    /// The body that a document's name stands for.
+    fn body_named(&self, space: &SpaceId, id: &str) -> Result<Body> {
+        let missing = || Error::not_found("document");
+        let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
+        let terms: Vec<Term> = names
+            .split('!')
+            .map(|name| (!name.is_empty()).then(|| name.parse::<Hash>()).transpose())
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| missing())?;
+        match terms.as_slice() {
+            [one] => Ok(Body::of(*one)),
+            _ => Terms::try_from(terms).map(Body::Conflict).map_err(|_| missing()),
+        }
+    }
+
+    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. What an id stands for
+    /// never changes.
+    ///
+    /// # Errors
+    /// `NotFound`, also for an id that another space told.
+    pub async fn get_document(&self, actor: &Actor, space: &SpaceId, id: &str) -> Result<Document> {
+        let domain = {
+            let tx = self.read().await?;
+            access::space(&tx, actor, space).await?.space().domain.clone()
+        };
+        let body = self.body_named(space, id)?;
+        let text = self.content().body_text(&domain, &body, Rendering::Request).await;
+        let text = text.map_err(|error| match error {
+            ContentError::NotFound(_) => Error::not_found("document"),
+            other => other.into(),
+        })?;
+        Ok(document_of(&text))
+    }
+
+    /// Reads the document of a page.
+    ///
+    /// # Errors
+    /// `NotFound`, also when the page has no content.
+    pub async fn get_page_document(&self, actor: &Actor, of: &ContentOf, page: &PageId) -> Result<Document> {
+        let at = self.located(actor, of).await?;
+        let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+        at.document(&entry.body).await
+    }
+
+    /// Reads the document of a reusable content.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it has no content.
+    pub async fn get_reusable_document(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        reusable: &ReusableId,
+    ) -> Result<Document> {
+        let at = self.located(actor, of).await?;
+        let entry = at.view.reusable(reusable).await?;
+        at.document(&entry.ok_or_else(|| Error::not_found("reusable content"))?.body).await
+    }
+
+    /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
+    pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
+        // Different names have different nonces, as far as their hashes differ.
+        let of = Hash::of(format!("{purpose}!{name}").as_bytes());
+        let mut nonce = [0; 16];
+        nonce.copy_from_slice(&of.as_bytes()[..16]);
+        self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)
+    }
+}
+
+impl Located {
+    /// The document of a body; an empty one has none.
+    async fn document(&self, body: &Body) -> Result<Document> {
+        if body.is_empty() {
+            return Err(Error::not_found("document"));
+        }
+        Ok(document_of(&self.view.text(body, Rendering::Request).await?))
+    }
+}
+
+/// The document that Markdown is, as readers get it: of a conflict, the change request's side.
+pub(super) fn document_of(markdown: &str) -> Document {
+    let line = |text: &str| {
+        let text = Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]));
+        Node::Block(Block::new(BlockKind::CodeLine { highlighted: None }, vec![text]))
+    };
+    let kind = BlockKind::Code {
+        syntax: Some("markdown".to_owned()),
+        title: None,
+        line_numbers: None,
+        overflow: None,
+        full_width: None,
+    };
+    Document::new(vec![Block::new(kind, markdown.lines().map(line).collect())])
+}
+
+/// What a document's name is sealed for: it opens in its own space only, and is no file's address.
+fn purpose(space: &SpaceId) -> String {
+    format!("document of {space}")
+}

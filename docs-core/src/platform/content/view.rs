@@ -1,0 +1,148 @@
+//! How content is shown: pages, files and reusable contents as clients know them.
+
+use super::Shown;
+use crate::{
+    Result,
+    content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage},
+    model::{
+        ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId,
+        PageUrls, ReusableContent, ReusableId, RevisionFile, RevisionPage, Timestamp,
+    },
+    platform::Platform,
+    store::records::SpaceRecord,
+};
+
+impl Platform {
+    pub(super) fn tree_view(
+        &self,
+        space: &SpaceRecord,
+        tree: &PageTree,
+        shown: Shown,
+    ) -> Result<Vec<RevisionPage>> {
+        // Pages come before those below them, so going backwards every page's children are ready.
+        let mut ready: Vec<Option<RevisionPage>> = tree.pages().iter().map(|_| None).collect();
+        for (at, page) in tree.pages().iter().enumerate().rev() {
+            let below = page.children.iter().filter_map(|child| ready.get_mut(*child)?.take()).collect();
+            let TreePage { id, entry, path, .. } = page;
+            ready[at] = Some(self.page_view(space, (id, entry, path), below, shown)?);
+        }
+        Ok(tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect())
+    }
+
+    pub(in crate::platform) fn page_view(
+        &self,
+        space: &SpaceRecord,
+        (id, entry, path): (&PageId, &PageEntry, &str),
+        pages: Vec<RevisionPage>,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
+        let base = page_base(id, entry);
+        Ok(match entry.kind {
+            PageKind::Document => RevisionPage::Document(Box::new(DocumentPage {
+                base,
+                kind: Default::default(),
+                urls: PageUrls { app: self.urls().page(&space.id, path) },
+                slug: entry.slug.clone(),
+                path: path.to_owned(),
+                description: entry.description.clone(),
+                markdown: None,
+                document: None,
+                document_id: self.document_id(&space.id, &entry.body)?,
+                computed: entry.computed.clone(),
+                computed_seed: entry.computed_seed.clone(),
+                pages,
+                git: entry.git.clone().filter(|_| shown.git),
+                layout: entry.layout.unwrap_or_default(),
+                cover: entry.cover.clone(),
+                variables: (!entry.variables.is_empty()).then(|| entry.variables.clone()),
+                hidden: entry.hidden,
+                no_index: entry.no_index,
+                no_robots_index: entry.no_robots_index,
+            })),
+            PageKind::Group => RevisionPage::Group(GroupPage {
+                base,
+                kind: Default::default(),
+                slug: entry.slug.clone(),
+                path: path.to_owned(),
+                hidden: entry.hidden,
+                no_index: entry.no_index,
+                no_robots_index: entry.no_robots_index,
+                pages,
+            }),
+            PageKind::Link => {
+                let target = entry.target.clone().unwrap_or_else(|| ContentRef::Url { url: String::new() });
+                let href = match &target {
+                    ContentRef::Url { url } => Some(url.clone()),
+                    _ => None,
+                };
+                RevisionPage::Link(LinkPage {
+                    base,
+                    kind: Default::default(),
+                    target,
+                    href,
+                    hidden: entry.hidden,
+                })
+            }
+            PageKind::Computed => RevisionPage::Computed(ComputedPage {
+                base,
+                computed: entry.computed.clone().unwrap_or_default(),
+            }),
+        })
+    }
+
+    pub(in crate::platform) fn reusable_view(
+        &self,
+        space: &SpaceRecord,
+        id: ReusableId,
+        entry: ReusableEntry,
+        shown: Shown,
+    ) -> Result<ReusableContent> {
+        Ok(ReusableContent {
+            id,
+            document: self.document_id(&space.id, &entry.body)?,
+            title: entry.title,
+            computed: entry.computed,
+            computed_seed: entry.computed_seed,
+            git: entry.git.filter(|_| shown.git),
+        })
+    }
+
+    pub(super) fn file_views(
+        &self,
+        space: &SpaceRecord,
+        files: Vec<(FileId, FileEntry)>,
+        shown: Shown,
+    ) -> Result<Vec<RevisionFile>> {
+        files.into_iter().map(|(id, file)| self.file_view(space, id, file, shown)).collect()
+    }
+
+    pub(in crate::platform) fn file_view(
+        &self,
+        space: &SpaceRecord,
+        id: FileId,
+        file: FileEntry,
+        shown: Shown,
+    ) -> Result<RevisionFile> {
+        Ok(RevisionFile {
+            download_url: self.file_url(&space.id, &file)?,
+            id,
+            name: file.name,
+            content_type: file.content_type,
+            size: file.size,
+            dimensions: file.dimensions,
+            git: file.git.filter(|_| shown.git),
+        })
+    }
+}
+
+/// What all kinds of pages show.
+pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase {
+    PageBase {
+        id: id.clone(),
+        title: entry.title.clone(),
+        emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
+        icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+        created_at: entry.created_at.map(Timestamp::new),
+        updated_at: entry.updated_at.map(Timestamp::new),
+    }
+}

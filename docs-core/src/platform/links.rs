@@ -1,0 +1,538 @@
+//! Links and backlinks of content (SPEC 2.11, 4.4, 4.7): what a revision knows of them, and how what it cannot know
+//! stands for the one who asks.
+
+mod frame;
+mod outside;
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
+
+use self::{
+    frame::{Frame, Things},
+    outside::Outside,
+};
+use super::{Actor, ContentOf, Platform, access, change_requests, content::Located};
+use crate::{
+    Error, Result,
+    content::{ContentError, Link, LinkRange, LinkSource, LinkTarget, Standing, View},
+    model::{
+        BrokenContext, BrokenLinks, ContentLocation, ContentRef, LinkList, LinkStats, LinkStatus, LinkUsage,
+        List, PageId, RevisionId, SpaceId, VersionContext,
+    },
+    store::{
+        Hash, Key, MAX_SCANNED, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        records::{ChangeRequestRecord, RevisionRecord},
+        seal_cursor,
+    },
+};
+
+/// Most links that one read of the content answers.
+const CHUNK: usize = 1_000;
+
+/// Which links of a change request to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestLinkFilter {
+    /// How they stand.
+    pub status: Option<LinkStatus>,
+    /// Broken ones only, and whose.
+    pub broken_context: Option<BrokenContext>,
+}
+
+impl Platform {
+    /// Lists what the live content of a space refers to, broken links first (SPEC 4.4). Cursors are bound to the
+    /// revision they began with.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_space_links(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        status: Option<LinkStatus>,
+        page: &PageRequest,
+    ) -> Result<LinkList> {
+        let of = ContentOf::space(space.clone());
+        let named = ["links", status.map_or("", LinkStatus::as_str)];
+        let listing = self.open(actor, &of, &named, page).await?;
+        self.list(actor, listing, (None, status)).await
+    }
+
+    /// Lists what a page refers to, broken links first (SPEC 4.7). Cursors are bound to the revision they began with.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_page_links(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        id: &PageId,
+        (status, page): (Option<LinkStatus>, &PageRequest),
+    ) -> Result<LinkList> {
+        let named = ["page links", id.as_str(), status.map_or("", LinkStatus::as_str)];
+        let listing = self.open(actor, of, &named, page).await?;
+        listing.require(&LinkTarget::Page(id.clone())).await?;
+        self.list(actor, listing, (Some(LinkSource::Page(id.clone())), status)).await
+    }
+
+    /// Lists the links that a change request adds, or that stand otherwise because of it: one whose target it removes,
+    /// for example. `broken_context` asks for broken links only: those of the request, or those that its content has
+    /// from the space. The numbers tell of all links of the request's content.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit, and for a broken context together with another status.
+    pub async fn list_request_links(
+        &self,
+        actor: &Actor,
+        (space, request): (&SpaceId, &str),
+        filter: RequestLinkFilter,
+        page: &PageRequest,
+    ) -> Result<LinkList> {
+        let RequestLinkFilter { status, broken_context } = filter;
+        let status = match (status, broken_context) {
+            (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
+                return Err(Error::invalid("brokenContext", "goes with the status `broken` only"));
+            }
+            (status, None) => status,
+            (_, Some(_)) => Some(LinkStatus::Broken),
+        };
+        let of = ContentOf::request(space.clone(), request);
+        let context = broken_context.map_or("", BrokenContext::as_str);
+        let named = ["request links", status.map_or("", LinkStatus::as_str), context];
+        let listing = self.open(actor, &of, &named, page).await?;
+        let mut outside = Outside::new(self, actor, &listing.frame);
+        let changed = listing.changed(self, None).await?;
+        let stats = self.stats(&listing, (None, &changed), &mut outside).await?;
+        let request_broken = stats.broken.change_request.unwrap_or_default();
+        let count = match (status, broken_context) {
+            (None, _) => Some(changed.len() as u64),
+            (Some(LinkStatus::Broken), Some(BrokenContext::Space)) => {
+                Some(stats.broken.total.saturating_sub(request_broken))
+            }
+            (Some(LinkStatus::Broken), _) => Some(request_broken),
+            _ => None,
+        };
+        let rows = match broken_context {
+            Some(BrokenContext::Space) => {
+                let changed = changed.into_iter().map(|(key, _)| key).collect();
+                Rows::Inherited(&listing.view, changed)
+            }
+            _ => Rows::Listed(changed),
+        };
+        let chosen = self.choose(&listing, (&rows, status), &mut outside).await?;
+        let items = self.usages(&listing.frame, chosen.links, &outside).await?;
+        let next = chosen.next.map(|key| listing.cursor(&key));
+        Ok(LinkList::new(List::from(Page { items, next, count }), stats))
+    }
+
+    /// Lists the pages and reusable contents that link to a page or a file of the same content. What links to itself
+    /// is not among them. Cursors are bound to the revision they began with.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_backlinks(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        target: &LinkTarget,
+        page: &PageRequest,
+    ) -> Result<Page<ContentLocation>> {
+        let named = match target {
+            LinkTarget::Page(id) => ["page backlinks", id.as_str()],
+            LinkTarget::File(id) => ["file backlinks", id.as_str()],
+            LinkTarget::Reusable(id) => ["reusable backlinks", id.as_str()],
+        };
+        let listing = self.open(actor, of, &named, page).await?;
+        listing.require(target).await?;
+        let after = listing.after.as_deref().map(source_at).transpose()?;
+        let mut found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
+        let count = listing.view.backlink_count(target).await?;
+        let more = found.len() > listing.limit;
+        found.truncate(listing.limit);
+        let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
+        let wanted = found.iter().map(thing_of).collect();
+        let things = self.things(&listing.frame, wanted).await?;
+        let items =
+            found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
+        Ok(Page { items: items.collect(), next, count: Some(count) })
+    }
+
+    async fn list(
+        &self,
+        actor: &Actor,
+        listing: Listing,
+        (source, status): (Option<LinkSource>, Option<LinkStatus>),
+    ) -> Result<LinkList> {
+        let mut outside = Outside::new(self, actor, &listing.frame);
+        let changed = listing.changed(self, source.as_ref()).await?;
+        let stats = self.stats(&listing, (source.as_ref(), &changed), &mut outside).await?;
+        let count = match status {
+            None => Some(stats.total),
+            Some(LinkStatus::Broken) => Some(stats.broken.total),
+            Some(LinkStatus::Ok | LinkStatus::InApp) => None,
+        };
+        let rows = Rows::Of(&listing.view, source);
+        let chosen = self.choose(&listing, (&rows, status), &mut outside).await?;
+        let items = self.usages(&listing.frame, chosen.links, &outside).await?;
+        let next = chosen.next.map(|key| listing.cursor(&key));
+        Ok(LinkList::new(List::from(Page { items, next, count }), stats))
+    }
+
+    /// How many links there are. Costs O(log n), and the links that lead out of the revision: those have to be looked at.
+    async fn stats(
+        &self,
+        listing: &Listing,
+        (source, changed): (Option<&LinkSource>, &[(Key, Link)]),
+        outside: &mut Outside<'_>,
+    ) -> Result<LinkStats> {
+        let counts = listing.view.link_counts(source).await?;
+        let mut broken = counts.broken;
+        let range = LinkRange { standing: Standing::Outside, source: source.cloned() };
+        let mut after: Option<Key> = None;
+        loop {
+            let rows = listing.view.links(&range, after.as_deref(), CHUNK).await?;
+            outside.learn(&rows).await?;
+            let missing = rows.iter().filter(|(_, link)| outside.find(&link.reference).is_none()).count();
+            broken += missing as u64;
+            match rows.last() {
+                Some((last, _)) if rows.len() == CHUNK => after = Some(Key::clone(last)),
+                _ => break,
+            }
+        }
+        let change_request = match &listing.base {
+            None => None,
+            Some(_) => {
+                let broken = |link: &Link| self.status(link, outside) == LinkStatus::Broken;
+                Some(changed.iter().filter(|(_, link)| broken(link)).count() as u64)
+            }
+        };
+        Ok(LinkStats { total: counts.total, broken: BrokenLinks { total: broken, change_request } })
+    }
+
+    fn status(&self, link: &Link, outside: &Outside<'_>) -> LinkStatus {
+        match link.standing {
+            Standing::Broken => LinkStatus::Broken,
+            Standing::Inside => LinkStatus::Ok,
+            Standing::Outside if outside.find(&link.reference).is_none() => LinkStatus::Broken,
+            Standing::Outside => LinkStatus::Ok,
+            Standing::Web => match &link.reference {
+                ContentRef::Url { url } if self.urls().is_app(url) => LinkStatus::InApp,
+                _ => LinkStatus::Ok,
+            },
+        }
+    }
+
+    /// The links of one page of a list. A page may be short and have a next one, when a filter drops many.
+    async fn choose(
+        &self,
+        listing: &Listing,
+        (rows, status): (&Rows<'_>, Option<LinkStatus>),
+        outside: &mut Outside<'_>,
+    ) -> Result<Chosen> {
+        let mut chosen = Chosen::default();
+        if listing.limit == 0 {
+            return Ok(chosen);
+        }
+        let mut after = listing.after.clone();
+        let mut scanned = 0;
+        loop {
+            let wanted = listing.limit - chosen.links.len() + 1;
+            // After a page of misses a filter is at work: read more at once.
+            let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(CHUNK) };
+            let found = rows.after(status, after.as_deref(), wanted).await?;
+            outside.learn(&found).await?;
+            let end = found.len() < wanted;
+            for (key, link) in found {
+                if chosen.links.len() == listing.limit {
+                    chosen.next = after;
+                    return Ok(chosen);
+                }
+                scanned += 1;
+                let stands = self.status(&link, outside);
+                if rows.takes(&key) && status.is_none_or(|status| status == stands) {
+                    chosen.links.push((link, stands));
+                }
+                after = Some(key.to_string());
+            }
+            if end {
+                return Ok(chosen);
+            }
+            if scanned >= MAX_SCANNED {
+                chosen.next = after;
+                return Ok(chosen);
+            }
+        }
+    }
+
+    /// Shows links: everything they stand in or lead to is read at once.
+    async fn usages(
+        &self,
+        frame: &Frame,
+        links: Vec<(Link, LinkStatus)>,
+        outside: &Outside<'_>,
+    ) -> Result<Vec<LinkUsage>> {
+        let mut wanted = BTreeSet::new();
+        for (link, _) in &links {
+            wanted.insert(thing_of(&link.source));
+            wanted.extend(frame.target_of(link).map(|(target, _)| target));
+        }
+        let things = self.things(frame, wanted).await?;
+        let show = |(link, status): (Link, LinkStatus)| LinkUsage {
+            status,
+            relation: link.relation,
+            target_reference: target_location(&link, (frame, &things), outside),
+            location_references: things.location(frame, &thing_of(&link.source), None).into_iter().collect(),
+        };
+        Ok(links.into_iter().map(show).collect())
+    }
+
+    /// Finds the content, and where its list goes on.
+    async fn open(
+        &self,
+        actor: &Actor,
+        of: &ContentOf,
+        named: &[&str],
+        page: &PageRequest,
+    ) -> Result<Listing> {
+        let tx = self.read().await?;
+        let at = self.locate(&tx, actor, of).await?;
+        let limit = checked_limit(page)?;
+        let mut parts = of.names().to_vec();
+        parts.extend(named);
+        let fingerprint = cursor_fingerprint(&parts, false);
+        let request = match of.request_name() {
+            None => None,
+            Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
+        };
+        let place = match &page.page {
+            None => CursorPlace {
+                revision: at.revision.clone(),
+                base: request.as_ref().map(|request| request.base().clone()),
+                after: None,
+            },
+            Some(token) => CursorPlace::read(&open_cursor(token, fingerprint)?, request.as_deref())?,
+        };
+        // Only revisions of this space can be named, whoever made the cursor.
+        let revision = revision_of(&tx, &of.space, &place.revision).await?;
+        let base = match &place.base {
+            None => None,
+            Some(id) => Some((id.clone(), revision_of(&tx, &of.space, id).await?.root)),
+        };
+        let context = self.context(&tx, &at, (&revision, request.as_ref())).await?;
+        let view = self.content().view(&at.space().domain, revision.root);
+        let frame = self.frame(&tx, actor, (&at, context, view.clone())).await?;
+        // Objects may come through the same connections as the transaction, so none is held meanwhile.
+        drop(tx);
+        if page.page.is_some() {
+            // What a cursor names may be gone; what a space or a request has now is not.
+            view.link_counts(None).await.map_err(gone)?;
+        }
+        Ok(Listing { frame, view, revision: place.revision, base, after: place.after, limit, fingerprint })
+    }
+
+    async fn context(
+        &self,
+        tx: &Tx,
+        at: &Located,
+        (revision, request): (&RevisionRecord, Option<&Arc<ChangeRequestRecord>>),
+    ) -> Result<VersionContext> {
+        if let Some(request) = request {
+            let shown = self.request_views(tx, at.space(), std::slice::from_ref(request)).await?;
+            let shown = shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))?;
+            return Ok(VersionContext::ChangeRequest { change_request: Box::new(shown) });
+        }
+        let revision = self.bare_revision(tx, at.space(), revision).await?;
+        Ok(VersionContext::Revision { revision: Box::new(revision) })
+    }
+
+    async fn frame(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (at, context, view): (&Located, VersionContext, View),
+    ) -> Result<Frame> {
+        let org = access::org(tx, actor, &at.space().organization).await?;
+        let space = self.space_views(tx, &org, std::slice::from_ref(&at.access)).await?.pop();
+        Ok(Frame {
+            organization: self.org_view(&org),
+            space: space.ok_or_else(|| Error::not_found("space"))?,
+            context: Some(context),
+            record: Arc::clone(at.access.space()),
+            view,
+        })
+    }
+}
+
+/// The revision of a cursor, or the one that something has now.
+async fn revision_of(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
+    let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
+    found.ok_or_else(wrong_cursor)
+}
+
+fn wrong_cursor() -> Error {
+    Error::invalid("page", "not a cursor of this list")
+}
+
+fn gone(error: ContentError) -> Error {
+    match error {
+        ContentError::NotFound(_) => {
+            Error::invalid("page", "the revision of this cursor is gone; start from the first page")
+        }
+        other => other.into(),
+    }
+}
+
+/// A list of one revision, at one of its pages.
+struct Listing {
+    frame: Frame,
+    view: View,
+    revision: RevisionId,
+    /// The revision that the request is based on.
+    base: Option<(RevisionId, Hash)>,
+    after: Option<String>,
+    limit: usize,
+    fingerprint: [u8; 8],
+}
+
+impl Listing {
+    fn cursor(&self, position: &str) -> String {
+        let base = self.base.as_ref().map(|(id, _)| format!("{id}!")).unwrap_or_default();
+        seal_cursor(&format!("{}!{base}{position}", self.revision), self.fingerprint)
+    }
+
+    /// The links that the request adds, or that stand otherwise because of it; none for a space.
+    async fn changed(&self, platform: &Platform, source: Option<&LinkSource>) -> Result<Vec<(Key, Link)>> {
+        let Some((_, base)) = &self.base else { return Ok(Vec::new()) };
+        let roots = (*base, self.view.root());
+        Ok(platform.content().changed_links(&self.frame.record.domain, roots, source).await?)
+    }
+
+    /// Refuses what the content does not have.
+    async fn require(&self, target: &LinkTarget) -> Result<()> {
+        let (there, noun) = match target {
+            LinkTarget::Page(id) => (self.view.page(id).await?.is_some(), "page"),
+            LinkTarget::File(id) => (self.view.file(id).await?.is_some(), "file"),
+            LinkTarget::Reusable(id) => (self.view.reusable(id).await?.is_some(), "reusable content"),
+        };
+        if there { Ok(()) } else { Err(Error::not_found(noun)) }
+    }
+}
+
+/// What a cursor says: a revision, the base of a request, and the last position.
+struct CursorPlace {
+    revision: RevisionId,
+    base: Option<RevisionId>,
+    after: Option<String>,
+}
+
+impl CursorPlace {
+    fn read(text: &str, request: Option<&ChangeRequestRecord>) -> Result<Self> {
+        let (revision, rest) = text.split_once('!').ok_or_else(wrong_cursor)?;
+        let (base, after) = if request.is_some() {
+            let (base, after) = rest.split_once('!').ok_or_else(wrong_cursor)?;
+            (Some(base.parse().map_err(|_| wrong_cursor())?), after)
+        } else {
+            (None, rest)
+        };
+        let revision = revision.parse().map_err(|_| wrong_cursor())?;
+        Ok(Self { revision, base, after: Some(after.to_owned()) })
+    }
+}
+
+/// Where links come from, in the order of their keys.
+enum Rows<'a> {
+    /// A revision: all of it, or one source.
+    Of(&'a View, Option<LinkSource>),
+    /// Those of a revision that are not among these.
+    Inherited(&'a View, HashSet<Key>),
+    Listed(Vec<(Key, Link)>),
+}
+
+impl Rows<'_> {
+    async fn after(
+        &self,
+        status: Option<LinkStatus>,
+        after: Option<&str>,
+        wanted: usize,
+    ) -> Result<Vec<(Key, Link)>> {
+        let (view, source) = match self {
+            Self::Listed(rows) => {
+                let start = after.map_or(0, |after| rows.partition_point(|(key, _)| **key <= *after));
+                return Ok(rows.iter().skip(start).take(wanted).cloned().collect());
+            }
+            Self::Of(view, source) => (view, source.clone()),
+            Self::Inherited(view, _) => (view, None),
+        };
+        let mut out = Vec::new();
+        for standing in standings(status) {
+            let range = LinkRange { standing: *standing, source: source.clone() };
+            out.extend(view.links(&range, after, wanted - out.len()).await?);
+            if out.len() == wanted {
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    fn takes(&self, key: &Key) -> bool {
+        match self {
+            Self::Inherited(_, changed) => !changed.contains(key),
+            Self::Of(..) | Self::Listed(_) => true,
+        }
+    }
+}
+
+/// The standings that links of a status can have.
+const fn standings(status: Option<LinkStatus>) -> &'static [Standing] {
+    match status {
+        None => &Standing::ALL,
+        Some(LinkStatus::Broken) => &[Standing::Broken, Standing::Outside],
+        Some(LinkStatus::Ok) => &[Standing::Inside, Standing::Outside, Standing::Web],
+        Some(LinkStatus::InApp) => &[Standing::Web],
+    }
+}
+
+/// The links of a page of a list, and the position of the last one if there may be more.
+#[derive(Default)]
+struct Chosen {
+    links: Vec<(Link, LinkStatus)>,
+    next: Option<String>,
+}
+
+/// Where a link leads, for one who may see it; else what its source says, so that a broken link can be found.
+fn target_location(
+    link: &Link,
+    (frame, things): (&Frame, &Things),
+    outside: &Outside<'_>,
+) -> Option<ContentLocation> {
+    let found = match frame.target_of(link) {
+        Some((target, anchor)) => things.location(frame, &target, anchor),
+        None => outside.find(&link.reference).cloned(),
+    };
+    found.or_else(|| link.destination().map(|url| ContentLocation::Url { url }))
+}
+
+fn thing_of(source: &LinkSource) -> LinkTarget {
+    match source {
+        LinkSource::Page(id) => LinkTarget::Page(id.clone()),
+        LinkSource::Reusable(id) => LinkTarget::Reusable(id.clone()),
+    }
+}
+
+/// A source as a position of a list of backlinks.
+fn position_of(source: &LinkSource) -> String {
+    match source {
+        LinkSource::Page(id) => format!("p!{id}"),
+        LinkSource::Reusable(id) => format!("r!{id}"),
+    }
+}
+
+fn source_at(position: &str) -> Result<LinkSource> {
+    let source = match position.split_once('!') {
+        Some(("p", id)) => id.parse().ok().map(LinkSource::Page),
+        Some(("r", id)) => id.parse().ok().map(LinkSource::Reusable),
+        _ => None,
+    };
+    source.ok_or_else(wrong_cursor)
+}

@@ -1,0 +1,143 @@
+//! What links lead to outside of their revision: other spaces, users. What the one who asks may not see is not there.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use super::frame::{Frame, anchor_of, thing_in};
+use crate::{
+    ErrorKind, Result,
+    content::{Link, LinkTarget, Standing},
+    model::{ContentLocation, ContentRef, OrgId, SpaceId, User, UserId},
+    platform::{Actor, Platform, access},
+    policy::{OrgAccess, SpaceAccess},
+    store::{
+        Key, Tx,
+        records::{MemberRecord, SpaceRecord},
+    },
+};
+
+/// What is known of the things outside, as one actor sees them.
+pub(super) struct Outside<'a> {
+    platform: &'a Platform,
+    actor: &'a Actor,
+    own: &'a Frame,
+    known: HashMap<ContentRef, Option<ContentLocation>>,
+}
+
+impl<'a> Outside<'a> {
+    pub(super) fn new(platform: &'a Platform, actor: &'a Actor, own: &'a Frame) -> Self {
+        Self { platform, actor, own, known: HashMap::new() }
+    }
+
+    /// Where a reference leads that was learned; `None` for one that leads to nothing the actor may see.
+    pub(super) fn find(&self, reference: &ContentRef) -> Option<&ContentLocation> {
+        self.known.get(reference)?.as_ref()
+    }
+
+    /// Looks up where the links lead that leave the revision: a few reads, whatever their number.
+    pub(super) async fn learn(&mut self, links: &[(Key, Link)]) -> Result<()> {
+        let new: BTreeSet<&ContentRef> = links
+            .iter()
+            .filter(|(_, link)| {
+                link.standing == Standing::Outside && !self.known.contains_key(&link.reference)
+            })
+            .map(|(_, link)| &link.reference)
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let (mut spaces, mut users) = (BTreeSet::new(), BTreeSet::new());
+        for reference in &new {
+            match reference {
+                ContentRef::User { user } => drop(users.insert(user.clone())),
+                reference => spaces.extend(thing_in(reference).0.cloned()),
+            }
+        }
+        let tx = self.platform.read().await?;
+        let frames = self.frames(&tx, spaces.into_iter().collect()).await?;
+        let users = self.users(&tx, users.into_iter().collect()).await?;
+        // Objects may come through the same connections as the transaction, so none is held meanwhile.
+        drop(tx);
+        let mut wanted: BTreeMap<&SpaceId, BTreeSet<LinkTarget>> = BTreeMap::new();
+        for reference in &new {
+            if let (Some(space), Some(target)) = thing_in(reference) {
+                wanted.entry(space).or_default().insert(target);
+            }
+        }
+        let mut things = HashMap::new();
+        for (space, wanted) in wanted {
+            if let Some(frame) = self.frame(&frames, space) {
+                things.insert(space.clone(), self.platform.things(frame, wanted).await?);
+            }
+        }
+        for reference in new {
+            let location = match (reference, thing_in(reference)) {
+                (ContentRef::User { user }, _) => {
+                    users.get(user).map(|user| ContentLocation::User { user: user.clone() })
+                }
+                (_, (Some(space), target)) => match (self.frame(&frames, space), target) {
+                    (Some(frame), Some(target)) => things
+                        .get(space)
+                        .and_then(|things| things.location(frame, &target, anchor_of(reference))),
+                    (Some(frame), None) => Some(ContentLocation::Space {
+                        organization: Box::new(frame.organization.clone()),
+                        space: Box::new(frame.space.clone()),
+                    }),
+                    (None, _) => None,
+                },
+                // Collections and specifications: there are none that content could refer to.
+                _ => None,
+            };
+            self.known.insert(reference.clone(), location);
+        }
+        Ok(())
+    }
+
+    fn frame<'f>(&'f self, others: &'f HashMap<SpaceId, Frame>, space: &SpaceId) -> Option<&'f Frame> {
+        if *space == self.own.record.id { Some(self.own) } else { others.get(space) }
+    }
+
+    /// The live content of those spaces that are there and that the actor may see.
+    async fn frames(&self, tx: &Tx, spaces: Vec<SpaceId>) -> Result<HashMap<SpaceId, Frame>> {
+        let keys: Vec<Key> = spaces.iter().map(SpaceRecord::at).collect();
+        let found = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
+        let mut by_org: BTreeMap<OrgId, Vec<Arc<SpaceRecord>>> = BTreeMap::new();
+        for space in found.filter(|space| space.deleted_at.is_none()) {
+            by_org.entry(space.organization.clone()).or_default().push(space);
+        }
+        let mut frames = HashMap::new();
+        for (org, spaces) in by_org {
+            let org: OrgAccess = match access::org(tx, self.actor, &org).await {
+                Ok(org) => org,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            let seen: Vec<SpaceAccess> = spaces
+                .into_iter()
+                .filter_map(|space| org.space(Some(space), self.actor.user()).ok())
+                .collect();
+            let shown = self.platform.space_views(tx, &org, &seen).await?;
+            for (access, space) in seen.iter().zip(shown) {
+                let record = Arc::clone(access.space());
+                let view = self.platform.content().view(&record.domain, record.root);
+                let organization = self.platform.org_view(&org);
+                let id = record.id.clone();
+                frames.insert(id, Frame { organization, space, context: None, record, view });
+            }
+        }
+        Ok(frames)
+    }
+
+    /// Those users who are members of the space's organization: others are nobody its content can speak of.
+    async fn users(&self, tx: &Tx, users: Vec<UserId>) -> Result<HashMap<UserId, User>> {
+        let keys: Vec<Key> =
+            users.iter().map(|user| MemberRecord::at(&self.own.record.organization, user)).collect();
+        let members = tx.get_values(&keys).await?;
+        let members: Vec<UserId> =
+            users.into_iter().zip(members).filter_map(|(user, member)| member.map(|_| user)).collect();
+        let shown = self.platform.user_views(tx, &members).await?;
+        Ok(members.into_iter().zip(shown).collect())
+    }
+}

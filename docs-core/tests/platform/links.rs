@@ -1,0 +1,300 @@
+//! Links of spaces and change requests, as those who may see them see them.
+
+use docs_core::{
+    Actor, ErrorKind,
+    content::LinkTarget,
+    model::{
+        BrokenContext, ContentLocation, ContentUpdateChange, CreateChangeRequest, InternalLocation, LinkList,
+        LinkRelation, LinkStatus, LinkUsage, PageId, RevisionPage, Role, SpaceId, UpdateContent,
+        VersionContext,
+    },
+    platform::{ContentOf, RequestLinkFilter},
+    store::PageRequest,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Refused, World};
+
+async fn space(w: &World) -> SpaceId {
+    w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id
+}
+
+async fn request(w: &World, space: &SpaceId) -> String {
+    let new = CreateChangeRequest::default();
+    w.platform.create_change_request(&w.admin, space, new).await.expect("created").number.to_string()
+}
+
+async fn edit(w: &World, at: (&SpaceId, &str), changes: Value) -> Vec<PageId> {
+    let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+    let done = w.platform.edit_content(&w.admin, at.0, at.1, update).await.expect("edited");
+    let created = |change: &ContentUpdateChange| match change {
+        ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
+        _ => None,
+    };
+    done.changes.iter().filter_map(created).collect()
+}
+
+/// Pages with texts, merged into the space; `{0}` in a text is the first of them.
+async fn filled(w: &World, texts: &[&str]) -> (SpaceId, Vec<PageId>) {
+    let space = space(w).await;
+    let number = request(w, &space).await;
+    let new = |n: usize| json!({ "operation": "insert_page", "title": format!("Page {n}"), "document": {} });
+    let pages: Vec<Value> = (0..texts.len()).map(new).collect();
+    let pages = edit(w, (&space, &number), json!(pages)).await;
+    let set = |(page, text): (&PageId, &&str)| {
+        let mut text = (*text).to_owned();
+        for (n, id) in pages.iter().enumerate() {
+            text = text.replace(&format!("{{{n}}}"), id.as_str());
+        }
+        json!({ "operation": "update_page", "page": page, "document": { "markdown": text } })
+    };
+    let sets: Vec<Value> = pages.iter().zip(texts).map(set).collect();
+    edit(w, (&space, &number), json!(sets)).await;
+    w.platform.merge_change_request(&w.admin, &space, &number).await.expect("merged");
+    (space, pages)
+}
+
+async fn links(w: &World, actor: &Actor, space: &SpaceId, status: Option<LinkStatus>) -> LinkList {
+    w.platform.list_space_links(actor, space, status, &PageRequest::default()).await.expect("listed")
+}
+
+async fn request_links(w: &World, at: (&SpaceId, &str), filter: RequestLinkFilter) -> LinkList {
+    w.platform.list_request_links(&w.admin, at, filter, &PageRequest::default()).await.expect("listed")
+}
+
+/// What a link leads to, in short.
+fn target(link: &LinkUsage) -> String {
+    match &link.target_reference {
+        None => "nothing".to_owned(),
+        Some(ContentLocation::Url { url }) => url.clone(),
+        Some(ContentLocation::Page { page, internal_location, .. }) => {
+            let RevisionPage::Document(page) = &**page else { panic!("{page:?}") };
+            match internal_location {
+                Some(InternalLocation::Anchor { anchor }) => format!("{}#{anchor}", page.path),
+                _ => page.path.clone(),
+            }
+        }
+        Some(ContentLocation::User { user }) => user.display_name.to_string(),
+        Some(ContentLocation::Space { space, .. }) => space.id.to_string(),
+        Some(other) => panic!("{other:?}"),
+    }
+}
+
+fn told(list: &LinkList) -> Vec<(LinkStatus, String)> {
+    list.items.iter().map(|link| (link.status, target(link))).collect()
+}
+
+#[tokio::test]
+async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_space() {
+    let w = World::new().await;
+    let texts = ["[b](/pages/{1}#top) [gone](/other.md)", "plain", "[b](/pages/{1}) [a](/pages/{0})"];
+    let (space, pages) = filled(&w, &texts).await;
+    let before = links(&w, &w.admin, &space, None).await;
+    assert_eq!(
+        (before.stats.total, before.stats.broken.total, before.stats.broken.change_request),
+        (4, 1, None)
+    );
+    let number = request(&w, &space).await;
+    let at = (&space, number.as_str());
+    assert_eq!(request_links(&w, at, RequestLinkFilter::default()).await.items, []);
+    edit(&w, at, json!([{ "operation": "delete_page", "page": pages[1] }])).await;
+    let all = request_links(&w, at, RequestLinkFilter::default()).await;
+    let mut broken: Vec<String> = all.items.iter().map(target).collect();
+    broken.sort();
+    assert_eq!(broken, [format!("/pages/{}", pages[1]), format!("/pages/{}#top", pages[1])]);
+    assert!(all.items.iter().all(|link| link.status == LinkStatus::Broken));
+    assert_eq!((all.stats.total, all.stats.broken.total, all.stats.broken.change_request), (4, 3, Some(2)));
+    assert_eq!(all.count, Some(2));
+    let of = |context| RequestLinkFilter { status: None, broken_context: Some(context) };
+    let own = request_links(&w, at, of(BrokenContext::ChangeRequest)).await;
+    assert_eq!((own.items, own.count), (all.items.clone(), Some(2)));
+    let inherited = request_links(&w, at, of(BrokenContext::Space)).await;
+    assert_eq!(told(&inherited), [(LinkStatus::Broken, "/other.md".to_owned())]);
+    assert_eq!(inherited.count, Some(1));
+    let ok = RequestLinkFilter { status: Some(LinkStatus::Ok), broken_context: None };
+    assert_eq!(request_links(&w, at, ok).await.items, []);
+    let wrong =
+        RequestLinkFilter { status: Some(LinkStatus::Ok), broken_context: Some(BrokenContext::Space) };
+    let refused = w.platform.list_request_links(&w.admin, at, wrong, &PageRequest::default()).await;
+    assert!(refused.refused(ErrorKind::Invalid).message().starts_with("brokenContext: "));
+    // The request is what its links stand in.
+    let Some(ContentLocation::Page {
+        version_context: Some(VersionContext::ChangeRequest { change_request }),
+        ..
+    }) = all.items[0].location_references.first()
+    else {
+        panic!("{:?}", all.items[0])
+    };
+    assert_eq!(change_request.number.to_string(), number);
+    // The space is as it was until the request is merged, and then as the request was.
+    let still = links(&w, &w.admin, &space, None).await;
+    assert_eq!((told(&still), still.stats), (told(&before), before.stats));
+    w.platform.merge_change_request(&w.admin, &space, &number).await.expect("merged");
+    assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 3);
+    let back = request(&w, &space).await;
+    edit(
+        &w,
+        (&space, &back),
+        json!([{ "operation": "revert_page", "page": pages[1], "revision": before_of(&before) }]),
+    )
+    .await;
+    w.platform.merge_change_request(&w.admin, &space, &back).await.expect("merged");
+    assert_eq!(
+        links(&w, &w.admin, &space, None).await.stats,
+        before.stats,
+        "restoring the page heals its links"
+    );
+}
+
+/// The revision that a list is of.
+fn before_of(list: &LinkList) -> String {
+    match &list.items[0].location_references[0] {
+        ContentLocation::Page { version_context: Some(VersionContext::Revision { revision }), .. } => {
+            assert!(revision.pages.is_empty(), "a revision comes without what it holds");
+            revision.id.to_string()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_address_of_the_application_is_told_from_others() {
+    let w = World::new().await;
+    let app = format!("{}/app/s/x/page", w.platform.urls().base());
+    let text =
+        format!("[in]({app}) [out](https://example.com/app) {{% embed url=\"https://video.example\" %}}");
+    let (space, _) = filled(&w, &[&text]).await;
+    let list = links(&w, &w.admin, &space, Some(LinkStatus::InApp)).await;
+    assert_eq!(told(&list), [(LinkStatus::InApp, app)]);
+    assert_eq!((list.count, list.stats.total), (None, 3));
+    let ok = links(&w, &w.admin, &space, Some(LinkStatus::Ok)).await;
+    let shown: Vec<_> = ok.items.iter().map(|link| (target(link), link.relation)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("https://example.com/app".to_owned(), LinkRelation::Reference),
+            ("https://video.example".to_owned(), LinkRelation::DependsOn),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_a_link_to_another_space_is_depends_on_who_asks() {
+    let w = World::new().await;
+    let reader = w.member("Rob", Some(Role::Read)).await;
+    let stranger = crate::support::person(&w.platform, "Sam").await;
+    let (there, their_pages) = filled(&w, &["text"]).await;
+    let gone = space(&w).await;
+    w.platform.delete_space(&w.admin, &gone).await.expect("deleted");
+    let rob = reader.user().expect("a user");
+    let sam = stranger.user().expect("a user");
+    let text = format!(
+        "[s](/spaces/{there}) [p](/spaces/{there}/pages/{}#x) [q](/spaces/{there}/pages/none) [g](/spaces/{gone}) \
+         [u](/users/{rob}) [v](/users/{sam}) [c](/collections/none)\n\n{{% openapi-operation spec=\"none\" %}}",
+        their_pages[0]
+    );
+    let (space, _) = filled(&w, &[&text]).await;
+    let list = links(&w, &w.admin, &space, None).await;
+    assert_eq!((list.stats.total, list.stats.broken.total), (8, 5));
+    let mut ok = told(&links(&w, &w.admin, &space, Some(LinkStatus::Ok)).await);
+    ok.sort_by(|a, b| a.1.cmp(&b.1));
+    let mut expected = vec!["Rob".to_owned(), "page-0#x".to_owned(), there.to_string()];
+    expected.sort();
+    assert_eq!(ok.into_iter().map(|(_, target)| target).collect::<Vec<_>>(), expected);
+    let broken = links(&w, &w.admin, &space, Some(LinkStatus::Broken)).await;
+    assert_eq!((broken.items.len(), broken.count), (5, Some(5)));
+    // What somebody may not see is not there.
+    let hidden = serde_json::from_value(json!({ "defaultLevel": null })).expect("a change");
+    w.platform.update_space(&w.admin, &there, hidden).await.expect("hidden");
+    let list = links(&w, &reader, &space, None).await;
+    assert_eq!((list.stats.total, list.stats.broken.total), (8, 7));
+    assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 5);
+    let list = w.platform.list_space_links(&stranger, &space, None, &PageRequest::default()).await;
+    list.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_link_that_names_its_own_space_is_judged_by_the_content_it_stands_in() {
+    let w = World::new().await;
+    let (space, pages) = filled(&w, &["one", "two"]).await;
+    let number = request(&w, &space).await;
+    let at = (&space, number.as_str());
+    let text = format!("[own](/spaces/{space}/pages/{}#x) [all](/spaces/{space})", pages[1]);
+    let set = json!({ "operation": "update_page", "page": pages[0], "document": { "markdown": text } });
+    edit(&w, at, json!([set])).await;
+    let list = request_links(&w, at, RequestLinkFilter::default()).await;
+    let mut found = told(&list);
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    let mut expected = vec![(LinkStatus::Ok, "page-1#x".to_owned()), (LinkStatus::Ok, space.to_string())];
+    expected.sort_by(|a, b| a.1.cmp(&b.1));
+    assert_eq!(found, expected);
+    edit(&w, at, json!([{ "operation": "delete_page", "page": pages[1] }])).await;
+    let list = request_links(&w, at, RequestLinkFilter::default()).await;
+    assert_eq!(
+        (list.stats.broken.total, list.stats.broken.change_request),
+        (1, Some(1)),
+        "live content has it"
+    );
+}
+
+#[tokio::test]
+async fn a_filter_that_drops_much_still_finds_all() {
+    let w = World::new().await;
+    let text: String = (0..60).map(|n| format!("[{n}](https://x.example/{n})\n")).collect();
+    let app = format!("{}/app/x", w.platform.urls().base());
+    let (space, _) = filled(&w, &[&text, &format!("[a]({app})"), &text, &format!("[a]({app})")]).await;
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    for _ in 0..200 {
+        let page = PageRequest { page: cursor, limit: Some(1) };
+        let list = w
+            .platform
+            .list_space_links(&w.admin, &space, Some(LinkStatus::InApp), &page)
+            .await
+            .expect("listed");
+        seen.extend(told(&list));
+        cursor = list.next.map(|next| next.page);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(cursor, None);
+    assert_eq!(seen.len(), 2);
+}
+
+#[tokio::test]
+async fn backlinks_tell_where_a_page_is_linked_from() {
+    let w = World::new().await;
+    let (space, pages) =
+        filled(&w, &["[me](/pages/{0})", "[a](/pages/{0}) [b](/pages/{0}#x)", "[a](/pages/{0})"]).await;
+    let of = ContentOf::space(space.clone());
+    let back = async |n: usize, page: PageRequest| {
+        w.platform.list_backlinks(&w.admin, &of, &LinkTarget::Page(pages[n].clone()), &page).await
+    };
+    let first = back(0, PageRequest { page: None, limit: Some(1) }).await.expect("listed");
+    assert_eq!((first.items.len(), first.count), (1, Some(2)));
+    let rest = back(0, PageRequest { page: first.next, limit: Some(1) }).await.expect("listed");
+    assert_eq!((rest.items.len(), rest.next), (1, None));
+    let mut found: Vec<&PageId> = first
+        .items
+        .iter()
+        .chain(&rest.items)
+        .map(|item| match item {
+            ContentLocation::Page { page, .. } => match &**page {
+                RevisionPage::Document(page) => {
+                    assert_eq!(page.markdown, None, "without its text");
+                    &page.base.id
+                }
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    found.sort();
+    let mut expected = vec![&pages[1], &pages[2]];
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(back(1, PageRequest::default()).await.expect("listed").items, []);
+    let unknown = LinkTarget::Page("none".parse().expect("an id"));
+    let list = w.platform.list_backlinks(&w.admin, &of, &unknown, &PageRequest::default()).await;
+    list.refused(ErrorKind::NotFound);
+}

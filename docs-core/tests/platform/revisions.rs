@@ -1,0 +1,341 @@
+//! What a revision says that changed is what changed.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::{
+    Actor, Platform,
+    model::{CreateChangeRequest, RevisionId, SpaceId, UpdateContent},
+    platform::{ContentOf, Shown},
+    store::{Hash, Objects, PageRequest, StoreResult},
+};
+use docs_memstore::{MemObjects, MemStore, SeededIds};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{World, person};
+
+/// A page without its subpages, and the one it stands below.
+type Flat = BTreeMap<String, Value>;
+
+fn flatten(pages: &Value, parent: Option<&str>, out: &mut Flat) {
+    for page in pages.as_array().into_iter().flatten() {
+        let id = page["id"].as_str().expect("an id");
+        flatten(&page["pages"], Some(id), out);
+        let mut flat = json!({ "parent": parent });
+        for (name, told) in [
+            ("type", "type"),
+            ("title", "title"),
+            ("slug", "slug"),
+            ("emoji", "emoji"),
+            ("icon", "icon"),
+            ("description", "description"),
+            ("document", "documentId"),
+            ("layout", "layout"),
+            ("variables", "variables"),
+            ("hidden", "hidden"),
+            ("noIndex", "noIndex"),
+            ("noRobotsIndex", "noRobotsIndex"),
+            ("path", "path"),
+        ] {
+            if let Some(value) = page.get(told) {
+                flat[name] = value.clone();
+            }
+        }
+        out.insert(id.to_owned(), flat);
+    }
+}
+
+async fn pages(w: &World, of: &ContentOf) -> Flat {
+    let pages = w.platform.list_pages(&w.admin, of, Shown::default()).await.expect("pages");
+    let mut flat = Flat::new();
+    flatten(&serde_json::to_value(pages).expect("JSON")["pages"], None, &mut flat);
+    flat
+}
+
+/// Does to the pages what the changes tell.
+fn replay(before: &Flat, after: &Flat, changes: &Value) -> Flat {
+    let mut now = before.clone();
+    let told = |page: &Value, of: &Flat| {
+        let id = page["id"].as_str().expect("an id");
+        for field in ["type", "title", "path"] {
+            assert_eq!(page[field], of[id][field], "{page}");
+        }
+        id.to_owned()
+    };
+    for change in changes["changes"].as_array().expect("a list") {
+        let page = &change["page"];
+        match change["type"].as_str().expect("a type") {
+            "page_created" => {
+                let id = told(page, after);
+                assert_eq!(now.insert(id.clone(), after[&id].clone()), None, "{id} is new");
+            }
+            "page_deleted" => {
+                let id = told(page, before);
+                assert!(now.remove(&id).is_some(), "{id} was there");
+            }
+            "page_edited" => {
+                let id = told(page, after);
+                let page = now.get_mut(&id).expect("a page that was there");
+                let attributes = change["attributes"].as_object().expect("attributes");
+                assert!(!attributes.is_empty(), "{id} says what changed");
+                for (name, values) in attributes {
+                    assert_eq!(page.get(name), values.get("before"), "{id} {name}");
+                    assert_ne!(values.get("before"), values.get("after"), "{id} {name}");
+                    match values.get("after") {
+                        Some(value) => page[name] = value.clone(),
+                        None => drop(page.as_object_mut().expect("a page").remove(name)),
+                    }
+                }
+            }
+            "page_moved" => {
+                let id = told(page, after);
+                let parent = |side: &str, of: &Flat| {
+                    change["parent"].get(side).map_or(Value::Null, |page| told(page, of).into())
+                };
+                let page = now.get_mut(&id).expect("a page that was there");
+                assert_eq!(page["parent"], parent("before", before), "{id}");
+                page["parent"] = parent("after", after);
+            }
+            "file_created" => {}
+            other => panic!("{other}"),
+        }
+    }
+    now
+}
+
+/// The pages without their paths, which follow from the others.
+fn without_paths(mut pages: Flat) -> Flat {
+    for page in pages.values_mut() {
+        page.as_object_mut().expect("a page").remove("path");
+    }
+    pages
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Insert { into: usize, title: &'static str, text: &'static str },
+    Update { page: usize, fields: Value },
+    Move { page: usize, into: Option<usize>, at: Option<usize> },
+    Delete { page: usize },
+    Revert { page: usize },
+    File,
+}
+
+fn any_act() -> impl Strategy<Value = Act> {
+    let text = proptest::sample::select(vec!["", "one\n", "two\n", "# Head\n\nthree\n"]);
+    let title = proptest::sample::select(vec!["A", "B", "A b"]);
+    let fields = proptest::sample::select(vec![
+        json!({ "title": "New" }),
+        json!({ "slug": "new" }),
+        json!({ "emoji": "🚀" }),
+        json!({ "icon": "star" }),
+        json!({ "description": "About" }),
+        json!({ "hidden": true, "noIndex": true }),
+        json!({ "noRobotsIndex": true, "title": "A" }),
+        json!({ "document": { "markdown": "four\n" } }),
+        json!({ "document": { "markdown": "---\nlayout:\n  outline:\n    visible: false\n---\n\nfive\n" } }),
+    ]);
+    prop_oneof![
+        4 => (0usize..9, title, text).prop_map(|(into, title, text)| Act::Insert { into, title, text }),
+        4 => (0usize..9, fields).prop_map(|(page, fields)| Act::Update { page, fields }),
+        3 => (0usize..9, proptest::option::of(0usize..9), proptest::option::of(0usize..4))
+            .prop_map(|(page, into, at)| Act::Move { page, into, at }),
+        1 => (0usize..9).prop_map(|page| Act::Delete { page }),
+        1 => (0usize..9).prop_map(|page| Act::Revert { page }),
+        1 => Just(Act::File),
+    ]
+}
+
+fn change(act: &Act, pages: &[String]) -> Option<Value> {
+    let id = |n: usize| pages.get(n % pages.len().max(1)).cloned();
+    Some(match act {
+        Act::Insert { into, title, text } => {
+            let mut change =
+                json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
+            // About half of them at the top level.
+            if let Some(parent) = id(*into).filter(|_| into % 2 == 0) {
+                change["into"] = parent.into();
+            }
+            change
+        }
+        Act::Update { page, fields } => {
+            let mut change = fields.clone();
+            change["operation"] = "update_page".into();
+            change["page"] = id(*page)?.into();
+            change
+        }
+        Act::Move { page, into, at } => {
+            let into = into.and_then(id);
+            let mut change = json!({ "operation": "update_page", "page": id(*page)?, "into": into });
+            if let Some(at) = at {
+                change["at"] = (*at).into();
+            }
+            change
+        }
+        Act::Delete { page } => json!({ "operation": "delete_page", "page": id(*page)? }),
+        Act::Revert { page } => json!({ "operation": "revert_page", "page": id(*page)? }),
+        Act::File => json!({ "operation": "insert_files", "files": [
+            { "name": "a.txt", "base64": "YQ==", "contentType": "text/plain" },
+        ] }),
+    })
+}
+
+/// A change request under edit: each of its revisions, with the one before it.
+struct Draft {
+    space: SpaceId,
+    number: String,
+    head: RevisionId,
+}
+
+impl Draft {
+    async fn new(w: &World, space: &SpaceId) -> Self {
+        let new = CreateChangeRequest::default();
+        let request = w.platform.create_change_request(&w.admin, space, new).await.expect("created");
+        Self { space: space.clone(), number: request.number.to_string(), head: request.revision }
+    }
+
+    fn of(&self) -> ContentOf {
+        ContentOf::request(self.space.clone(), &self.number)
+    }
+
+    /// Applies a batch, unless it is refused; then what the revision tells is what it changed.
+    async fn apply(&mut self, w: &World, batch: &[Act]) {
+        let before = pages(w, &self.of()).await;
+        let known: Vec<String> = before.keys().cloned().collect();
+        let changes: Vec<Value> = batch.iter().filter_map(|act| change(act, &known)).collect();
+        let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+        let done = w.platform.edit_content(&w.admin, &self.space, &self.number, update).await;
+        let Ok(done) = done else { return };
+        if done.change_request.revision == self.head {
+            return;
+        }
+        self.head = done.change_request.revision;
+        let of = ContentOf::revision(self.space.clone(), self.head.clone());
+        agree(w, &of, &before).await;
+    }
+}
+
+/// What is told of the content is what turns the pages before into those it has.
+async fn agree(w: &World, of: &ContentOf, before: &Flat) {
+    let after = pages(w, of).await;
+    let told = w.platform.list_changes(&w.admin, of, Some(1000)).await.expect("changes");
+    let told = serde_json::to_value(told).expect("JSON");
+    assert_eq!(told.get("more"), None);
+    assert_eq!(without_paths(replay(before, &after, &told)), without_paths(after), "{told}");
+    let all = told["changes"].as_array().expect("a list");
+    for limit in [0, 1, all.len() / 2, all.len()] {
+        let cut = w.platform.list_changes(&w.admin, of, Some(limit as u32)).await.expect("changes");
+        assert_eq!(
+            serde_json::to_value(&cut.changes).expect("JSON"),
+            Value::from(&all[..limit.min(all.len())])
+        );
+        assert_eq!(cut.more.unwrap_or(0), (all.len() - limit.min(all.len())) as u64);
+    }
+}
+
+fn run(first: &[Vec<Act>], second: &[Vec<Act>]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let w = World::new().await;
+        let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+        for batches in [first, second] {
+            let base = pages(&w, &ContentOf::space(space.clone())).await;
+            let mut draft = Draft::new(&w, &space).await;
+            for batch in batches {
+                draft.apply(&w, batch).await;
+            }
+            agree(&w, &draft.of(), &base).await;
+            w.platform.merge_change_request(&w.admin, &space, &draft.number).await.expect("merged");
+            agree(&w, &ContentOf::space(space.clone()), &base).await;
+        }
+        w.check().await;
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: Some(Box::new(proptest::test_runner::FileFailurePersistence::Direct(
+            "tests/proptest-regressions/revisions.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_changes_told_are_what_makes_the_new_pages_of_the_old(
+        first in proptest::collection::vec(proptest::collection::vec(any_act(), 1..5), 1..5),
+        second in proptest::collection::vec(proptest::collection::vec(any_act(), 1..5), 1..5),
+    ) {
+        run(&first, &second);
+    }
+}
+
+/// Objects in memory, and what was stored among them that is large.
+struct Large {
+    objects: MemObjects,
+    stored: Mutex<BTreeMap<(String, Hash), usize>>,
+}
+
+#[async_trait]
+impl Objects for Large {
+    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
+        for (hash, bytes) in objects.iter().filter(|(_, bytes)| bytes.len() >= 50_000) {
+            let mut stored = self.stored.lock().expect("nobody panicked");
+            *stored.entry((domain.to_owned(), *hash)).or_default() += bytes.len();
+        }
+        self.objects.put(domain, objects).await
+    }
+
+    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
+        self.objects.get(domain, hashes).await
+    }
+
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        untouched_for: Duration,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        self.objects.list(domain, after, untouched_for, max).await
+    }
+
+    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
+        self.objects.delete(domain, hashes, untouched_for).await
+    }
+}
+
+#[tokio::test]
+async fn the_same_bytes_are_stored_once_however_often_they_come() {
+    let objects = Arc::new(Large { objects: MemObjects::new(), stored: Mutex::default() });
+    let platform =
+        Platform::builder(Arc::new(MemStore::new()), objects.clone()).ids(SeededIds::new(3)).build();
+    let me = person(&platform, "Ada").await;
+    let user = me.user().expect("a user");
+    let org = platform.create_org(&Actor::Platform, "Engines".parse().expect("a title"), user).await;
+    let space =
+        platform.create_space(&me, &org.expect("created"), Default::default()).await.expect("created");
+    let bytes = "QUFB".repeat(20_000);
+    for name in ["a.txt", "a.txt", "b.txt"] {
+        let request = platform.create_change_request(&me, &space.id, CreateChangeRequest::default()).await;
+        let number = request.expect("created").number.to_string();
+        let file = json!({ "name": name, "base64": bytes, "contentType": "text/plain" });
+        let update = json!({ "changes": [{ "operation": "insert_files", "files": [file, file] }] });
+        let update: UpdateContent = serde_json::from_value(update).expect("changes");
+        platform.edit_content(&me, &space.id, &number, update).await.expect("inserted");
+        platform.merge_change_request(&me, &space.id, &number).await.expect("merged");
+    }
+    let of = ContentOf::space(space.id.clone());
+    let files =
+        platform.list_files(&me, &of, Shown::default(), &PageRequest::default()).await.expect("files");
+    assert_eq!(files.items.len(), 6);
+    let address = |n: usize| files.items[n].download_url.rsplit_once('/').expect("a name").0;
+    assert!((1..6).all(|n| address(n) == address(0)), "the same bytes are in one place");
+    assert_eq!(objects.stored.lock().expect("nobody panicked").len(), 1);
+}

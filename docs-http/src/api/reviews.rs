@@ -1,0 +1,137 @@
+//! Reviews of change requests, who was asked for one, and who contributed.
+
+use docs_core::{
+    Platform,
+    model::{
+        BodyFormat, Contributor, List, RequestReviewers, RequestedReviewer, RequestedReviewers, Review,
+        SubmitReview,
+    },
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Limit, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::Strict,
+    reply::{Created, Empty, NoContent, Reply},
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Reviews(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/spaces/:spaceId/change-requests/:changeRequestId", tag = "Tag::ChangeRequests")]
+impl Reviews {
+    /// List the reviews of a change request
+    ///
+    /// The newest first: every one that was submitted, later ones of the same reviewer included.
+    #[oai(path = "/reviews", method = "get", operation_id = "getReviewsByChangeRequestId")]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        /// The form of what reviewers say; `markdown` when absent, and the only one that is answered.
+        format: Query<BodyFormat>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+    ) -> Answer<Reply<List<Review>>> {
+        let (space, page) = (id(&space, "space")?, page(cursor.0, limit.0));
+        let format = format.0.unwrap_or_default();
+        Ok(Reply(self.0.list_reviews(&auth.0, (&space, &request), format, &page).await?.into()))
+    }
+
+    /// Review a change request
+    ///
+    /// What the reviewer says becomes a comment of the request.
+    #[oai(path = "/reviews", method = "post", operation_id = "submitChangeRequestReview")]
+    async fn submit(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        new: Strict<SubmitReview>,
+    ) -> Answer<Created<Review>> {
+        let space = id(&space, "space")?;
+        let review = self.0.submit_review(&auth.0, (&space, &request), new.0).await?;
+        // A review has no address of its own: it is found among the others.
+        Ok(Created::new(review).at(self.0.urls().reviews(&space, &request)))
+    }
+
+    /// List those who were asked to review a change request
+    ///
+    /// And who have not yet, in the order in which they were asked.
+    #[oai(
+        path = "/requested-reviewers",
+        method = "get",
+        operation_id = "getRequestedReviewersByChangeRequestId"
+    )]
+    async fn asked(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+    ) -> Answer<Reply<List<RequestedReviewer>>> {
+        let (space, page) = (id(&space, "space")?, page(cursor.0, limit.0));
+        Ok(Reply(self.0.list_requested_reviewers(&auth.0, (&space, &request), &page).await?.into()))
+    }
+
+    /// Ask members to review a change request
+    ///
+    /// A draft becomes open by it.
+    #[oai(path = "/requested-reviewers", method = "post", operation_id = "requestReviewersForChangeRequest")]
+    async fn ask(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        new: Strict<RequestReviewers>,
+    ) -> Answer<Reply<RequestedReviewers>> {
+        let space = id(&space, "space")?;
+        Ok(Reply(self.0.request_reviewers(&auth.0, (&space, &request), new.0).await?))
+    }
+
+    /// Wait for the review of a member no longer
+    ///
+    /// Somebody who was not asked is no error.
+    #[oai(
+        path = "/requested-reviewers/:userId",
+        method = "delete",
+        operation_id = "removeRequestedReviewerFromChangeRequest"
+    )]
+    async fn unask(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        #[oai(name = "userId")] user: Path<String>,
+    ) -> Answer<NoContent> {
+        if let (Ok(space), Ok(user)) = (space.parse(), user.parse()) {
+            self.0.remove_requested_reviewer(&auth.0, (&space, &request), &user).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// List who changed a change request
+    ///
+    /// In the order of the first time. Creating it counts.
+    #[oai(path = "/contributors", method = "get", operation_id = "getContributorsByChangeRequestId")]
+    async fn contributors(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+    ) -> Answer<Reply<List<Contributor>>> {
+        let space = id(&space, "space")?;
+        Ok(Reply(self.0.list_contributors(&auth.0, (&space, &request)).await?.into()))
+    }
+}

@@ -1,0 +1,223 @@
+//! `/files/…`: the bytes of files.
+//!
+//! Files come from users, and their addresses are on the host of the API. So nothing in them may run as if it were a
+//! page of this host: what browsers could run is sent for saving, and everything but PDF without any rights at all.
+//! Pictures, sound and films shown by a page elsewhere do not notice.
+
+use std::ops::Range;
+
+use docs_core::{Error, Platform, model::SpaceId, platform::StoredFile};
+use poem::{
+    Endpoint, Request, Response, ResponseBuilder,
+    http::{HeaderValue, Method, StatusCode, header},
+};
+
+use crate::{meta::is_known, wire::error::ApiError};
+
+/// Shared caches may keep files as well: nothing but the address decides who gets one, and what is there never changes.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// The rights of a file that is opened as a page: none, but for looks of its own.
+const NO_RIGHTS: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+const UNKNOWN_TYPE: &str = "application/octet-stream";
+
+/// The bytes of files. Their address is sealed by the platform and told to readers of the content only, so no token is
+/// asked for.
+pub(crate) struct Files(pub(crate) Platform);
+
+impl Endpoint for Files {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let missing = || ApiError::from(Error::not_found("file"));
+        let space: SpaceId =
+            request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
+        let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
+        let file = self.0.find_file(&space, sealed).await.map_err(ApiError::from)?;
+        let tag = format!("\"{}\"", file.blob());
+        let answer = Response::builder()
+            .header(header::ETAG, &tag)
+            .header(header::CACHE_CONTROL, FOR_EVER)
+            .header(header::ACCEPT_RANGES, "bytes");
+        if is_known(&request, &tag) {
+            return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
+        }
+        let answer = described(answer, &file.content_type);
+        if request.method() == Method::HEAD {
+            return Ok(answer.header(header::CONTENT_LENGTH, file.size).finish());
+        }
+        self.bytes(answer, &file, wanted(&request, &tag, file.size)).await
+    }
+}
+
+impl Files {
+    async fn bytes(
+        &self,
+        answer: ResponseBuilder,
+        file: &StoredFile,
+        wanted: Wanted,
+    ) -> poem::Result<Response> {
+        let size = file.size;
+        let (answer, range) = match wanted {
+            Wanted::Nothing => {
+                let error = ApiError::new(
+                    StatusCode::RANGE_NOT_SATISFIABLE,
+                    format!("Range: there are {size} bytes"),
+                );
+                let mut response = poem::Error::from(error).into_response();
+                let unsatisfied = HeaderValue::from_str(&format!("bytes */{size}"));
+                response.headers_mut().extend(unsatisfied.map(|value| (header::CONTENT_RANGE, value)));
+                return Ok(response);
+            }
+            Wanted::All => (answer, None),
+            Wanted::Part(range) => {
+                let told = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
+                let answer = answer.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, told);
+                (answer, Some(range))
+            }
+        };
+        let bytes = self.0.file_bytes(file, range).await.map_err(ApiError::from)?;
+        Ok(answer.header(header::CONTENT_LENGTH, bytes.len()).body(bytes))
+    }
+}
+
+/// Says what the bytes are, and what a browser may do with them.
+fn described(answer: ResponseBuilder, stored: &str) -> ResponseBuilder {
+    let essence = stored.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_text = essence.starts_with("text/") && !stored.to_ascii_lowercase().contains("charset=");
+    // Text is nearly always UTF-8 by now, and browsers would take it for something older.
+    let told = if is_text { format!("{essence}; charset=utf-8") } else { stored.to_owned() };
+    let told = HeaderValue::from_str(&told).unwrap_or(HeaderValue::from_static(UNKNOWN_TYPE));
+    let answer = answer
+        .header(header::CONTENT_TYPE, told)
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        // Pages of other hosts show these files: that is what they are for.
+        .header("cross-origin-resource-policy", "cross-origin");
+    // The name of a saved file is the last part of its address.
+    let answer =
+        if is_shown(&essence) { answer } else { answer.header(header::CONTENT_DISPOSITION, "attachment") };
+    // Browsers show PDF in a viewer of their own, which has no rights here, and not at all in a sandbox.
+    if essence == "application/pdf" {
+        answer
+    } else {
+        answer.header(header::CONTENT_SECURITY_POLICY, NO_RIGHTS)
+    }
+}
+
+/// Tells whether a browser may show the type by itself. Whatever can hold scripts is not among these, SVG included: a
+/// page that shows such a picture gets it all the same.
+fn is_shown(essence: &str) -> bool {
+    let is_media = ["image/", "audio/", "video/"].iter().any(|kind| essence.starts_with(kind));
+    let is_plain = ["text/plain", "application/pdf"].contains(&essence);
+    (is_media || is_plain) && !essence.contains("svg") && !essence.contains("xml")
+}
+
+/// The bytes that a request asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Wanted {
+    All,
+    Part(Range<u64>),
+    /// A range that begins behind the last byte.
+    Nothing,
+}
+
+/// What the request asks for, of so many bytes with this tag.
+fn wanted(request: &Request, tag: &str, size: u64) -> Wanted {
+    // Who has part of other bytes needs all of these. A date never fits, as none is told.
+    if request.headers().get(header::IF_RANGE).is_some_and(|of| of.as_bytes() != tag.as_bytes()) {
+        return Wanted::All;
+    }
+    let mut headers = request.headers().get_all(header::RANGE).iter();
+    match (headers.next().and_then(|range| range.to_str().ok()), headers.next()) {
+        (Some(range), None) => part(range, size).unwrap_or(Wanted::All),
+        _ => Wanted::All,
+    }
+}
+
+/// What a range header asks for (RFC 9110, 14.2); `None` for what is no single range of bytes, which is answered as if
+/// it were not there.
+fn part(header: &str, size: u64) -> Option<Wanted> {
+    let (unit, range) = header.split_once('=')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
+    }
+    let (first, last) = range.trim().split_once('-')?;
+    let number = |text: &str| -> Option<u64> {
+        let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        // A number too large for any file is as good as the largest.
+        is_number.then(|| text.parse().unwrap_or(u64::MAX))
+    };
+    let range = if first.is_empty() {
+        // The last so many bytes.
+        size.saturating_sub(number(last)?)..size
+    } else {
+        let first = number(first)?;
+        let end = if last.is_empty() { size } else { number(last)?.saturating_add(1) };
+        if end <= first && !last.is_empty() {
+            return None;
+        }
+        first..end.min(size)
+    };
+    Some(if range.start < range.end { Wanted::Part(range) } else { Wanted::Nothing })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_range_is_read_as_the_standard_says() {
+        use Wanted::{Nothing, Part};
+        for (header, size, expected) in [
+            ("bytes=0-3", 10, Some(Part(0..4))),
+            ("bytes=4-4", 10, Some(Part(4..5))),
+            ("bytes=4-", 10, Some(Part(4..10))),
+            ("bytes=4-100", 10, Some(Part(4..10))),
+            ("bytes=-3", 10, Some(Part(7..10))),
+            ("bytes=-30", 10, Some(Part(0..10))),
+            ("Bytes = 1-2 ", 10, Some(Part(1..3))),
+            ("bytes=0-99999999999999999999999", 10, Some(Part(0..10))),
+            ("bytes=10-", 10, Some(Nothing)),
+            ("bytes=10-12", 10, Some(Nothing)),
+            ("bytes=99999999999999999999999-", 10, Some(Nothing)),
+            ("bytes=-0", 10, Some(Nothing)),
+            ("bytes=0-", 0, Some(Nothing)),
+            ("bytes=-5", 0, Some(Nothing)),
+            ("bytes=5-4", 10, None),
+            ("bytes=0-1,3-4", 10, None),
+            ("bytes=-", 10, None),
+            ("bytes=a-b", 10, None),
+            ("bytes=+1-2", 10, None),
+            ("lines=0-3", 10, None),
+            ("bytes", 10, None),
+            ("", 10, None),
+        ] {
+            assert_eq!(part(header, size), expected, "{header} of {size}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_range_is_a_slice(size in 0usize..300, first in 0usize..320, last in 0usize..320) {
+            let bytes: Vec<usize> = (0..size).collect();
+            let slice = |wanted: Option<Wanted>| match wanted {
+                Some(Wanted::Part(range)) => bytes[range.start as usize..range.end as usize].to_vec(),
+                Some(Wanted::Nothing) => Vec::new(),
+                Some(Wanted::All) | None => bytes.clone(),
+            };
+            let part = |header: String| slice(part(&header, size as u64));
+            prop_assert_eq!(part(format!("bytes={first}-")), &bytes[first.min(size)..]);
+            prop_assert_eq!(part(format!("bytes=-{last}")), &bytes[size - last.min(size)..]);
+            let expected = if first <= last { &bytes[first.min(size)..(last + 1).min(size)] } else { &bytes[..] };
+            prop_assert_eq!(part(format!("bytes={first}-{last}")), expected);
+        }
+
+        #[test]
+        fn no_range_reaches_beyond_the_end(header in "(bytes)?=?[-0-9, a]{0,30}", size: u64) {
+            if let Some(Wanted::Part(range)) = part(&header, size) {
+                prop_assert!(range.start < range.end && range.end <= size);
+            }
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Comments, replies and reviews: who may say what, what is refused, and what is found where.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+fn said(text: &str) -> Value {
+    json!({ "body": { "markdown": text } })
+}
+
+async fn me(s: &Server, token: &str) -> String {
+    id(&s.ask("GET", "/v1/user", token, None).await.is(200, "user"))
+}
+
+/// A space whose content and whose open change request have a page: the space, the request's path, the page.
+async fn work(s: &Server) -> (String, String, String) {
+    let space = s.space().await;
+    let first = s.request(&space).await;
+    let change = json!({ "operation": "insert_page", "document": { "markdown": "# Guide" } });
+    s.post(&format!("{first}/content"), 200, json!({ "changes": [change] })).await;
+    s.post(&format!("{first}/merge"), 200, json!({})).await;
+    let page = id(&s.get(&format!("/v1/spaces/{space}/content/pages")).await["pages"][0]);
+    let request = s.request(&space).await;
+    (space, request, page)
+}
+
+/// What somebody does to a discussion that others may be in.
+struct Act {
+    name: &'static str,
+    method: &'static str,
+    path: String,
+    body: Option<Value>,
+    /// The least role that may.
+    least: &'static str,
+}
+
+const ROLES: [&str; 5] = ["read", "comment", "edit", "review", "create"];
+
+fn at_least(role: &str, least: &str) -> bool {
+    let rank = |role: &str| ROLES.iter().position(|one| *one == role);
+    rank(role) >= rank(least)
+}
+
+/// A comment of a token, with a reply of the same.
+async fn thread(s: &Server, comments: &str, token: &str) -> (String, String) {
+    let comment = id(&s.ask("POST", comments, token, Some(said("Why?"))).await.is(200, "a comment"));
+    let comment = format!("{comments}/{comment}");
+    let replies = format!("{comment}/replies");
+    let reply = id(&s.ask("POST", &replies, token, Some(said("So."))).await.is(200, "a reply"));
+    (comment, format!("{replies}/{reply}"))
+}
+
+async fn acts(s: &Server, base: &str, request: &str) -> Vec<Act> {
+    let comments = format!("{base}/comments");
+    let (own, own_reply) = thread(s, &comments, &s.editor).await;
+    let (other, other_reply) = thread(s, &comments, &s.admin).await;
+    let act = |name, (method, path): (&'static str, &str), body: Value, least| Act {
+        name,
+        method,
+        path: path.to_owned(),
+        body: (!body.is_null()).then_some(body),
+        least,
+    };
+    let react = || json!({ "addedReactions": ["👍"] });
+    let users = json!({ "users": [me(s, &s.reader).await] });
+    let asked = format!("{request}/requested-reviewers");
+    vec![
+        act("list", ("GET", &comments), Value::Null, "read"),
+        act("get", ("GET", &other), Value::Null, "read"),
+        act("get a reply", ("GET", &other_reply), Value::Null, "read"),
+        act("post", ("POST", &comments), said("More."), "comment"),
+        act("reply", ("POST", &format!("{other}/replies")), said("More."), "comment"),
+        act("react", ("PUT", &other), react(), "comment"),
+        act("react to a reply", ("PUT", &other_reply), react(), "comment"),
+        act("change nothing", ("PUT", &other), json!({}), "comment"),
+        act("change its own", ("PUT", &own), said("Better."), "comment"),
+        act("change its own reply", ("PUT", &own_reply), said("Better."), "comment"),
+        act("change another", ("PUT", &other), said("Better."), "create"),
+        act("change another reply", ("PUT", &other_reply), said("Better."), "create"),
+        act("resolve its own", ("PUT", &own), json!({ "resolved": true }), "comment"),
+        act("resolve another", ("PUT", &other), json!({ "resolved": true }), "edit"),
+        act("reopen another", ("PUT", &other), json!({ "resolved": false }), "edit"),
+        act("ask for a review", ("POST", &asked), users, "edit"),
+        act("take it back", ("DELETE", &format!("{asked}/nobody")), Value::Null, "edit"),
+        act("review", ("POST", &format!("{request}/reviews")), json!({ "status": "approved" }), "review"),
+        act("delete another reply", ("DELETE", &other_reply), Value::Null, "create"),
+        act("delete another", ("DELETE", &other), Value::Null, "create"),
+        act("delete its own reply", ("DELETE", &own_reply), Value::Null, "comment"),
+        act("delete its own", ("DELETE", &own), Value::Null, "comment"),
+    ]
+}
+
+#[tokio::test]
+async fn each_role_may_say_and_change_what_the_table_allows() {
+    let s = Server::new().await;
+    let (space, request, _) = work(&s).await;
+    let this = format!("/v1/spaces/{space}");
+    for base in [this.clone(), request.clone()] {
+        for role in ROLES {
+            s.patch(&this, json!({ "defaultLevel": "comment" })).await;
+            let acts = acts(&s, &base, &request).await;
+            s.patch(&this, json!({ "defaultLevel": role })).await;
+            for act in acts {
+                let what = format!("{role}: {} in {base}", act.name);
+                let before = s.stored().await;
+                let answer = s.ask(act.method, &act.path, &s.editor, act.body).await;
+                if at_least(role, act.least) {
+                    assert!(answer.status < 300, "{what}: {answer:?}");
+                } else {
+                    assert!(answer.refused(403, &what).contains("the role `"), "{what}: {answer:?}");
+                    assert_eq!(before, s.stored().await, "{what}: nothing changed");
+                }
+            }
+        }
+    }
+    s.check().await;
+}
+
+#[tokio::test]
+async fn permissions_tell_beforehand_what_is_allowed() {
+    let s = Server::new().await;
+    let (space, _, _) = work(&s).await;
+    let this = format!("/v1/spaces/{space}");
+    let comments = format!("{this}/comments");
+    let (own, own_reply) = thread(&s, &comments, &s.editor).await;
+    let (other, other_reply) = thread(&s, &comments, &s.admin).await;
+    for role in ROLES {
+        s.patch(&this, json!({ "defaultLevel": role })).await;
+        for (path, own) in [(&own, true), (&own_reply, true), (&other, false), (&other_reply, false)] {
+            let shown = s.ask("GET", path, &s.editor, None).await.is(200, path);
+            let change = at_least(role, if own { "comment" } else { "create" });
+            let may =
+                json!({ "view": true, "edit": change, "reply": at_least(role, "comment"), "delete": change });
+            assert_eq!(shown["permissions"], may, "{role}: {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_said_is_refused_by_the_name_of_its_field() {
+    let s = Server::new().await;
+    let (space, request, page) = work(&s).await;
+    let many: Vec<String> = (0..51).map(|n| char::from_u32(0x1f600 + n).expect("an emoji").into()).collect();
+    for base in [format!("/v1/spaces/{space}"), request.clone()] {
+        let comments = format!("{base}/comments");
+        let (comment, reply) = thread(&s, &comments, &s.admin).await;
+        let document = json!({ "object": "document", "data": {}, "nodes": [] });
+        for (wrong, field) in [
+            (json!({}), "body: is required"),
+            (json!({ "body": {} }), "body: must have"),
+            (json!({ "body": null }), "body"),
+            (json!({ "body": { "markdown": "" } }), "body.markdown: must not be empty"),
+            (json!({ "body": { "markdown": " \n" } }), "body.markdown: must not be empty"),
+            (json!({ "body": { "markdown": null } }), "body.markdown: "),
+            (json!({ "body": { "markdown": "a", "document": document } }), "body: must have"),
+        ] {
+            for (method, path) in [("POST", &comments), ("POST", &format!("{comment}/replies"))] {
+                s.invalid(method, path, wrong.clone(), field).await;
+            }
+            if wrong.get("body").is_some() {
+                s.invalid("PUT", &comment, wrong.clone(), field).await;
+                s.invalid("PUT", &reply, wrong, field).await;
+            }
+        }
+        for (wrong, field) in [
+            (json!({ "page": "unknown" }), "page: the content has no such page"),
+            (json!({ "page": "not an id" }), "page: the content has no such page"),
+            (json!({ "page": null }), "page: "),
+            (json!({ "node": "key" }), "page: is needed"),
+            (json!({ "page": page, "node": "" }), "node: must be at least 1"),
+        ] {
+            let mut new = said("Why?");
+            new.as_object_mut().expect("an object").extend(wrong.as_object().expect("an object").clone());
+            s.invalid("POST", &comments, new, field).await;
+        }
+        for field in ["addedReactions", "removedReactions"] {
+            for path in [&comment, &reply] {
+                for wrong in ["ok", ":+1:", "👍👍", "👍 ", "1", "0061"] {
+                    let told = format!("{field}[1]: must be one emoji");
+                    s.invalid("PUT", path, json!({ field: ["👍", wrong] }), &told).await;
+                }
+                s.invalid("PUT", path, json!({ field: many }), &format!("{field}: must be at most 50")).await;
+                s.invalid("PUT", path, json!({ field: null }), field).await;
+                s.invalid("PUT", path, json!({ field: "👍" }), field).await;
+            }
+        }
+        for wrong in [json!(null), json!("yes"), json!(1)] {
+            s.invalid("PUT", &comment, json!({ "resolved": wrong }), "resolved: ").await;
+        }
+        for (query, field) in [
+            ("status=closed", "status: "),
+            ("order=up", "order: "),
+            ("format=html", "format: "),
+            ("targetPage=not%20an%20id&limit=1001", "limit: "),
+            ("targetPage=a&targetPage=b", "targetPage: "),
+            ("authors=a&page=x", "page: "),
+        ] {
+            let path = format!("{comments}?{query}");
+            let answer = s.ask("GET", &path, &s.admin, None).await;
+            assert!(answer.refused(400, &path).starts_with(field), "{path}: {answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_in_a_request_is_not_found_in_its_space_nor_the_other_way_round() {
+    let s = Server::new().await;
+    let (space, request, _) = work(&s).await;
+    let (here, there) = (format!("/v1/spaces/{space}"), request.clone());
+    let number = format!("{here}/change-requests/{}", s.get(&request).await["number"]);
+    let (comment, reply) = thread(&s, &format!("{there}/comments"), &s.admin).await;
+    let shown = s.get(&comment).await;
+    assert_eq!(shown["urls"]["location"], format!("https://docs.example{comment}"));
+    assert_eq!(s.get(&reply).await["urls"]["location"], format!("https://docs.example{reply}"));
+    assert_eq!(s.get(&comment.replace(&there, &number)).await, shown, "by the number of the request, too");
+    let other = s.request(&space).await;
+    let (own, _) = thread(&s, &format!("{here}/comments"), &s.admin).await;
+    for path in [comment.replace(&there, &here), reply.replace(&there, &here), own.replace(&here, &there)]
+        .into_iter()
+        .chain([comment.replace(&there, &other), reply.replace(&there, &other)])
+    {
+        let before = s.stored().await;
+        s.ask("GET", &path, &s.admin, None).await.refused(404, &path);
+        s.ask("PUT", &path, &s.admin, Some(said("New."))).await.refused(404, &path);
+        s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
+        assert_eq!(before, s.stored().await, "{path}");
+    }
+    for (base, count) in [(&here, 1), (&there, 1), (&other, 0)] {
+        assert_eq!(s.get(base).await["comments"], count, "{base}");
+        assert_eq!(s.get(&format!("{base}/comments")).await["count"], count, "{base}");
+        assert_eq!(s.get(&format!("{base}/commenters")).await["items"].as_array().map(Vec::len), Some(count));
+    }
+}
+
+#[tokio::test]
+async fn comments_are_filtered_by_state_page_and_authors_and_ordered_by_time() {
+    let s = Server::new().await;
+    let (space, request, page) = work(&s).await;
+    s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": "comment" })).await;
+    let (ada, eve) = (me(&s, &s.admin).await, me(&s, &s.editor).await);
+    for base in [format!("/v1/spaces/{space}"), request] {
+        let comments = format!("{base}/comments");
+        let post = async |token: &str, page: Option<&str>| {
+            s.clock.advance(Duration::from_millis(1));
+            let mut new = said("Why?");
+            if let Some(page) = page {
+                new["page"] = page.into();
+            }
+            id(&s.ask("POST", &comments, token, Some(new)).await.is(200, "a comment"))
+        };
+        let a = post(&s.admin, None).await;
+        let b = post(&s.editor, Some(&page)).await;
+        let c = post(&s.admin, Some(&page)).await;
+        let d = post(&s.editor, None).await;
+        for settled in [&a, &b] {
+            let path = format!("{comments}/{settled}");
+            s.ask("PUT", &path, &s.admin, Some(json!({ "resolved": true }))).await.is(200, &path);
+        }
+        for (filter, expected, count) in [
+            (String::new(), vec![&d, &c, &b, &a], Some(4)),
+            ("status=all&order=desc".to_owned(), vec![&d, &c, &b, &a], Some(4)),
+            ("order=asc".to_owned(), vec![&a, &b, &c, &d], Some(4)),
+            ("status=open".to_owned(), vec![&d, &c], Some(2)),
+            ("status=resolved&order=asc".to_owned(), vec![&a, &b], Some(2)),
+            (format!("targetPage={page}"), vec![&c, &b], None),
+            (format!("targetPage={page}&status=open"), vec![&c], None),
+            (format!("targetPage={page}&status=resolved"), vec![&b], None),
+            ("targetPage=unknown".to_owned(), vec![], None),
+            ("targetPage=not%20an%20id".to_owned(), vec![], None),
+            (format!("authors={eve}"), vec![&d, &b], None),
+            (format!("authors={eve}&authors={ada}&status=open"), vec![&d, &c], None),
+            (format!("authors={eve}&targetPage={page}"), vec![&b], None),
+            ("authors=nobody".to_owned(), vec![], None),
+        ] {
+            let list = s.get(&format!("{comments}?{filter}")).await;
+            let shown: Vec<String> = list["items"].as_array().expect("items").iter().map(id).collect();
+            assert_eq!(shown, expected.into_iter().cloned().collect::<Vec<_>>(), "{filter}");
+            assert_eq!(list["count"].as_u64(), count, "{filter}");
+        }
+        assert_eq!(s.get(&base).await["comments"], 2, "opened ones");
+        let who = s.get(&format!("{base}/commenters")).await;
+        let mut who: Vec<String> = who["items"].as_array().expect("items").iter().map(id).collect();
+        who.sort();
+        let mut both = vec![ada.clone(), eve.clone()];
+        both.sort();
+        assert_eq!(who, both, "each once");
+    }
+}
+
+#[tokio::test]
+async fn a_merged_or_archived_request_is_discussed_but_not_reviewed() {
+    let s = Server::new().await;
+    let (_, request, _) = work(&s).await;
+    let open = s.post(&format!("{request}/comments"), 200, said("Open.")).await.body;
+    let users = json!({ "users": [me(&s, &s.reader).await] });
+    for moved in ["archived", "merged"] {
+        if moved == "merged" {
+            s.patch(&request, json!({ "status": "open" })).await;
+            s.post(&format!("{request}/merge"), 200, json!({})).await;
+        } else {
+            s.patch(&request, json!({ "status": moved })).await;
+        }
+        let (comment, _) = thread(&s, &format!("{request}/comments"), &s.admin).await;
+        s.ask("PUT", &comment, &s.admin, Some(json!({ "resolved": true }))).await.is(200, moved);
+        for (path, body) in
+            [("reviews", json!({ "status": "approved" })), ("requested-reviewers", users.clone())]
+        {
+            let before = s.stored().await;
+            let path = format!("{request}/{path}");
+            let answer = s.ask("POST", &path, &s.admin, Some(body)).await;
+            assert!(answer.refused(409, &path).contains(moved));
+            assert_eq!(before, s.stored().await);
+        }
+    }
+    assert_eq!(s.get(&request).await["comments"], 1, "what was open stays with the request");
+    let list = s.get(&format!("{request}/comments?status=open")).await;
+    assert_eq!((&list["count"], &list["items"][0]["id"]), (&json!(1), &open["id"]));
+}
+
+#[tokio::test]
+async fn reactions_are_a_set_with_an_end() {
+    let s = Server::new().await;
+    let (space, _, _) = work(&s).await;
+    let (comment, _) = thread(&s, &format!("/v1/spaces/{space}/comments"), &s.admin).await;
+    let put = async |body: Value| s.ask("PUT", &comment, &s.admin, Some(body)).await;
+    let counts = |shown: &Value| -> Vec<(String, u64)> {
+        let each = shown["reactions"].as_array().expect("reactions").iter();
+        each.map(|of| {
+            (of["emoji"].as_str().expect("text").to_owned(), of["count"].as_u64().expect("a number"))
+        })
+        .collect()
+    };
+    let both = || vec![("👍".to_owned(), 1), ("❤\u{fe0f}".to_owned(), 1)];
+    for _ in 0..2 {
+        let shown =
+            put(json!({ "addedReactions": ["👍", "❤", "2764-fe0f", "1f44d"] })).await.is(200, "added");
+        assert_eq!(counts(&shown), both());
+        assert!(shown.get("editedAt").is_none(), "a reaction edits nothing");
+    }
+    let shown =
+        put(json!({ "addedReactions": ["🎉"], "removedReactions": ["🎉", "👎"] })).await.is(200, "both");
+    assert_eq!(counts(&shown), both(), "what is added and removed is removed");
+    let shown = put(json!({ "removedReactions": ["1f44d"] })).await.is(200, "removed");
+    assert_eq!(counts(&shown), both()[1..]);
+    let emoji = |from: u32, n: u32| -> Vec<String> {
+        (from..from + n).map(|c| char::from_u32(c).expect("an emoji").to_string()).collect()
+    };
+    put(json!({ "addedReactions": emoji(0x1f600, 50) })).await.is(200, "fifty");
+    put(json!({ "addedReactions": emoji(0x1f300, 49) })).await.is(200, "a hundred in all");
+    let before = s.stored().await;
+    put(json!({ "addedReactions": ["🐌"], "body": { "markdown": "New." } })).await.refused(409, "one more");
+    assert_eq!(before, s.stored().await, "nothing of it is done");
+    put(json!({ "addedReactions": ["🐌"], "removedReactions": ["❤"] })).await.is(200, "one for another");
+}
+
+#[tokio::test]
+async fn a_text_that_is_said_again_is_no_edit() {
+    let s = Server::new().await;
+    let (space, _, _) = work(&s).await;
+    let (comment, reply) = thread(&s, &format!("/v1/spaces/{space}/comments"), &s.admin).await;
+    for (path, same) in [(&comment, "Why?"), (&reply, "So.")] {
+        let shown = s.ask("PUT", path, &s.admin, Some(said(same))).await.is(200, path);
+        assert!(shown.get("editedAt").is_none(), "{path}");
+        let shown = s.ask("PUT", path, &s.admin, Some(said("New."))).await.is(200, path);
+        assert!(shown["editedAt"].as_str() > shown["postedAt"].as_str(), "{path}");
+    }
+    s.clock.advance(Duration::from_secs(1));
+    let first = s.ask("PUT", &comment, &s.admin, Some(json!({ "resolved": true }))).await.is(200, "resolved");
+    s.clock.advance(Duration::from_secs(1));
+    let again = s.ask("PUT", &comment, &s.both, Some(json!({ "resolved": true }))).await.is(200, "again");
+    for kept in ["resolvedAt", "resolvedBy", "editedAt"] {
+        assert_eq!(again[kept], first[kept], "{kept}");
+    }
+    let open = s.ask("PUT", &comment, &s.both, Some(json!({ "resolved": false }))).await.is(200, "reopened");
+    assert_eq!(
+        (&open["status"], open.get("resolvedAt"), open.get("resolvedBy")),
+        (&json!("open"), None, None)
+    );
+}
+
+#[tokio::test]
+async fn a_reviewer_is_a_member_who_may_see_the_space() {
+    let s = Server::new().await;
+    let (space, request, _) = work(&s).await;
+    let path = format!("{request}/requested-reviewers");
+    let (ada, eve) = (me(&s, &s.admin).await, me(&s, &s.editor).await);
+    for token in [&s.guest, &s.stranger] {
+        let users = json!({ "users": [ada, me(&s, token).await] });
+        s.invalid("POST", &path, users, "users[1]: no member").await;
+    }
+    for (users, field) in [
+        (json!([]), "users: must be 1 to 50"),
+        (json!(vec![&ada; 51]), "users: must be 1 to 50"),
+        (json!(["unknown"]), "users[0]: no member"),
+        (json!([ada, "not an id"]), "users[1]: no member"),
+        (json!(null), "users: "),
+        (json!([1]), "users"),
+    ] {
+        s.invalid("POST", &path, json!({ "users": users }), field).await;
+    }
+    s.invalid("POST", &path, json!({}), "users: is required").await;
+    s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": null })).await;
+    s.invalid("POST", &path, json!({ "users": [eve] }), "users[0]: no member").await;
+    s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": "read" })).await;
+    let asked = s.post(&path, 200, json!({ "users": vec![&eve; 50], "subject": "Read" })).await.body;
+    assert_eq!(
+        (asked["users"].as_array().map(Vec::len), &asked["users"][0]["user"]["id"]),
+        (Some(1), &json!(eve))
+    );
+    let shown = s.get(&request).await;
+    assert_eq!((&shown["status"], &shown["subject"]), (&json!("open"), &json!("Read")));
+    for (wrong, field) in [
+        (json!({}), "status: is required"),
+        (json!({ "status": "rejected" }), "status: "),
+        (json!({ "status": "approved", "comment": {} }), "comment: must have"),
+        (
+            json!({ "status": "approved", "comment": { "markdown": " " } }),
+            "comment.markdown: must not be empty",
+        ),
+        (json!({ "status": "approved", "comment": null }), "comment"),
+    ] {
+        s.invalid("POST", &format!("{request}/reviews"), wrong, field).await;
+    }
+    let review = json!({ "status": "approved", "comment": { "markdown": "Fine." } });
+    let review = s.post(&format!("{request}/reviews"), 201, review).await.body;
+    let comment = format!("{request}/comments/{}", id(&review["comment"]));
+    assert_eq!(s.get(&comment).await["target"]["review"], review["id"]);
+    s.ask("DELETE", &comment, &s.admin, None).await.is(204, &comment);
+    let list = s.get(&format!("{request}/reviews")).await;
+    assert_eq!((&list["items"][0]["id"], list["items"][0].get("comment")), (&review["id"], None));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn the_discussions_of_a_deleted_space_are_hidden_until_it_is_restored() {
+    let s = Server::new().await;
+    let (space, request, _) = work(&s).await;
+    let this = format!("/v1/spaces/{space}");
+    let mut paths = vec![format!("{request}/reviews"), format!("{request}/requested-reviewers")];
+    for base in [&this, &request] {
+        let (comment, reply) = thread(&s, &format!("{base}/comments"), &s.admin).await;
+        let lists = ["comments", "commenters"].map(|list| format!("{base}/{list}"));
+        paths.extend(lists.into_iter().chain([format!("{comment}/replies"), comment, reply]));
+    }
+    paths.push(format!("{request}/contributors"));
+    s.ask("DELETE", &this, &s.admin, None).await.is(204, &this);
+    let before = s.stored().await;
+    for path in &paths {
+        s.ask("GET", path, &s.admin, None).await.refused(404, path);
+        if path.contains("/comments/") && !path.ends_with("/replies") {
+            s.ask("PUT", path, &s.admin, Some(said("New."))).await.refused(404, path);
+            s.ask("DELETE", path, &s.admin, None).await.is(204, path);
+        }
+    }
+    s.ask("POST", &format!("{this}/comments"), &s.admin, Some(said("Why?"))).await.refused(404, &this);
+    assert_eq!(before, s.stored().await);
+    s.post(&format!("{this}/restore"), 200, json!({})).await;
+    for path in &paths {
+        s.get(path).await;
+    }
+}

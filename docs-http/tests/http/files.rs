@@ -1,0 +1,281 @@
+//! The bytes of files.
+
+use data_encoding::BASE64;
+use poem::http::{HeaderMap, Method};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+/// A file of a space, and where its bytes are.
+struct Kept {
+    path: String,
+    tag: String,
+}
+
+struct Got {
+    status: u16,
+    headers: HeaderMap,
+    bytes: Vec<u8>,
+}
+
+impl Got {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+}
+
+async fn get(s: &Server, method: Method, path: &str, headers: &[(&str, &str)]) -> Got {
+    let mut request = s.client.request(method, path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = request.send().await.0;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let bytes = response.into_body().into_vec().await.expect("a body");
+    Got { status, headers, bytes }
+}
+
+async fn insert(s: &Server, request: &str, files: Value) -> Vec<Value> {
+    let body = json!({ "changes": [{ "operation": "insert_files", "files": files }] });
+    let done = s.post(&format!("{request}/content?compat=false"), 200, body).await.body;
+    done["insertedFiles"].as_array().expect("files").clone()
+}
+
+fn address(file: &Value) -> String {
+    let url = file["downloadURL"].as_str().expect("an address");
+    url.strip_prefix("https://docs.example").expect("an address of this server").to_owned()
+}
+
+async fn keep(s: &Server, name: &str, content_type: &str, bytes: &[u8]) -> Kept {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let file = json!([{ "name": name, "contentType": content_type, "base64": BASE64.encode(bytes) }]);
+    let path = address(&insert(s, &request, file).await[0]);
+    let tag = get(s, Method::HEAD, &path, &[]).await.header("etag").expect("a tag").to_owned();
+    Kept { path, tag }
+}
+
+#[tokio::test]
+async fn a_file_is_sent_as_it_was_stored_and_may_be_kept_for_ever() {
+    let s = Server::new().await;
+    let kept = keep(&s, "a b&ü.png", "image/png", b"0123456789").await;
+    let got = get(&s, Method::GET, &kept.path, &[]).await;
+    assert_eq!((got.status, &got.bytes[..]), (200, &b"0123456789"[..]));
+    let headers = [
+        ("content-type", "image/png"),
+        ("content-length", "10"),
+        ("accept-ranges", "bytes"),
+        ("cache-control", "public, max-age=31536000, immutable"),
+        ("x-content-type-options", "nosniff"),
+        ("cross-origin-resource-policy", "cross-origin"),
+        ("etag", &kept.tag),
+    ];
+    for (name, value) in headers {
+        assert_eq!(got.header(name), Some(value), "{name}");
+    }
+    assert!(kept.tag.starts_with('"') && kept.tag.ends_with('"'), "a strong tag: {}", kept.tag);
+    let head = get(&s, Method::HEAD, &kept.path, &[("range", "bytes=0-3")]).await;
+    assert_eq!((head.status, head.bytes.len()), (200, 0), "HEAD has no ranges");
+    for (name, value) in headers {
+        assert_eq!(head.header(name), Some(value), "HEAD {name}");
+    }
+    // The name in the address is for people: another one changes nothing.
+    let renamed = format!("{}/a.html", kept.path.rsplit_once('/').expect("a name").0);
+    assert_eq!(get(&s, Method::GET, &renamed, &[]).await.header("content-type"), Some("image/png"));
+    for (method, status) in [(Method::OPTIONS, 204), (Method::POST, 405), (Method::DELETE, 405)] {
+        let got = get(&s, method, &kept.path, &[]).await;
+        assert_eq!((got.status, got.header("allow")), (status, Some("GET, HEAD, OPTIONS")));
+    }
+}
+
+#[tokio::test]
+async fn who_has_a_file_is_told_so() {
+    let s = Server::new().await;
+    let Kept { path, tag } = keep(&s, "a.png", "image/png", b"0123456789").await;
+    let weak = format!("W/{tag}");
+    let list = format!("\"x\", {tag}");
+    for known in [&tag, &weak, &list, &"*".to_owned()] {
+        for method in [Method::GET, Method::HEAD] {
+            let got = get(&s, method, &path, &[("if-none-match", known), ("range", "bytes=0-3")]).await;
+            assert_eq!((got.status, got.bytes.len()), (304, 0), "{known}");
+            assert_eq!(got.header("etag"), Some(&*tag));
+            assert_eq!(got.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        }
+    }
+    for unknown in ["\"x\"", tag.trim_matches('"'), ""] {
+        assert_eq!(get(&s, Method::GET, &path, &[("if-none-match", unknown)]).await.status, 200, "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_file_can_be_asked_for() {
+    let s = Server::new().await;
+    let Kept { path, tag } = keep(&s, "a.mp4", "video/mp4", b"0123456789").await;
+    for (range, bytes, told) in [
+        ("bytes=0-3", "0123", "bytes 0-3/10"),
+        ("bytes=4-", "456789", "bytes 4-9/10"),
+        ("bytes=-3", "789", "bytes 7-9/10"),
+        ("bytes=9-99", "9", "bytes 9-9/10"),
+    ] {
+        let got = get(&s, Method::GET, &path, &[("range", range), ("if-range", &tag)]).await;
+        assert_eq!((got.status, &got.bytes[..]), (206, bytes.as_bytes()), "{range}");
+        assert_eq!(got.header("content-range"), Some(told));
+        assert_eq!(got.header("content-length"), Some(&*bytes.len().to_string()));
+        assert_eq!((got.header("etag"), got.header("content-type")), (Some(&*tag), Some("video/mp4")));
+    }
+    for range in ["bytes=10-", "bytes=-0"] {
+        let got = get(&s, Method::GET, &path, &[("range", range)]).await;
+        assert_eq!((got.status, got.header("content-range")), (416, Some("bytes */10")), "{range}");
+        let body: Value = serde_json::from_slice(&got.bytes).expect("JSON");
+        assert_eq!(body["error"]["code"], 416);
+        assert_eq!(got.header("cache-control"), Some("no-store"), "a failure is not kept");
+    }
+    // Several ranges, what is no range, and a part of other bytes: all of them.
+    for headers in [
+        &[("range", "bytes=0-1,3-4")][..],
+        &[("range", "bytes=5-4")],
+        &[("range", "pages=0-1")],
+        &[("range", "bytes=0-1"), ("if-range", "\"x\"")],
+        &[("range", "bytes=0-1"), ("if-range", "Sat, 21 Nov 2026 20:00:00 GMT")],
+    ] {
+        let got = get(&s, Method::GET, &path, headers).await;
+        assert_eq!(
+            (got.status, got.bytes.len(), got.header("content-range")),
+            (200, 10, None),
+            "{headers:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nothing_in_a_file_runs_on_this_host() {
+    let s = Server::new().await;
+    let sandbox = Some("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    for (content_type, told, is_saved) in [
+        ("image/png", "image/png", false),
+        ("video/mp4", "video/mp4", false),
+        ("audio/mpeg", "audio/mpeg", false),
+        ("text/plain", "text/plain; charset=utf-8", false),
+        ("text/plain; charset=latin1", "text/plain; charset=latin1", false),
+        ("image/svg+xml", "image/svg+xml", true),
+        ("IMAGE/SVG+XML; charset=utf-8", "IMAGE/SVG+XML; charset=utf-8", true),
+        ("text/html", "text/html; charset=utf-8", true),
+        ("application/xhtml+xml", "application/xhtml+xml", true),
+        ("application/xml", "application/xml", true),
+        ("text/javascript", "text/javascript; charset=utf-8", true),
+        ("application/octet-stream", "application/octet-stream", true),
+    ] {
+        let kept = keep(&s, "a.txt", content_type, b"<script>alert(1)</script>").await;
+        for headers in [&[][..], &[("range", "bytes=0-3")]] {
+            let got = get(&s, Method::GET, &kept.path, headers).await;
+            assert_eq!(got.header("content-type"), Some(told));
+            assert_eq!(got.header("content-security-policy"), sandbox, "{content_type}");
+            assert_eq!(got.header("x-content-type-options"), Some("nosniff"));
+            assert_eq!(got.header("content-disposition").is_some(), is_saved, "{content_type}");
+        }
+    }
+    // A viewer of PDF does not open in a sandbox, and is none of this host's pages.
+    let kept = keep(&s, "a.pdf", "application/pdf", b"%PDF-1.7").await;
+    let got = get(&s, Method::GET, &kept.path, &[]).await;
+    assert_eq!((got.header("content-disposition"), got.header("content-security-policy")), (None, None));
+    assert_eq!(got.header("x-content-type-options"), Some("nosniff"));
+}
+
+#[tokio::test]
+async fn only_addresses_of_the_platform_lead_to_bytes() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let file = json!([{ "name": "a.txt", "contentType": "text/plain", "base64": "YQ==" }]);
+    let path = address(&insert(&s, &request, file).await[0]);
+    let parts: Vec<&str> = path.split('/').collect();
+    let (sealed, other) = (parts[3], s.space().await);
+    let document = {
+        let body =
+            json!({ "changes": [{ "operation": "insert_page", "document": { "markdown": "Text." } }] });
+        s.post(&format!("{request}/content"), 200, body).await;
+        s.get(&format!("{request}/content")).await["pages"][0]["documentId"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
+    };
+    let blob = docs_core::store::Hash::of(b"a").to_string();
+    for wrong in [
+        format!("/files/{other}/{sealed}/a.txt"),
+        format!("/files/{space}/{blob}/a.txt"),
+        format!("/files/{space}/{document}/a.txt"),
+        format!("/files/{space}/{}/a.txt", &sealed[1..]),
+        format!("/files/not%20an%20id/{sealed}/a.txt"),
+        format!("/files/{space}/%ff/a.txt"),
+    ] {
+        for method in [Method::GET, Method::HEAD] {
+            assert_eq!(get(&s, method, &wrong, &[]).await.status, 404, "{wrong}");
+        }
+    }
+    assert_eq!(get(&s, Method::GET, &path, &[]).await.bytes, b"a");
+    let gone = format!("/v1/spaces/{space}");
+    s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
+    assert_eq!(get(&s, Method::GET, &path, &[]).await.status, 404, "the space is deleted");
+}
+
+#[tokio::test]
+async fn an_empty_file_has_no_parts() {
+    let s = Server::new().await;
+    let kept = keep(&s, "a.txt", "text/plain", b"").await;
+    let got = get(&s, Method::GET, &kept.path, &[]).await;
+    assert_eq!((got.status, got.header("content-length")), (200, Some("0")));
+    assert_eq!(get(&s, Method::GET, &kept.path, &[("range", "bytes=0-")]).await.status, 416);
+}
+
+#[tokio::test]
+async fn files_with_the_same_bytes_have_one_address_and_names_of_their_own() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let file = |name: &str| json!({ "name": name, "contentType": "text/plain", "base64": "YQ==" });
+    let files = insert(&s, &request, json!([file("a.txt"), file("a.txt"), file("b"), file("b")])).await;
+    let shown = |files: &[Value]| {
+        files.iter().map(|f| f["name"].as_str().expect("text").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&files), ["a.txt", "a (1).txt", "b", "b (1)"]);
+    let again = insert(&s, &request, json!([file("a.txt"), file("a (1).txt")])).await;
+    assert_eq!(shown(&again), ["a (2).txt", "a (1) (1).txt"]);
+    let sealed = |file: &Value| address(file).split('/').nth(3).expect("a part").to_owned();
+    assert!(files.iter().all(|file| sealed(file) == sealed(&files[0])));
+    let listed = s.get(&format!("{request}/content/files")).await;
+    let mut ids: Vec<String> = listed["items"].as_array().expect("a list").iter().map(id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6, "each is a file of its own");
+}
+
+/// One server and file for all cases.
+#[test]
+fn every_part_of_a_file_is_a_slice_of_it() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let bytes: Vec<u8> = (0..=255).collect();
+    let (s, kept) = runtime.block_on(async {
+        let s = Server::new().await;
+        let kept = keep(&s, "a.bin", "application/octet-stream", &bytes).await;
+        (s, kept)
+    });
+    let part = (0usize..300, proptest::option::of(0usize..300));
+    proptest!(ProptestConfig::with_cases(64), |((first, last) in part, is_suffix: bool)| {
+        let last_text = last.map(|n| n.to_string()).unwrap_or_default();
+        let (range, expected) = match (is_suffix, last) {
+            (true, _) => (format!("bytes=-{first}"), Some(&bytes[256 - first.min(256)..])),
+            (false, Some(last)) if last < first => (format!("bytes={first}-{last_text}"), None),
+            (false, last) => {
+                let end = last.map_or(256, |last| (last + 1).min(256));
+                (format!("bytes={first}-{last_text}"), Some(&bytes[first.min(end)..end]))
+            }
+        };
+        let got = runtime.block_on(get(&s, Method::GET, &kept.path, &[("range", &range)]));
+        match expected {
+            None => prop_assert_eq!((got.status, &got.bytes), (200, &bytes)),
+            Some([]) => prop_assert_eq!(got.status, 416),
+            Some(slice) => prop_assert_eq!((got.status, &got.bytes[..]), (206, slice)),
+        }
+    });
+}
