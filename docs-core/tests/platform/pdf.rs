@@ -335,3 +335,23 @@ async fn pictures_and_links_of_the_pages_are_in_the_book() {
     assert_eq!(secret.title, None);
     assert!(secret.url.expect("an address").ends_with("/s/elsewhere"));
 }
+
+#[tokio::test]
+async fn variables_are_shown_with_their_values_and_what_is_about_visitors_as_it_is_written() {
+    let desk = Desk::new().await;
+    let expression = |text: &str| format!("<code class=\"expression\">{text}</code>");
+    let text = format!(
+        "---\nvars:\n  version: \"2.4\"\n---\n\nThis is {}, {} for {}.\n",
+        expression("page.vars.version"),
+        expression("page.vars.version + 'x'"),
+        expression("visitor.claims.name"),
+    );
+    let changes = json!([{ "operation": "insert_page", "title": "Said", "document": { "markdown": text } }]);
+    let (number, pages) = request(&desk.w, &desk.space, changes).await;
+    desk.titles(&ContentOf::request(desk.space.clone(), &number), part(&pages[0], true)).await;
+    let shown = serde_json::to_value(&desk.press.last().pages[0].document).expect("JSON").to_string();
+    for said in ["\"2.4\"", "\"2.4x\"", "visitor.claims.name"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert!(!shown.contains("page.vars"), "{shown}");
+}

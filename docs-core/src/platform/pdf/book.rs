@@ -82,14 +82,19 @@ impl Platform {
             reusables,
         };
         let refs = std::mem::take(&mut reading.refs);
-        self.people(shown, &refs, &mut book).await?;
+        self.people_of(shown, &refs, &mut book).await?;
         for target in refs {
             self.follow(shown, target, (&mut reading, &mut book)).await?;
         }
         Ok(book)
     }
 
-    async fn document(&self, shown: &Shown<'_>, body: &Body, reading: &mut Reading) -> Result<Arc<Document>> {
+    async fn document(
+        &self,
+        shown: &Shown<'_>,
+        (body, variables): (&Body, Option<&Variables>),
+        reading: &mut Reading,
+    ) -> Result<Arc<Document>> {
         let text = shown.view.text(body, Rendering::Request).await?;
         reading.text += text.len();
         if reading.text > MAX_TEXT {
@@ -202,7 +207,7 @@ impl Platform {
     }
 
     /// The names of the members of the organization that pages refer to.
-    async fn people(&self, shown: &Shown<'_>, refs: &BTreeSet<ContentRef>, book: &mut Book) -> Result<()> {
+    async fn people_of(&self, shown: &Shown<'_>, refs: &BTreeSet<ContentRef>, book: &mut Book) -> Result<()> {
         let people: Vec<&UserId> = refs
             .iter()
             .filter_map(|target| match target {
