@@ -113,6 +113,8 @@ pub(crate) enum Tag {
     Code {
         title: Option<String>,
         numbers: bool,
+        /// Whether all of it stands on one sheet.
+        whole: bool,
         lines: Vec<Line>,
     },
     /// A picture with its size in points.

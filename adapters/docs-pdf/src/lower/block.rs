@@ -1,8 +1,7 @@
 //! Blocks.
 
 use docs_core::model::{
-    Block, BlockKind, CodeOverflow, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, Length, Node,
-    TextAlign,
+    Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, Length, Node, TextAlign,
 };
 
 use super::{At, Lower, TooMuch, inline::PIXEL, text};
@@ -15,6 +14,8 @@ use crate::{
 const WIDTH: f64 = 470.0;
 /// Highest picture, in points: a page with room for its caption.
 const HEIGHT: f64 = 560.0;
+/// Most lines of code that are kept on one sheet.
+const WHOLE: usize = 14;
 /// Columns that a tab of code reaches to.
 const TAB: usize = 4;
 
@@ -84,8 +85,8 @@ impl Lower<'_> {
             BlockKind::Hint { style, .. } => {
                 Tag::Hint { c: self.held(&block.nodes, at.inner(6))?, style: hint(*style) }.into()
             }
-            BlockKind::Code { title, line_numbers, overflow, .. } => {
-                self.code(block, title.as_deref(), (line_numbers == &Some(true), *overflow))?
+            BlockKind::Code { title, line_numbers, .. } => {
+                self.code(block, title.as_deref(), (*line_numbers == Some(true), at))?
             }
             BlockKind::Math { formula } => self.formula(formula, true)?,
             BlockKind::Images { align, with_frame, .. } => {
@@ -258,9 +259,12 @@ impl Lower<'_> {
         &mut self,
         block: &Block,
         title: Option<&str>,
-        (numbers, _): (bool, Option<CodeOverflow>),
+        (numbers, at): (bool, At),
     ) -> Result<Shown, TooMuch> {
         let mut lines = Vec::new();
+        // Letters of code are wider than those of text.
+        let width = (at.width * 3 / 4).max(4);
+        let mut height = 0;
         for node in &block.nodes {
             let (nodes, on) = match node {
                 Node::Block(Block { kind: BlockKind::CodeLine { highlighted }, nodes, .. }) => {
@@ -271,10 +275,13 @@ impl Lower<'_> {
             let code = plain(nodes);
             for line in code.split('\n') {
                 self.count(2 + line.len() / 64)?;
-                lines.push(Line { c: vec![text(Breaker::new(super::LINE).run(&tabbed(&clean(line))))], on });
+                let line = tabbed(&clean(line));
+                height += 1 + line.chars().count() / width;
+                lines.push(Line { c: vec![text(Breaker::new(width).run(&line))], on });
             }
         }
-        Ok(Tag::Code { title: title.map(one_line), numbers, lines }.into())
+        let whole = height <= WHOLE;
+        Ok(Tag::Code { title: title.map(one_line), numbers, whole, lines }.into())
     }
 
     fn images(

@@ -296,6 +296,27 @@ impl<'a> Parser<'a> {
                 };
                 Tag::Sym { v: format!("{c}\u{338}") }.into()
             }
+            "tag" => Tag::Upright { v: format!("  ({})", printable(self.raw()?)?) }.into(),
+            "label" => {
+                self.raw()?;
+                return Some(Vec::new());
+            }
+            // Colours are left out.
+            "color" | "textcolor" => {
+                self.raw()?;
+                return if name == "color" { Some(Vec::new()) } else { self.argument() };
+            }
+            "phantom" | "hphantom" | "vphantom" => {
+                self.argument()?;
+                Tag::Space { v: 1.0 }.into()
+            }
+            _ => self.stacked(name)?,
+        }])
+    }
+
+    /// Things above or below others.
+    fn stacked(&mut self, name: &str) -> Option<Shown> {
+        Some(match name {
             "stackrel" | "overset" => {
                 let (up, c) = (self.argument()?, self.argument()?);
                 Tag::Attach { c, up, down: Vec::new(), lim: true }.into()
@@ -313,22 +334,8 @@ impl<'a> Parser<'a> {
                 let c = std::iter::once(word).chain(self.argument()?).collect();
                 Tag::Fence { c, l: "(".to_owned(), r: ")".to_owned() }.into()
             }
-            "tag" => Tag::Upright { v: format!("  ({})", printable(self.raw()?)?) }.into(),
-            "label" => {
-                self.raw()?;
-                return Some(Vec::new());
-            }
-            // Colours are left out.
-            "color" | "textcolor" => {
-                self.raw()?;
-                return if name == "color" { Some(Vec::new()) } else { self.argument() };
-            }
-            "phantom" | "hphantom" | "vphantom" => {
-                self.argument()?;
-                Tag::Space { v: 1.0 }.into()
-            }
             _ => return None,
-        }])
+        })
     }
 
     fn bracket(&mut self) -> Option<String> {
