@@ -3,7 +3,12 @@
 //! `cargo run --release --example server`, `--help` for its flags.
 
 use std::{
-    error::Error, io::IsTerminal as _, net::SocketAddr, path::Path, process::ExitCode, sync::Arc,
+    error::Error,
+    io::IsTerminal as _,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -21,6 +26,7 @@ use docs_examples::{
 };
 use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_http::{HttpConfig, Readiness};
+use docs_pdf::{Fonts, Typesetter};
 use docs_search::TantivySearch;
 use docs_web::WebClient;
 use poem::{Server, listener::TcpAcceptor};
@@ -54,6 +60,9 @@ struct Flags {
     /// What imports and files by URL may reach.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
     outbound: Reach,
+    /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
+    #[arg(long, env = "DOCS_FONTS")]
+    fonts: Option<PathBuf>,
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     import: Option<String>,
@@ -124,9 +133,10 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
+    let pdf = Arc::new(Typesetter::new(fonts(flags.fonts.as_deref())?, docs_pdf::Limits::default()));
     // Made anew from the store at each start, beside the requests.
     let search = Arc::new(TantivySearch::in_memory()?);
-    let builder = builder.base_url(&base).git(git).web(web).search(search);
+    let builder = builder.base_url(&base).git(git).web(web).search(search).pdf(pdf);
     let platform = builder.converter(Arc::new(DocumentConverter)).build();
     let asked = platform.clone();
     let readiness = Readiness::new(move || {
@@ -171,6 +181,16 @@ async fn serve(flags: Flags) -> Result<(), Box<dyn Error + Send + Sync>> {
         .await?;
     worker.await?;
     Ok(())
+}
+
+/// The fonts of PDF files.
+fn fonts(folder: Option<&Path>) -> Result<Fonts, String> {
+    match folder {
+        None => Ok(Fonts::default()),
+        Some(folder) => {
+            Fonts::default().folder(folder).map_err(|why| format!("--fonts {}: {why}", folder.display()))
+        }
+    }
 }
 
 /// The repositories that can be imported, and the one to begin with.

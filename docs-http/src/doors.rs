@@ -16,6 +16,7 @@ use crate::{
     meta::ReadOnly,
     metrics::Metrics,
     openapi::{Outer, Problems},
+    pdf::PdfFiles,
 };
 
 #[async_trait]
@@ -28,7 +29,7 @@ impl Authenticator for Platform {
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`.
+/// are below `/files`, PDF files among them.
 ///
 /// ```
 /// use docs_core::Platform;
@@ -43,7 +44,9 @@ impl Authenticator for Platform {
 /// # Errors
 /// [`Problems`] when `config` names a path that is none.
 pub fn routes(platform: &Platform, config: HttpConfig) -> Result<HttpApp, Problems> {
-    let files = Route::new().at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())));
+    let files = Route::new()
+        .at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())))
+        .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());
     join(api(platform), about(), config, Arc::new(platform.clone()), files)

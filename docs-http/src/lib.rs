@@ -74,6 +74,7 @@ mod meta;
 pub mod metrics;
 pub mod middleware;
 pub mod openapi;
+mod pdf;
 #[cfg(feature = "tower")]
 pub mod tower;
 pub mod wire;

@@ -22,6 +22,8 @@ mod links;
 mod lists;
 #[path = "http/meta.rs"]
 mod meta;
+#[path = "http/pdf.rs"]
+mod pdf;
 #[path = "http/platform.rs"]
 mod platform;
 #[path = "http/refusals.rs"]

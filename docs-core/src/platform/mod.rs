@@ -15,6 +15,7 @@ mod jobs;
 mod links;
 mod orgs;
 mod page_source;
+mod pdf;
 mod people;
 mod reviews;
 mod search;
@@ -31,6 +32,7 @@ pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown, Version};
 pub use files::{StoredFile, media_type};
 pub use links::RequestLinkFilter;
+pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
 pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;
@@ -42,7 +44,7 @@ use crate::{
     content::Content,
     model::{Timestamp, UserId},
     ports::{
-        Clock, Converter, GitRemote, Ids, RandomIds, SealingKey, SearchIndex, Secrets, SystemClock, Web,
+        Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SealingKey, SearchIndex, Secrets, SystemClock, Web,
         new_id,
     },
     store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
@@ -93,6 +95,8 @@ struct Inner {
     web: Option<Arc<dyn Web>>,
     converter: Option<Arc<dyn Converter>>,
     follower: Option<search::Follower>,
+    pdf: Option<Arc<dyn Pdf>>,
+    pdfs: pdf::Pdfs,
     secrets: Arc<dyn Secrets>,
     urls: Urls,
 }
@@ -113,6 +117,7 @@ pub struct Builder {
     web: Option<Arc<dyn Web>>,
     converter: Option<Arc<dyn Converter>>,
     search: Option<Arc<dyn SearchIndex>>,
+    pdf: Option<Arc<dyn Pdf>>,
     secrets: Option<Arc<dyn Secrets>>,
     urls: Urls,
 }
@@ -168,6 +173,13 @@ impl Builder {
         self
     }
 
+    /// Makes PDF files with this; without it, they are refused.
+    #[must_use]
+    pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
+        self.pdf = Some(pdf);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -196,6 +208,8 @@ impl Builder {
             web: self.web,
             converter: self.converter,
             follower: self.search.map(search::Follower::new),
+            pdf: self.pdf,
+            pdfs: pdf::Pdfs::default(),
             urls: self.urls,
         }))
     }
@@ -214,6 +228,7 @@ impl Platform {
             web: None,
             converter: None,
             search: None,
+            pdf: None,
             secrets: None,
             urls: Urls::new("http://127.0.0.1:4000"),
         }
@@ -263,6 +278,14 @@ impl Platform {
 
     fn follower(&self) -> Option<&search::Follower> {
         self.0.follower.as_ref()
+    }
+
+    pub(crate) fn pdf(&self) -> Option<&Arc<dyn Pdf>> {
+        self.0.pdf.as_ref()
+    }
+
+    pub(crate) fn pdfs(&self) -> &pdf::Pdfs {
+        &self.0.pdfs
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

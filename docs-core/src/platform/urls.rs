@@ -131,6 +131,11 @@ impl Urls {
         format!("{}/files/{space}/{sealed}/{}", self.base, percent_encoded(name))
     }
 
+    /// Where a PDF file is, given the sealed part of the address.
+    pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
+        format!("{}/files/{space}/pdf/{sealed}/{}", self.base, percent_encoded(name))
+    }
+
     /// Where a site is published under a base name.
     pub(crate) fn published(&self, basename: &str) -> String {
         format!("{}/sites/{basename}/", self.base)

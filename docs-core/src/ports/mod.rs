@@ -5,6 +5,7 @@ mod convert;
 mod git;
 mod ids;
 pub mod search;
+mod pdf;
 mod secrets;
 mod web;
 
@@ -13,5 +14,6 @@ pub use convert::*;
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
 pub use search::{SearchError, SearchIndex};
+pub use pdf::*;
 pub use secrets::{NotSealed, SealingKey, Secrets};
 pub use web::{Fetched, Web, WebError};

@@ -9,6 +9,7 @@ mod imports;
 mod jobs;
 mod links;
 mod lists;
+mod pdf;
 mod reviews;
 mod revisions;
 mod search;

@@ -6,7 +6,7 @@ use docs_core::{
     Actor, Error, ErrorKind, Platform,
     model::{OrgId, PageId, RevisionPage, Role},
     platform::{Builder, ContentOf, NewUser, Shown},
-    ports::{GitRemote, SearchIndex, Web},
+    ports::{GitRemote, Pdf, SearchIndex, Web},
     store::{Objects, Store, verify},
 };
 use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
@@ -38,6 +38,10 @@ impl World {
 
     pub(crate) async fn with_search(index: Arc<dyn SearchIndex>) -> Self {
         Self::build(Arc::new(MemStore::new()), |builder| builder.search(index)).await
+    }
+
+    pub(crate) async fn with_pdf(pdf: Arc<dyn Pdf>) -> Self {
+        Self::build(Arc::new(MemStore::new()), |builder| builder.pdf(pdf)).await
     }
 
     pub(crate) async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {

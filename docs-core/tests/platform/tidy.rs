@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("adapters/docs-convert", &["docs-core"]),
     ("adapters/docs-git", &["docs-core", "docs-web"]),
     ("adapters/docs-search", &["docs-core"]),
+    ("adapters/docs-pdf", &["docs-core"]),
     ("adapters/docs-web", &["docs-core"]),
     (
         "examples",
@@ -23,6 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "docs-http",
             "docs-memstore",
             "docs-search",
+            "docs-pdf",
             "docs-sqlstore",
             "docs-web",
         ],
@@ -42,6 +44,7 @@ const NOT_IN_CORE: &[&str] = &[
     "object_store",
     "tantivy",
     "axum",
+    "typst",
 ];
 
 fn root() -> &'static Path {

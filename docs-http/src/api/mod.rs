@@ -9,6 +9,7 @@ mod git;
 mod imports;
 mod links;
 mod orgs;
+mod pdf;
 mod reviews;
 mod search;
 mod sites;
@@ -40,6 +41,7 @@ pub type Api = (
     comments::Comments,
     git::Git,
     search::Search,
+    pdf::Pdf,
     sites::Sites,
 );
 
@@ -57,6 +59,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         comments::Comments(platform.clone()),
         git::Git(platform.clone()),
         search::Search(platform.clone()),
+        pdf::Pdf(platform.clone()),
         sites::Sites(platform.clone()),
     )
 }

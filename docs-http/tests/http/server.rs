@@ -13,8 +13,8 @@ use docs_core::{
     model::{OrgId, Role, UserId},
     platform::NewUser,
     ports::{
-        Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched, FoundFile,
-        GitError, GitRemote, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
+        Book, Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched, FoundFile,
+        GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
     },
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
@@ -101,6 +101,7 @@ impl Server {
             .web(Arc::new(Pages))
             .converter(Arc::new(Lines))
             .search(Arc::new(MemSearch::new()))
+            .pdf(Arc::new(Press))
             .base_url("https://docs.example")
             .build();
         let ada = person(&platform, "Ada").await;
@@ -367,5 +368,19 @@ impl Checkout for Checked {
 
     async fn read(&self, path: &str) -> Result<Bytes, GitError> {
         self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+    }
+}
+
+/// Makes PDF files that name their pages.
+struct Press;
+
+#[async_trait]
+impl Pdf for Press {
+    async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
+        let titles: Vec<&str> = book.pages.iter().map(|page| page.title.as_str()).collect();
+        if titles.contains(&"Too much") {
+            return Err(PdfError::TooLarge("this is too much".to_owned()));
+        }
+        Ok(format!("%PDF {}", titles.join("|")).into())
     }
 }

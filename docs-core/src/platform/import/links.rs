@@ -202,6 +202,6 @@ mod tests {
     fn a_name_is_made_of_the_last_part() {
         assert_eq!(name_of("https://a.test/docs/first-steps.html"), "first steps");
         assert_eq!(name_of("https://a.test/"), "Untitled");
-        assert_eq!(slug_of("First_Steps.html"), "first-steps");
+        assert_eq!(slug_of("First_Steps.html"), "first_steps");
     }
 }

@@ -190,13 +190,15 @@ fn brackets(text: &str, pages: &[RepoPath]) -> String {
 
 fn bracket_line(line: &str, pages: &[RepoPath], out: &mut String) {
     let mut rest = line;
+    let mut ticks = 0;
     while let Some(start) = rest.find("[[") {
         let (before, behind) = rest.split_at(start);
         let Some(end) = behind.find("]]") else { break };
         let inside = &behind[2..end];
         out.push_str(before);
+        ticks += before.matches('`').count();
         // An odd number of ticks in front: within code.
-        if before.matches('`').count() % 2 == 1 {
+        if ticks % 2 == 1 {
             out.push_str(&behind[..end + 2]);
         } else {
             out.push_str(&bracket(inside, pages));

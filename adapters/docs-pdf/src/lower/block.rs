@@ -1,0 +1,507 @@
+//! Blocks.
+
+use docs_core::model::{
+    Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, Length, Node, TextAlign,
+};
+
+use super::{At, Lower, TooMuch, inline::PIXEL, text};
+use crate::{
+    shown::{Line, Parts, Shown, Tag},
+    text::{Breaker, clean, one_line},
+};
+
+/// Points of the width of a text.
+const WIDTH: f64 = 470.0;
+/// Highest picture, in points: a page with room for its caption.
+const HEIGHT: f64 = 560.0;
+/// Most lines of code that are kept on one sheet.
+const WHOLE: usize = 14;
+/// Columns that a tab of code reaches to.
+const TAB: usize = 4;
+
+impl Lower<'_> {
+    /// Blocks, one after the other.
+    pub(super) fn blocks(&mut self, blocks: &[Block], at: At) -> Result<Parts, TooMuch> {
+        let mut out = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            self.count(1)?;
+            self.block(block, at, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// What a block holds. Text that stands directly in it is a paragraph.
+    fn held(&mut self, nodes: &[Node], at: At) -> Result<Parts, TooMuch> {
+        let mut out = Vec::new();
+        let mut rest = nodes;
+        while let Some(first) = rest.first() {
+            if let Node::Block(block) = first {
+                self.count(1)?;
+                self.block(block, at, &mut out)?;
+                rest = &rest[1..];
+                continue;
+            }
+            let end = rest.iter().position(|node| matches!(node, Node::Block(_))).unwrap_or(rest.len());
+            let c = self.inlines(&rest[..end], at)?;
+            if !c.is_empty() {
+                out.push(Tag::Par { c, align: "start" }.into());
+            }
+            rest = &rest[end..];
+        }
+        Ok(out)
+    }
+
+    fn block(&mut self, block: &Block, at: At, out: &mut Parts) -> Result<(), TooMuch> {
+        if at.is_deep() && self.flat(block, at, out)? {
+            return Ok(());
+        }
+        let shown = match &block.kind {
+            BlockKind::Paragraph { align } => {
+                let c = self.inlines(&block.nodes, at)?;
+                if c.is_empty() {
+                    return Ok(());
+                }
+                Tag::Par { c, align: aligned(*align) }.into()
+            }
+            BlockKind::Heading1(data) => self.heading(block, data, (at, 1))?,
+            BlockKind::Heading2(data) => self.heading(block, data, (at, 2))?,
+            BlockKind::Heading3(data) => self.heading(block, data, (at, 3))?,
+            BlockKind::ListUnordered {} => Tag::List { items: self.items(block, at)?, start: None }.into(),
+            BlockKind::ListOrdered { start } => {
+                Tag::List { items: self.items(block, at)?, start: Some(start.unwrap_or(1)) }.into()
+            }
+            BlockKind::ListTasks {} => {
+                let on = block.nodes.iter().map(|node| {
+                    matches!(
+                        node,
+                        Node::Block(Block { kind: BlockKind::ListItem { checked: Some(true) }, .. })
+                    )
+                });
+                let on: Vec<bool> = on.collect();
+                Tag::Tasks { items: on.into_iter().zip(self.items(block, at)?).collect() }.into()
+            }
+            BlockKind::Divider {} => Tag::Rule.into(),
+            BlockKind::Blockquote {} => Tag::Quote { c: self.held(&block.nodes, at.inner(4))? }.into(),
+            BlockKind::Hint { style, .. } => {
+                Tag::Hint { c: self.held(&block.nodes, at.inner(6))?, style: hint(*style) }.into()
+            }
+            BlockKind::Code { title, line_numbers, .. } => {
+                self.code(block, title.as_deref(), (*line_numbers == Some(true), at))?
+            }
+            BlockKind::Math { formula } => self.formula(formula, true)?,
+            BlockKind::Images { align, with_frame, .. } => {
+                self.images(block, (*align, *with_frame == Some(true)), at)?
+            }
+            BlockKind::Image(data) => self.image(block, data, (None, false, 1), at)?,
+            BlockKind::Drawing { target } => return self.drawing(target.as_ref(), out),
+            BlockKind::Table(table) => self.table(block, table, at)?,
+            _ => return self.other(block, at, out),
+        };
+        out.push(shown);
+        Ok(())
+    }
+
+    /// The blocks that hold others, and those that lead elsewhere.
+    fn other(&mut self, block: &Block, at: At, out: &mut Parts) -> Result<(), TooMuch> {
+        let shown = match &block.kind {
+            BlockKind::Expandable { .. } => self.expandable(block, at)?,
+            BlockKind::TabsItem { title, .. } => Tag::Titled {
+                title: vec![text(one_line(title.as_deref().unwrap_or_default()))],
+                c: self.held(&block.nodes, at.inner(4))?,
+                kind: "tab",
+            }
+            .into(),
+            BlockKind::Stepper {} => Tag::Steps { items: self.items(block, at)? }.into(),
+            BlockKind::Columns { .. } => self.columns(block, at)?,
+            BlockKind::Tabs { .. }
+            | BlockKind::If { .. }
+            | BlockKind::StepperStep { .. }
+            | BlockKind::Column { .. }
+            | BlockKind::ListItem { .. } => {
+                out.extend(self.held(&block.nodes, at)?);
+                return Ok(());
+            }
+            BlockKind::CodeLine { .. } => {
+                Tag::Par { c: self.inlines(&block.nodes, at)?, align: "start" }.into()
+            }
+            BlockKind::ReusableContent { target } => return self.reused(target, at, out),
+            BlockKind::File { target } => {
+                let caption = self.caption(block, at)?;
+                out.push(self.card(target, None));
+                out.extend(caption);
+                return Ok(());
+            }
+            BlockKind::Embed { url, .. } => {
+                let caption = self.caption(block, at)?;
+                out.push(self.card(&ContentRef::Url { url: url.clone() }, None));
+                out.extend(caption);
+                return Ok(());
+            }
+            BlockKind::ContentRef { target } => self.card(target, None),
+            BlockKind::Integration(data) => {
+                let name = format!("{} / {}", one_line(&data.integration), one_line(&data.block));
+                let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
+                let c = vec![text(Breaker::new(40).run(&name))];
+                let c = target.map_or(Shown::Parts(c.clone()), |target| self.way(&target).around(c));
+                Tag::Card { c: vec![c], note: None }.into()
+            }
+            BlockKind::Swagger { path, method, target, .. }
+            | BlockKind::OpenapiOperation { path, method, target } => {
+                self.card(target, Some(format!("{} {}", method.to_uppercase(), path)))
+            }
+            BlockKind::OpenapiSchemas { schemas, target, .. } => self.card(target, Some(schemas.join(", "))),
+            BlockKind::OpenapiWebhook { name, method, target } => {
+                self.card(target, Some(format!("{} {}", method.to_uppercase(), name)))
+            }
+            // All others are in `block`.
+            _ => return Ok(()),
+        };
+        out.push(shown);
+        Ok(())
+    }
+
+    /// What is too deep stands beside: its text is not lost, only its frame. Answers whether that was done.
+    fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Result<bool, TooMuch> {
+        match &block.kind {
+            BlockKind::Paragraph { .. }
+            | BlockKind::Code { .. }
+            | BlockKind::Image(_)
+            | BlockKind::Math { .. } => {
+                return Ok(false);
+            }
+            BlockKind::Table(_) | BlockKind::Expandable { .. } | BlockKind::Images { .. } => {
+                for fragment in block.fragments() {
+                    self.flatten(fragment.nodes.iter(), at, out)?;
+                }
+            }
+            _ if block.is_void => return Ok(false),
+            _ => {}
+        }
+        // Text that stands beside blocks.
+        if block.nodes.iter().any(|node| !matches!(node, Node::Block(_))) {
+            let c = self.inlines(&block.nodes, at)?;
+            out.push(Tag::Par { c, align: "start" }.into());
+            return Ok(true);
+        }
+        let inner = block.nodes.iter().filter_map(|node| match node {
+            Node::Block(block) => Some(block),
+            _ => None,
+        });
+        self.flatten(inner, at, out)?;
+        Ok(true)
+    }
+
+    /// Blocks within a block that is too deep itself. A stack, because nobody knows how deep it goes on.
+    fn flatten<'b>(
+        &mut self,
+        blocks: impl Iterator<Item = &'b Block> + Clone,
+        at: At,
+        out: &mut Parts,
+    ) -> Result<(), TooMuch> {
+        let mut stack: Vec<&Block> = blocks.collect();
+        stack.reverse();
+        while let Some(block) = stack.pop() {
+            self.count(1)?;
+            let holds: Vec<&Block> = block
+                .nodes
+                .iter()
+                .filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None })
+                .chain(block.fragments().iter().flat_map(|fragment| &fragment.nodes))
+                .collect();
+            let framed = !matches!(block.kind, BlockKind::Code { .. } | BlockKind::Image(_));
+            if framed && !holds.is_empty() {
+                stack.extend(holds.into_iter().rev());
+            } else if matches!(block.kind, BlockKind::Paragraph { .. }) || block.is_void || !framed {
+                self.block(block, At { nesting: super::NESTING, ..at }, out)?;
+            } else {
+                let c = self.inlines(&block.nodes, at)?;
+                out.push(Tag::Par { c, align: "start" }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn heading(
+        &mut self,
+        block: &Block,
+        data: &HeadingData,
+        (at, level): (At, usize),
+    ) -> Result<Shown, TooMuch> {
+        // Letters of headings are larger.
+        let c = self.inlines(&block.nodes, At { width: at.width * 2 / 3, ..at })?;
+        let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
+        let label = self.label(anchor, &plain(&block.nodes));
+        // What stands in a table, a card or a note is no part of the outline.
+        let align = aligned(data.align);
+        Ok(Tag::Heading { c, level: at.level + level, label, align }.into())
+    }
+
+    fn items(&mut self, block: &Block, at: At) -> Result<Vec<Parts>, TooMuch> {
+        block
+            .nodes
+            .iter()
+            .map(|node| match node {
+                Node::Block(item) => {
+                    self.count(1)?;
+                    match item.kind {
+                        BlockKind::ListItem { .. } | BlockKind::StepperStep { .. } => {
+                            self.held(&item.nodes, at.inner(4))
+                        }
+                        _ => self.held(std::slice::from_ref(node), at.inner(4)),
+                    }
+                }
+                node => self.held(std::slice::from_ref(node), at.inner(4)),
+            })
+            .collect()
+    }
+
+    fn code(
+        &mut self,
+        block: &Block,
+        title: Option<&str>,
+        (numbers, at): (bool, At),
+    ) -> Result<Shown, TooMuch> {
+        let mut lines = Vec::new();
+        // Letters of code are wider than those of text.
+        let width = (at.width * 3 / 4).max(4);
+        let mut height = 0;
+        for node in &block.nodes {
+            let (nodes, on) = match node {
+                Node::Block(Block { kind: BlockKind::CodeLine { highlighted }, nodes, .. }) => {
+                    (nodes.as_slice(), *highlighted == Some(true))
+                }
+                node => (std::slice::from_ref(node), false),
+            };
+            let code = plain(nodes);
+            for line in code.split('\n') {
+                self.count(2 + line.len() / 64)?;
+                let line = tabbed(&clean(line));
+                height += 1 + line.chars().count() / width;
+                lines.push(Line { c: vec![text(Breaker::new(width).run(&line))], on });
+            }
+        }
+        let whole = height <= WHOLE;
+        Ok(Tag::Code { title: title.map(one_line), numbers, whole, lines }.into())
+    }
+
+    fn images(
+        &mut self,
+        block: &Block,
+        (align, frame): (Option<ImageAlign>, bool),
+        at: At,
+    ) -> Result<Shown, TooMuch> {
+        let images: Vec<&Block> = block
+            .nodes
+            .iter()
+            .filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None })
+            .collect();
+        let mut items = Vec::new();
+        for image in &images {
+            if let BlockKind::Image(data) = &image.kind {
+                self.count(1)?;
+                items.push(self.image(image, data, (align, frame, images.len()), at)?);
+            }
+        }
+        if items.len() == 1
+            && let Some(only) = items.pop()
+        {
+            return Ok(only);
+        }
+        Ok(Tag::Images { items, align: placed(align) }.into())
+    }
+
+    fn image(
+        &mut self,
+        block: &Block,
+        data: &ImageData,
+        (align, frame, beside): (Option<ImageAlign>, bool, usize),
+        at: At,
+    ) -> Result<Shown, TooMuch> {
+        let mut caption = Vec::new();
+        for fragment in block.fragments() {
+            caption.extend(self.blocks(&fragment.nodes, at.inner(0))?);
+        }
+        let alt = one_line(data.alt.as_deref().unwrap_or_default());
+        let Some(picture) = self.pictures.get(&data.target) else {
+            let name = if alt.is_empty() { self.name(&data.target) } else { alt };
+            let c = self.way(&data.target).around(vec![text(Breaker::new(40).run(&name))]);
+            let card = Tag::Card { c: vec![c], note: None }.into();
+            return Ok(Shown::Parts(std::iter::once(card).chain(caption).collect()));
+        };
+        let (w, h) =
+            fitted((picture.width, picture.height), (data.width.as_ref(), data.height.as_ref()), beside);
+        let (file, align) = (picture.file.clone(), placed(align));
+        Ok(Tag::Image { file, w, h, alt, caption, frame, align }.into())
+    }
+
+    fn drawing(&mut self, target: Option<&ContentRef>, out: &mut Parts) -> Result<(), TooMuch> {
+        let Some(target) = target else { return Ok(()) };
+        match self.pictures.get(target) {
+            None => out.push(self.card(target, None)),
+            Some(picture) => {
+                let (w, h) = fitted((picture.width, picture.height), (None, None), 1);
+                let file = picture.file.clone();
+                let (caption, align) = (Vec::new(), "center");
+                out.push(Tag::Image { file, w, h, alt: String::new(), caption, frame: false, align }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn caption(&mut self, block: &Block, at: At) -> Result<Parts, TooMuch> {
+        let mut out = Vec::new();
+        for fragment in block.fragments() {
+            out.extend(self.blocks(&fragment.nodes, at)?);
+        }
+        Ok(out)
+    }
+
+    fn expandable(&mut self, block: &Block, at: At) -> Result<Shown, TooMuch> {
+        let (mut title, mut c) = (Vec::new(), Vec::new());
+        for fragment in block.fragments() {
+            if fragment.fragment.as_deref() == Some("expandable-title") {
+                for block in &fragment.nodes {
+                    title.extend(self.inlines(&block.nodes, at)?);
+                }
+            } else {
+                c.extend(self.blocks(&fragment.nodes, at.inner(4))?);
+            }
+        }
+        Ok(Tag::Titled { title, c, kind: "expandable" }.into())
+    }
+
+    fn columns(&mut self, block: &Block, at: At) -> Result<Shown, TooMuch> {
+        let count = block.nodes.len().max(1);
+        // More than four beside one another, or ones of a few letters, cannot be read on paper.
+        if count > 4 || at.width / count < 12 {
+            return Ok(Shown::Parts(self.held(&block.nodes, at)?));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "at most four")]
+        let even = 1.0 / count as f64;
+        let widths: Vec<f64> = block
+            .nodes
+            .iter()
+            .map(|node| match node {
+                Node::Block(Block { kind: BlockKind::Column { width: Some(width), .. }, .. }) => {
+                    share(width, even)
+                }
+                _ => even,
+            })
+            .collect();
+        let all: f64 = widths.iter().sum();
+        let mut items = Vec::new();
+        for (node, width) in block.nodes.iter().zip(&widths) {
+            self.count(1)?;
+            items.push(self.held(std::slice::from_ref(node), at.part(width / all))?);
+        }
+        Ok(Tag::Columns { widths, items }.into())
+    }
+
+    fn reused(&mut self, target: &ContentRef, at: At, out: &mut Parts) -> Result<(), TooMuch> {
+        let known = self.reusable(target).and_then(|id| self.book.reusables.get_key_value(id));
+        match known {
+            Some((id, document)) if !self.reusables.contains(&id) && self.reusables.len() < 8 => {
+                self.reusables.push(id);
+                let shown = self.blocks(&document.nodes, at);
+                self.reusables.pop();
+                out.extend(shown?);
+            }
+            Some(_) => {}
+            None => out.push(self.card(target, None)),
+        }
+        Ok(())
+    }
+
+    /// A framed line with the name of what it leads to.
+    fn card(&self, target: &ContentRef, note: Option<String>) -> Shown {
+        let name = Breaker::new(60).run(&self.name(target));
+        let c = vec![self.way(target).around(vec![text(name)])];
+        Tag::Card { c, note: note.map(|note| Breaker::new(60).run(&one_line(&note))) }.into()
+    }
+}
+
+/// The text of nodes without its marks.
+pub(super) fn plain(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    let mut stack: Vec<&Node> = nodes.iter().rev().collect();
+    while let Some(node) = stack.pop() {
+        match node {
+            Node::Text(node) => node.leaves.iter().for_each(|leaf| out.push_str(&leaf.text)),
+            Node::Inline(inline) => stack.extend(inline.nodes.iter().rev()),
+            Node::Block(block) => stack.extend(block.nodes.iter().rev()),
+        }
+    }
+    out
+}
+
+/// Code with its tabs as spaces.
+fn tabbed(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut column = 0;
+    for c in line.chars() {
+        let spaces = if c == '\t' { TAB - column % TAB } else { 0 };
+        if spaces > 0 {
+            out.extend(std::iter::repeat_n(' ', spaces));
+            column += spaces;
+        } else {
+            out.push(c);
+            column += 1;
+        }
+    }
+    out
+}
+
+/// The size in points of a picture with a size in pixels and wishes, so that it fits the page.
+fn fitted(
+    (width, height): (f64, f64),
+    (wide, high): (Option<&Length>, Option<&Length>),
+    beside: usize,
+) -> (f64, f64) {
+    #[expect(clippy::cast_precision_loss, reason = "a number of pictures")]
+    let room = WIDTH / beside.clamp(1, 3) as f64;
+    let w = match (wide, high) {
+        (Some(Length::Pixels(px)), _) => px * PIXEL,
+        (Some(Length::Unit { unit, value }), _) if unit == "%" => WIDTH * value / 100.0,
+        (Some(Length::Unit { value, .. }), _) => value * PIXEL,
+        (None, Some(Length::Pixels(px))) => px * PIXEL * width / height,
+        (None, _) => width * PIXEL,
+    };
+    let w = if w.is_finite() && w >= 4.0 { w } else { width * PIXEL };
+    let w = w.min(room).min(HEIGHT * width / height).max(1.0);
+    (w, (w * height / width).max(1.0))
+}
+
+/// The part of the width that a column wants.
+fn share(width: &Length, even: f64) -> f64 {
+    let share = match width {
+        Length::Pixels(px) => px * PIXEL / WIDTH,
+        Length::Unit { unit, value } if unit == "%" => value / 100.0,
+        Length::Unit { .. } => even,
+    };
+    if share.is_finite() { share.clamp(0.1, 1.0) } else { even }
+}
+
+const fn aligned(align: Option<TextAlign>) -> &'static str {
+    match align {
+        None | Some(TextAlign::Start) => "start",
+        Some(TextAlign::Center) => "center",
+        Some(TextAlign::End) => "end",
+    }
+}
+
+const fn placed(align: Option<ImageAlign>) -> &'static str {
+    match align {
+        Some(ImageAlign::Left) => "start",
+        None | Some(ImageAlign::Center) => "center",
+        Some(ImageAlign::Right) => "end",
+    }
+}
+
+const fn hint(style: HintStyle) -> &'static str {
+    match style {
+        HintStyle::Info => "info",
+        HintStyle::Warning => "warning",
+        HintStyle::Danger => "danger",
+        HintStyle::Success => "success",
+    }
+}

@@ -1,0 +1,193 @@
+//! Text and what stands within it.
+
+use docs_core::model::{
+    BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
+    TextNode,
+};
+
+use super::{At, Lower, TooMuch, block::plain, text};
+use crate::{
+    math,
+    shown::{Parts, Shown, Style, Tag},
+    text::{Breaker, clean, one_line},
+};
+
+/// Points of a picture's pixel: 96 pixels are an inch, as on the web.
+pub(super) const PIXEL: f64 = 0.75;
+
+/// How many levels of blocks and elements of text stand within one another; of what is deeper only the text does.
+const INLINES: usize = super::NESTING + 5;
+
+impl Lower<'_> {
+    /// The text of a paragraph, heading or cell.
+    pub(super) fn inlines(&mut self, nodes: &[Node], at: At) -> Result<Parts, TooMuch> {
+        let mut breaker = Breaker::new(at.width);
+        let mut out = Vec::new();
+        self.put_inlines(nodes, (at, &mut breaker), &mut out)?;
+        Ok(out)
+    }
+
+    fn put_inlines(
+        &mut self,
+        nodes: &[Node],
+        (at, breaker): (At, &mut Breaker),
+        out: &mut Parts,
+    ) -> Result<(), TooMuch> {
+        if at.nesting > INLINES {
+            let all = breaker.run(&clean(&plain(nodes)));
+            self.count(1 + all.len() / 64)?;
+            out.push(text(all));
+            return Ok(());
+        }
+        for node in nodes {
+            self.count(1)?;
+            match node {
+                Node::Text(node) => self.put_text(node, breaker, out)?,
+                Node::Inline(inline) => self.put_inline(inline, (at, &mut *breaker), out)?,
+                // Blocks do not stand within text; should one, its text does.
+                Node::Block(block) => self.put_inlines(&block.nodes, (at.inner(0), &mut *breaker), out)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn put_text(&mut self, node: &TextNode, breaker: &mut Breaker, out: &mut Parts) -> Result<(), TooMuch> {
+        for leaf in &node.leaves {
+            if leaf.text.is_empty() {
+                continue;
+            }
+            self.count(1 + leaf.text.len() / 64)?;
+            let v = breaker.run(&clean(&leaf.text));
+            if leaf.marks.is_empty() {
+                out.push(text(v));
+                continue;
+            }
+            let mut style = Style { v, ..Style::default() };
+            leaf.marks.iter().for_each(|mark| mark_with(&mut style, mark.kind));
+            out.push(Tag::Styled(style).into());
+        }
+        Ok(())
+    }
+
+    fn put_inline(
+        &mut self,
+        inline: &Inline,
+        (at, breaker): (At, &mut Breaker),
+        out: &mut Parts,
+    ) -> Result<(), TooMuch> {
+        let mut said = |text: &str| breaker.run(&one_line(text));
+        match &inline.kind {
+            InlineKind::Link { target, .. } => {
+                let mut c = Vec::new();
+                self.put_inlines(&inline.nodes, (at.inner(0), &mut *breaker), &mut c)?;
+                if c.is_empty() {
+                    c.push(text(breaker.run(&self.name(target))));
+                }
+                out.push(self.way(target).around(c));
+            }
+            InlineKind::Mention { target } => {
+                let name = said(&self.name(target));
+                out.push(self.way(target).around(vec![text(name)]));
+            }
+            InlineKind::Emoji { code } => out.push(text(emoji(code))),
+            InlineKind::Icon { .. } => {}
+            InlineKind::InlineImage { target, alt, caption, size, .. } => {
+                let alt = alt.as_deref().or(caption.as_deref());
+                let line = *size == Some(InlineImageSize::Line);
+                out.push(
+                    self.glyph(target, alt, line).unwrap_or_else(|| text(said(alt.unwrap_or_default()))),
+                );
+            }
+            InlineKind::InlineMath { formula } => out.push(self.formula(formula, false)?),
+            InlineKind::Expression { expression } => {
+                let v = said(&format!("{{{{ {expression} }}}}"));
+                out.push(Tag::Styled(Style { v, code: true, ..Style::default() }).into());
+            }
+            InlineKind::Annotation {} => {
+                self.put_inlines(&inline.nodes, (at.inner(0), &mut *breaker), out)?;
+                if at.notes && !at.is_deep() {
+                    let inner = At { notes: false, ..at.inner(0) };
+                    let mut c = Vec::new();
+                    for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
+                        // A note begins on the line of its number.
+                        if c.is_empty() && matches!(block.kind, BlockKind::Paragraph { .. }) {
+                            c.extend(self.inlines(&block.nodes, inner)?);
+                        } else {
+                            c.extend(self.blocks(std::slice::from_ref(block), inner)?);
+                        }
+                    }
+                    out.push(Tag::Note { c }.into());
+                }
+            }
+            InlineKind::Button { label, kind, target, .. } => {
+                let c = vec![text(said(label))];
+                let button = Tag::Button { c, primary: *kind == ButtonKind::Primary }.into();
+                out.push(match target {
+                    Some(target) => self.way(target).around(vec![button]),
+                    None => button,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A picture within text; `None` when there is none to show.
+    fn glyph(&self, target: &ContentRef, alt: Option<&str>, line: bool) -> Option<Shown> {
+        let picture = self.pictures.get(target)?;
+        Some(
+            Tag::Glyph {
+                file: picture.file.clone(),
+                w: picture.width * PIXEL,
+                h: picture.height * PIXEL,
+                alt: one_line(alt.unwrap_or_default()),
+                line,
+            }
+            .into(),
+        )
+    }
+
+    /// A formula; its source where it is none.
+    pub(super) fn formula(&mut self, formula: &str, block: bool) -> Result<Shown, TooMuch> {
+        self.count(1 + formula.len() / 4)?;
+        Ok(match math::formula(formula) {
+            Some(c) => Tag::Math { c, block }.into(),
+            None => {
+                let v = Breaker::new(super::LINE).run(&clean(formula));
+                Tag::Styled(Style { v, code: true, ..Style::default() }).into()
+            }
+        })
+    }
+}
+
+fn mark_with(style: &mut Style, mark: MarkKind) {
+    match mark {
+        MarkKind::Bold => style.bold = true,
+        MarkKind::Italic => style.italic = true,
+        MarkKind::Strikethrough => style.strike = true,
+        MarkKind::Code => style.code = true,
+        MarkKind::Keyboard => style.key = true,
+        MarkKind::Superscript => style.up = true,
+        MarkKind::Subscript => style.down = true,
+        MarkKind::Color { text, background } => {
+            (style.fg, style.bg) = (colour(text), colour(background));
+        }
+    }
+}
+
+fn colour(colour: MarkColor) -> Option<&'static str> {
+    Some(match colour {
+        MarkColor::Default => return None,
+        MarkColor::Green | MarkColor::Success => "green",
+        MarkColor::Blue | MarkColor::Primary => "blue",
+        MarkColor::Red | MarkColor::Danger => "red",
+        MarkColor::Orange | MarkColor::Warning => "orange",
+        MarkColor::Yellow => "yellow",
+        MarkColor::Purple => "purple",
+        MarkColor::Info => "grey",
+    })
+}
+
+/// The characters of an emoji; nothing for a code that is none.
+fn emoji(code: &str) -> String {
+    code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
+}

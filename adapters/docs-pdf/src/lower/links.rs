@@ -1,0 +1,135 @@
+//! Where references lead.
+
+use docs_core::{
+    content::slugify,
+    model::{ContentRef, PageId, ReusableId, SpaceId},
+};
+
+use super::{Lower, page_label};
+use crate::{
+    shown::{Parts, Shown, Tag},
+    text::one_line,
+};
+
+/// Longest address that is a link; a longer one is text.
+const URL: usize = 4_000;
+
+/// Where a link leads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// A label of the book, which may turn out not to exist.
+    pub(super) to: Option<String>,
+    /// The label of its page.
+    pub(super) page: Option<String>,
+    /// An address.
+    pub(super) url: Option<String>,
+}
+
+impl Way {
+    fn url(url: &str) -> Self {
+        Self { url: is_address(url).then(|| url.to_owned()), ..Self::default() }
+    }
+
+    /// The parts as a link; as they are when it leads nowhere.
+    pub(super) fn around(self, c: Parts) -> Shown {
+        let Self { to, page, url } = self;
+        if to.is_none() && page.is_none() && url.is_none() {
+            return Shown::Parts(c);
+        }
+        Tag::Link { c, to, page, url }.into()
+    }
+}
+
+/// Tells whether text is an address that a reader may be sent to.
+fn is_address(url: &str) -> bool {
+    let known = ["https://", "http://", "mailto:", "tel:"];
+    let starts = |scheme: &&str| url.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
+    url.len() <= URL
+        && known.iter().any(|scheme| starts(scheme) && url.len() > scheme.len())
+        && !url.chars().any(|c| c.is_control() || c.is_whitespace())
+}
+
+impl Lower<'_> {
+    /// Where a reference leads.
+    pub(super) fn way(&self, target: &ContentRef) -> Way {
+        let known = self.book.links.get(target).and_then(|link| link.url.as_deref()).map(Way::url);
+        match target {
+            ContentRef::Url { url } => match url.strip_prefix('#') {
+                Some(anchor) => self.anchor(self.page, anchor),
+                None => known.unwrap_or_else(|| Way::url(url)),
+            },
+            ContentRef::Page { page, space } => {
+                self.inside(page, space.as_ref()).map(|at| self.whole(at)).or(known).unwrap_or_default()
+            }
+            ContentRef::Anchor { anchor, page, space } => {
+                let at = match page {
+                    Some(page) => self.inside(page, space.as_ref()),
+                    None => Some(self.page),
+                };
+                at.map(|at| self.anchor(at, anchor)).or(known).unwrap_or_default()
+            }
+            _ => known.unwrap_or_default(),
+        }
+    }
+
+    /// What a reference is called.
+    pub(super) fn name(&self, target: &ContentRef) -> String {
+        if let Some(title) = self.book.links.get(target).and_then(|link| link.title.as_deref()) {
+            return one_line(title);
+        }
+        match target {
+            ContentRef::Url { url } => one_line(url),
+            ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => self
+                .inside(page, space.as_ref())
+                .and_then(|at| self.book.pages.get(at))
+                .map_or_else(|| page.to_string(), |page| one_line(&page.title)),
+            ContentRef::Anchor { anchor, .. } => format!("#{}", one_line(anchor)),
+            ContentRef::File { file } => file.to_string(),
+            ContentRef::User { user } => user.to_string(),
+            ContentRef::Collection { collection } => collection.to_string(),
+            ContentRef::Space { space } => space.to_string(),
+            ContentRef::ReusableContent { reusable_content, .. } => reusable_content.to_string(),
+            ContentRef::OpenApi { spec } => one_line(spec),
+        }
+    }
+
+    /// The label of a heading, unless another has it.
+    pub(super) fn label(&mut self, anchor: Option<&str>, text: &str) -> Option<String> {
+        let anchor = match anchor {
+            Some(anchor) => one_line(anchor),
+            None => slugify(text),
+        };
+        let label = anchor_label(self.page, &anchor);
+        (!anchor.is_empty() && self.labels.insert(label.clone(), true).is_none()).then_some(label)
+    }
+
+    /// The reusable content of a reference, where the book has it.
+    pub(super) fn reusable(&self, target: &ContentRef) -> Option<&ReusableId> {
+        match target {
+            ContentRef::ReusableContent { reusable_content, .. } => {
+                self.book.reusables.get_key_value(reusable_content).map(|(id, _)| id)
+            }
+            _ => None,
+        }
+    }
+
+    /// The position of a page of the book.
+    fn inside(&self, page: &PageId, space: Option<&SpaceId>) -> Option<usize> {
+        match space {
+            Some(space) if self.book.space.as_ref() != Some(space) => None,
+            _ => self.pages.get(page).copied(),
+        }
+    }
+
+    fn whole(&self, at: usize) -> Way {
+        Way { to: Some(page_label(at)), ..Way::default() }
+    }
+
+    fn anchor(&self, at: usize, anchor: &str) -> Way {
+        Way { to: Some(anchor_label(at, &one_line(anchor))), page: Some(page_label(at)), url: None }
+    }
+}
+
+fn anchor_label(at: usize, anchor: &str) -> String {
+    format!("p{at}#{anchor}")
+}

@@ -1,0 +1,73 @@
+//! Too much is refused in words.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use docs_core::ports::{Pdf as _, PdfError};
+use docs_pdf::{Fonts, Limits, Typesetter};
+
+use crate::{book, page, paragraph};
+
+fn with(limits: Limits) -> Typesetter {
+    Typesetter::new(Fonts::default(), limits)
+}
+
+#[tokio::test]
+async fn more_pages_than_the_limit_are_refused_with_both_numbers() {
+    let pages = (0..21).map(|at| page(&format!("p{at}"), "A page", Vec::new())).collect();
+    let done = with(Limits { pages: 20, ..Limits::default() }).render(Arc::new(book("Many", pages))).await;
+    let Err(PdfError::TooLarge(why)) = done else { panic!("{done:?}") };
+    assert!(why.contains("20") && why.contains("21"), "{why}");
+}
+
+#[tokio::test]
+async fn twenty_thousand_pages_are_refused_at_once() {
+    let pages = (0..20_000).map(|at| page(&format!("p{at}"), "A page", vec![paragraph("x")])).collect();
+    let done = Typesetter::default().render(Arc::new(book("Many", pages))).await;
+    assert!(matches!(done, Err(PdfError::TooLarge(_))), "{done:?}");
+}
+
+#[tokio::test]
+async fn more_parts_than_the_limit_are_refused() {
+    let blocks = (0..100).map(|_| paragraph("x")).collect();
+    let typesetter = with(Limits { parts: 90, ..Limits::default() });
+    let done = typesetter.render(Arc::new(book("Much", vec![page("p1", "A page", blocks)]))).await;
+    assert!(matches!(done, Err(PdfError::TooLarge(_))), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_file_larger_than_the_limit_is_refused() {
+    let typesetter = with(Limits { bytes: 1_000, ..Limits::default() });
+    let done = typesetter.render(Arc::new(book("A book", vec![page("p1", "A page", Vec::new())]))).await;
+    assert!(matches!(done, Err(PdfError::TooLarge(_))), "{done:?}");
+}
+
+#[tokio::test]
+async fn what_takes_too_long_ends() {
+    let text = |at: usize| (0..100).map(|n| paragraph(&format!("some words {at} {n}"))).collect();
+    let pages = (0..40).map(|at| page(&format!("p{at}"), "A page", text(at))).collect();
+    let slow = Arc::new(book("Slow", pages));
+    for milliseconds in [1, 150, 600] {
+        let time = Duration::from_millis(milliseconds);
+        let begun = Instant::now();
+        let done = with(Limits { time, ..Limits::default() }).render(Arc::clone(&slow)).await;
+        assert!(matches!(done, Err(PdfError::TooSlow(_))), "{milliseconds}: {done:?}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{milliseconds}: {:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn many_at_once_all_come() {
+    let typesetter = with(Limits { at_once: 1, ..Limits::default() });
+    let one = Arc::new(book("A book", vec![page("p1", "A page", vec![paragraph("x")])]));
+    let (a, b, c) = tokio::join!(
+        typesetter.render(Arc::clone(&one)),
+        typesetter.render(Arc::clone(&one)),
+        typesetter.render(one)
+    );
+    let a = a.expect("a file");
+    // The same book is the same bytes.
+    assert_eq!((Ok(a.clone()), Ok(a)), (b, c));
+}

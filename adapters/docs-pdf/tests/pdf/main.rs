@@ -1,0 +1,60 @@
+//! Books are set and read back.
+
+mod everything;
+mod hostile;
+mod limits;
+mod read;
+
+use std::sync::Arc;
+
+use docs_core::{
+    model::{Block, BlockKind, Document, HeadingData, Leaf, Node, PageId, TextNode},
+    ports::{Book, BookPage},
+};
+use docs_pdf::Typesetter;
+
+use crate::read::Read;
+
+/// Sets a book and reads it. With `DOCS_PDF_OUT` as the name of a folder the file is left there, to be looked at.
+fn set(name: &str, book: &Book) -> Read {
+    // Layout calls itself; the stack of a test is smaller than that of the thread the adapter makes.
+    let set = std::thread::scope(|scope| {
+        let work = || Typesetter::default().set(book).unwrap_or_else(|e| panic!("{name}: {e}"));
+        std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, work).expect("a thread").join()
+    });
+    let bytes = set.expect("the typesetter does not panic");
+    if let Some(folder) = std::env::var_os("DOCS_PDF_OUT") {
+        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.pdf")), &bytes).expect("a file");
+    }
+    Read::new(&bytes)
+}
+
+fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().expect("an id")
+}
+
+fn page(name: &str, title: &str, blocks: Vec<Block>) -> BookPage {
+    BookPage {
+        id: id::<PageId>(name),
+        title: title.to_owned(),
+        description: None,
+        depth: 0,
+        document: Some(Arc::new(Document::new(blocks))),
+    }
+}
+
+fn book(title: &str, pages: Vec<BookPage>) -> Book {
+    Book { title: title.to_owned(), pages, ..Book::default() }
+}
+
+fn text(text: &str) -> Node {
+    Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))
+}
+
+fn paragraph(said: &str) -> Block {
+    Block::new(BlockKind::Paragraph { align: None }, vec![text(said)])
+}
+
+fn heading(said: &str) -> Block {
+    Block::new(BlockKind::Heading1(HeadingData::default()), vec![text(said)])
+}

@@ -1,0 +1,244 @@
+//! Everything that a PDF file is made of, read before it is set.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+
+use super::{Shown, chosen, refs::references, values::fill};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{Body, FileEntry, PageKind, Rendering, document, expression::Context},
+    model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId, Variables},
+    platform::Platform,
+    ports::{Book, BookLink, BookPage},
+    store::{
+        Hash,
+        records::{MemberRecord, UserRecord},
+    },
+};
+
+/// Most bytes of Markdown.
+const MAX_TEXT: usize = 32 << 20;
+/// Most bytes of one picture; a larger one is shown by its alternative text.
+const MAX_IMAGE: u64 = 32 << 20;
+/// Most bytes of all pictures.
+const MAX_IMAGES: u64 = 128 << 20;
+/// Most reusable contents.
+const MAX_REUSABLES: usize = 1_000;
+
+/// What is read of a book so far.
+#[derive(Default)]
+struct Reading {
+    text: usize,
+    refs: BTreeSet<ContentRef>,
+    images: u64,
+    /// Knows the variables of the space.
+    context: Context,
+}
+
+impl Platform {
+    /// Reads what a file shows.
+    pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<Book> {
+        let variables = shown.view.variables().await?;
+        let variables: Variables =
+            variables.into_iter().map(|(name, variable)| (name, variable.value)).collect();
+        let context = Context::default().with_space(&variables);
+        let mut reading = Reading { context, ..Reading::default() };
+        let mut pages = Vec::new();
+        for (page, depth) in chosen(shown.tree, shown.part)? {
+            let document = match page.entry.kind {
+                PageKind::Document => Some(
+                    self.document(shown, (&page.entry.body, Some(&page.entry.variables)), &mut reading)
+                        .await?,
+                ),
+                _ => None,
+            };
+            pages.push(BookPage {
+                id: page.id.clone(),
+                title: with_emoji(page.entry.emoji.as_deref(), &page.entry.title),
+                description: page.entry.description.clone(),
+                depth,
+                document,
+            });
+        }
+        let reusables = self.reusables(shown, &mut reading).await?;
+        // A part is called by its first page, and says whose part it is.
+        let space = shown.space.title.to_string();
+        let (title, subtitle) = match shown.part.page.as_ref().and_then(|page| shown.tree.get(page)) {
+            Some(page) => (page.entry.title.clone(), Some(shown.subtitle.clone().unwrap_or(space))),
+            None => (space, shown.subtitle.clone()),
+        };
+        let mut book = Book {
+            title,
+            subtitle,
+            language: None,
+            space: Some(shown.space.id.clone()),
+            pages,
+            images: BTreeMap::new(),
+            links: BTreeMap::new(),
+            reusables,
+        };
+        let refs = std::mem::take(&mut reading.refs);
+        self.people_of(shown, &refs, &mut book).await?;
+        for target in refs {
+            self.follow(shown, target, (&mut reading, &mut book)).await?;
+        }
+        Ok(book)
+    }
+
+    async fn document(
+        &self,
+        shown: &Shown<'_>,
+        (body, variables): (&Body, Option<&Variables>),
+        reading: &mut Reading,
+    ) -> Result<Arc<Document>> {
+        let text = shown.view.text(body, Rendering::Request).await?;
+        reading.text += text.len();
+        if reading.text > MAX_TEXT {
+            let why = "these pages are too much text for one PDF; ask for fewer with `page`";
+            return Err(Error::new(ErrorKind::TooLarge, why));
+        }
+        let mut document = document::parse(&text);
+        match variables {
+            Some(variables) => {
+                fill(&mut document, &reading.context.clone().with_page(variables), &["space", "page"]);
+            }
+            // A reusable content stands on several pages.
+            None => fill(&mut document, &reading.context, &["space"]),
+        }
+        references(&document, &mut reading.refs);
+        Ok(Arc::new(document))
+    }
+
+    /// The reusable contents that pages refer to, and those that they refer to.
+    async fn reusables(
+        &self,
+        shown: &Shown<'_>,
+        reading: &mut Reading,
+    ) -> Result<BTreeMap<ReusableId, Arc<Document>>> {
+        let mut out = BTreeMap::new();
+        loop {
+            let wanted = reading.refs.iter().find_map(|target| match target {
+                ContentRef::ReusableContent { reusable_content, space }
+                    if is_here(shown, space.as_ref()) && !out.contains_key(reusable_content) =>
+                {
+                    Some(reusable_content.clone())
+                }
+                _ => None,
+            });
+            let Some(id) = wanted.filter(|_| out.len() < MAX_REUSABLES) else { break };
+            let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
+            let document = self.document(shown, (&body, None), reading).await?;
+            out.insert(id, document);
+        }
+        Ok(out)
+    }
+
+    /// Looks up where a reference leads, what it is called, and the picture that it is.
+    async fn follow(
+        &self,
+        shown: &Shown<'_>,
+        target: ContentRef,
+        (reading, book): (&mut Reading, &mut Book),
+    ) -> Result<()> {
+        let link = match &target {
+            ContentRef::File { file } => match shown.view.file(file).await? {
+                Some(entry) => Some(self.file(shown, &target, entry, (reading, book)).await?),
+                None => None,
+            },
+            ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
+                Some(self.elsewhere(shown, page, space.as_ref()))
+            }
+            ContentRef::Space { space } => {
+                Some(BookLink { title: None, url: Some(self.urls().space(space).1) })
+            }
+            ContentRef::ReusableContent { reusable_content, space } if is_here(shown, space.as_ref()) => {
+                let entry = shown.view.reusable(reusable_content).await?;
+                entry.map(|entry| BookLink { title: Some(entry.title), url: None })
+            }
+            _ => None,
+        };
+        if let Some(link) = link {
+            book.links.insert(target, link);
+        }
+        Ok(())
+    }
+
+    /// A file: its address, and its bytes when it may be a picture.
+    async fn file(
+        &self,
+        shown: &Shown<'_>,
+        target: &ContentRef,
+        entry: FileEntry,
+        (reading, book): (&mut Reading, &mut Book),
+    ) -> Result<BookLink> {
+        let url = self.file_url(&shown.space.id, &entry)?;
+        let fits = entry.size <= MAX_IMAGE && reading.images + entry.size <= MAX_IMAGES;
+        if entry.content_type.starts_with("image/")
+            && fits
+            && let Some(bytes) = self.blob(&shown.space.domain, entry.blob).await?
+        {
+            reading.images += entry.size;
+            book.images.insert(target.clone(), bytes);
+        }
+        Ok(BookLink { title: Some(entry.name), url: Some(url) })
+    }
+
+    async fn blob(&self, domain: &str, blob: Hash) -> Result<Option<Bytes>> {
+        Ok(self.objects().get(domain, &[blob]).await?.pop().flatten())
+    }
+
+    /// A page of this space by its title and address; one of another space by the address of the space, because
+    /// nobody has shown that readers may know more.
+    fn elsewhere(&self, shown: &Shown<'_>, page: &PageId, space: Option<&SpaceId>) -> BookLink {
+        match space.filter(|_| !is_here(shown, space)) {
+            Some(space) => BookLink { title: None, url: Some(self.urls().space(space).1) },
+            None => match shown.tree.get(page) {
+                Some(page) => BookLink {
+                    title: Some(page.entry.title.clone()),
+                    url: Some(self.urls().page(&shown.space.id, &page.path)),
+                },
+                None => BookLink::default(),
+            },
+        }
+    }
+
+    /// The names of the members of the organization that pages refer to.
+    async fn people_of(&self, shown: &Shown<'_>, refs: &BTreeSet<ContentRef>, book: &mut Book) -> Result<()> {
+        let people: Vec<&UserId> = refs
+            .iter()
+            .filter_map(|target| match target {
+                ContentRef::User { user } => Some(user),
+                _ => None,
+            })
+            .collect();
+        if people.is_empty() {
+            return Ok(());
+        }
+        let tx = self.read().await?;
+        for user in people {
+            let member: Option<Arc<MemberRecord>> =
+                tx.get(&MemberRecord::at(&shown.space.organization, user)).await?;
+            let known: Option<Arc<UserRecord>> = match member {
+                Some(_) => tx.get(&UserRecord::at(user)).await?,
+                None => None,
+            };
+            if let Some(known) = known {
+                let link = BookLink { title: Some(known.display_name.clone()), url: None };
+                book.links.insert(ContentRef::User { user: user.clone() }, link);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_here(shown: &Shown<'_>, space: Option<&SpaceId>) -> bool {
+    space.is_none_or(|space| *space == shown.space.id)
+}
+
+fn with_emoji(emoji: Option<&str>, title: &str) -> String {
+    emoji.map_or_else(|| title.to_owned(), |emoji| format!("{emoji} {title}"))
+}

@@ -1,0 +1,80 @@
+//! The references in a document.
+
+use std::collections::BTreeSet;
+
+use crate::model::{
+    Block, BlockKind, CellValue, ContentRef, Document, FileId, Inline, InlineKind, Node, TableColumnKind,
+    UserId,
+};
+
+/// Adds the references in a document.
+pub(super) fn references(document: &Document, out: &mut BTreeSet<ContentRef>) {
+    let mut blocks: Vec<&Block> = document.nodes.iter().collect();
+    let mut nodes: Vec<&Node> = Vec::new();
+    // Stacks, because nobody knows how deep a document is.
+    loop {
+        if let Some(node) = nodes.pop() {
+            match node {
+                Node::Block(block) => blocks.push(block),
+                Node::Inline(inline) => {
+                    of_inline(inline, out);
+                    nodes.extend(&inline.nodes);
+                    blocks.extend(inline.fragments().iter().flat_map(|fragment| &fragment.nodes));
+                }
+                Node::Text(_) => {}
+            }
+        } else if let Some(block) = blocks.pop() {
+            of_block(block, out);
+            nodes.extend(&block.nodes);
+            blocks.extend(block.fragments().iter().flat_map(|fragment| &fragment.nodes));
+        } else {
+            return;
+        }
+    }
+}
+
+fn of_block(block: &Block, out: &mut BTreeSet<ContentRef>) {
+    match &block.kind {
+        BlockKind::Image(image) => out.extend([image.target.clone()]),
+        BlockKind::Drawing { target } => out.extend(target.clone()),
+        BlockKind::File { target }
+        | BlockKind::ContentRef { target }
+        | BlockKind::ReusableContent { target }
+        | BlockKind::Swagger { target, .. }
+        | BlockKind::OpenapiOperation { target, .. }
+        | BlockKind::OpenapiSchemas { target, .. }
+        | BlockKind::OpenapiWebhook { target, .. } => out.extend([target.clone()]),
+        BlockKind::Table(table) => {
+            for (column, value) in table.records.values().flat_map(|row| &row.values) {
+                let kind = table.definition.get(column).map(|column| &column.kind);
+                of_cell(kind, value, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut BTreeSet<ContentRef>) {
+    match (value, kind) {
+        (CellValue::Reference(target) | CellValue::Image { target, .. }, _) => out.extend([target.clone()]),
+        (CellValue::Ids(ids), Some(TableColumnKind::Files)) => {
+            let files = ids.iter().filter_map(|id| id.parse::<FileId>().ok());
+            out.extend(files.map(|file| ContentRef::File { file }));
+        }
+        (CellValue::Ids(ids), Some(TableColumnKind::Users { .. })) => {
+            let users = ids.iter().filter_map(|id| id.parse::<UserId>().ok());
+            out.extend(users.map(|user| ContentRef::User { user }));
+        }
+        _ => {}
+    }
+}
+
+fn of_inline(inline: &Inline, out: &mut BTreeSet<ContentRef>) {
+    match &inline.kind {
+        InlineKind::Link { target, .. }
+        | InlineKind::Mention { target }
+        | InlineKind::InlineImage { target, .. } => out.extend([target.clone()]),
+        InlineKind::Button { target, .. } => out.extend(target.clone()),
+        _ => {}
+    }
+}

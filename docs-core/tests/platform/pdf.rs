@@ -1,0 +1,357 @@
+//! PDF files, made by a typesetter that tells what it was given.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::{
+    Actor, ErrorKind,
+    model::{
+        ContentRef, ContentUpdateChange, CreateChangeRequest, CreateSpace, PageId, Role, SpaceId,
+        UpdateContent,
+    },
+    platform::{ContentOf, PDF_WINDOW, PdfFile, PdfPart},
+    ports::{Book, Pdf, PdfError},
+};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::support::{Refused, World};
+
+/// Keeps the books it was given, and answers with their titles.
+struct Press {
+    books: Mutex<Vec<Arc<Book>>>,
+    refuses: Mutex<Option<PdfError>>,
+    /// A book is done when there is a permit.
+    go: Semaphore,
+    begun: AtomicUsize,
+}
+
+impl Press {
+    fn new() -> Arc<Self> {
+        let go = Semaphore::new(1_000);
+        Arc::new(Self { books: Mutex::default(), refuses: Mutex::default(), go, begun: AtomicUsize::new(0) })
+    }
+
+    fn refuse(&self, error: Option<PdfError>) {
+        *self.refuses.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
+    fn books(&self) -> Vec<Arc<Book>> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn last(&self) -> Arc<Book> {
+        self.books().pop().expect("a book")
+    }
+}
+
+#[async_trait]
+impl Pdf for Press {
+    async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.go.acquire().await.expect("open").forget();
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&book));
+        if let Some(error) = self.refuses.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Err(error);
+        }
+        let titles: Vec<String> =
+            book.pages.iter().map(|page| format!("{}{}", "-".repeat(page.depth), page.title)).collect();
+        Ok(titles.join("|").into())
+    }
+}
+
+struct Desk {
+    w: World,
+    press: Arc<Press>,
+    space: SpaceId,
+    start: PageId,
+    below: PageId,
+    hidden: PageId,
+}
+
+impl Desk {
+    /// A space with pages below one another, one of them hidden.
+    async fn new() -> Self {
+        let press = Press::new();
+        let w = World::with_pdf(Arc::clone(&press) as Arc<dyn Pdf>).await;
+        let new = CreateSpace { title: Some("Guide".parse().expect("a title")), ..CreateSpace::default() };
+        let space = w.platform.create_space(&w.admin, &w.org, new).await.expect("created").id;
+        let insert = |name: &str, more: Value| {
+            let mut change = json!({
+                "operation": "insert_page", "title": name, "ref": name, "document": { "markdown": format!("Text of {name}.\n") },
+            });
+            change.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            change
+        };
+        let changes = json!([
+            insert("Start", json!({ "description": "Where it begins" })),
+            insert("Below", json!({ "into": "Start" })),
+            insert("Lowest", json!({ "into": "Below" })),
+            insert("Hidden", json!({ "hidden": true })),
+            insert("Within", json!({ "into": "Hidden" })),
+            insert("End", json!({ "emoji": "🚀" })),
+        ]);
+        let (number, ids) = request(&w, &space, changes).await;
+        w.platform.merge_change_request(&w.admin, &space, &number).await.expect("merged");
+        let [start, below, hidden] = [0, 1, 3].map(|at| ids[at].clone());
+        Self { w, press, space, start, below, hidden }
+    }
+
+    fn of(&self) -> ContentOf {
+        ContentOf::space(self.space.clone())
+    }
+
+    async fn url(&self, of: &ContentOf, part: &PdfPart) -> String {
+        self.w.platform.pdf_url(&self.w.admin, of, part).await.expect("an address").url
+    }
+
+    async fn load(&self, url: &str) -> docs_core::Result<PdfFile> {
+        self.w.platform.pdf_file(&self.space, sealed(url)).await
+    }
+
+    /// The titles of the pages of a part, as the press writes them.
+    async fn titles(&self, of: &ContentOf, part: PdfPart) -> String {
+        let url = self.url(of, &part).await;
+        let file = self.load(&url).await.expect("a file");
+        String::from_utf8(file.bytes.to_vec()).expect("text")
+    }
+}
+
+fn sealed(url: &str) -> &str {
+    url.rsplit('/').nth(1).expect("the sealed part")
+}
+
+/// A new change request with these changes: its number, and the pages that were added.
+async fn request(w: &World, space: &SpaceId, changes: Value) -> (String, Vec<PageId>) {
+    let new = CreateChangeRequest {
+        subject: Some("Better words".parse().expect("a subject")),
+        ..Default::default()
+    };
+    let request = w.platform.create_change_request(&w.admin, space, new).await.expect("created");
+    let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+    let number = request.number.to_string();
+    let done = w.platform.edit_content(&w.admin, space, &number, update).await.expect("edited");
+    let added = done.changes.iter().filter_map(|change| match change {
+        ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
+        _ => None,
+    });
+    (number, added.collect())
+}
+
+fn part(page: &PageId, only: bool) -> PdfPart {
+    PdfPart { page: Some(page.clone()), only }
+}
+
+#[tokio::test]
+async fn all_pages_a_page_with_those_below_it_or_one_page_alone() {
+    let desk = Desk::new().await;
+    let of = desk.of();
+    assert_eq!(desk.titles(&of, PdfPart::default()).await, "Start|-Below|--Lowest|🚀 End");
+    assert_eq!(desk.titles(&of, part(&desk.start, false)).await, "Start|-Below|--Lowest");
+    assert_eq!(desk.titles(&of, part(&desk.below, false)).await, "Below|-Lowest");
+    assert_eq!(desk.titles(&of, part(&desk.start, true)).await, "Start");
+    // A hidden page is there for who asks for it.
+    assert_eq!(desk.titles(&of, part(&desk.hidden, false)).await, "Hidden|-Within");
+    desk.w.check().await;
+}
+
+#[tokio::test]
+async fn a_book_has_what_its_pages_say() {
+    let desk = Desk::new().await;
+    desk.titles(&desk.of(), part(&desk.start, true)).await;
+    let book = desk.press.last();
+    assert_eq!((book.title.as_str(), book.subtitle.as_deref()), ("Start", Some("Guide")));
+    desk.titles(&desk.of(), PdfPart::default()).await;
+    let whole = desk.press.last();
+    assert_eq!((whole.title.as_str(), whole.subtitle.as_deref()), ("Guide", None));
+    assert_eq!(book.pages[0].description.as_deref(), Some("Where it begins"));
+    let shown = serde_json::to_string(&book.pages[0].document).expect("JSON");
+    assert!(shown.contains("Text of Start."), "{shown}");
+}
+
+#[tokio::test]
+async fn an_address_is_good_for_an_hour_by_the_clock_of_the_platform() {
+    let desk = Desk::new().await;
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    desk.w.clock.advance(Duration::from_secs(59 * 60 + 59));
+    desk.load(&url).await.expect("within the hour");
+    desk.w.clock.advance(Duration::from_secs(2));
+    let error = desk.load(&url).await.refused(ErrorKind::NotFound);
+    assert!(error.message().contains("ask for a new one"), "{error}");
+    assert_eq!(PDF_WINDOW, Duration::from_secs(3_600));
+    // A new one serves again.
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    desk.load(&url).await.expect("a file");
+}
+
+#[tokio::test]
+async fn an_address_shows_the_content_as_it_was_when_it_was_made() {
+    let desk = Desk::new().await;
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    let change = json!([{ "operation": "update_page", "page": desk.start, "title": "Renamed" }]);
+    let (number, _) = request(&desk.w, &desk.space, change).await;
+    let draft = ContentOf::request(desk.space.clone(), &number);
+    assert!(desk.titles(&draft, PdfPart::default()).await.starts_with("Renamed|"));
+    assert_eq!(desk.press.last().subtitle.as_deref(), Some(format!("#{number} Better words").as_str()));
+    desk.w.platform.merge_change_request(&desk.w.admin, &desk.space, &number).await.expect("merged");
+    assert!(desk.load(&url).await.expect("a file").bytes.starts_with(b"Start|"));
+    assert!(desk.titles(&desk.of(), PdfPart::default()).await.starts_with("Renamed|"));
+}
+
+#[tokio::test]
+async fn a_second_request_finds_the_file_made_and_many_at_once_make_one() {
+    let desk = Desk::new().await;
+    let (first, second) =
+        (desk.url(&desk.of(), &PdfPart::default()).await, desk.url(&desk.of(), &PdfPart::default()).await);
+    assert_ne!(first, second);
+    let (a, b, c) = tokio::join!(desk.load(&first), desk.load(&second), desk.load(&first));
+    assert_eq!(a.expect("a file"), b.expect("a file"));
+    c.expect("a file");
+    desk.load(&second).await.expect("a file");
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 1);
+    // Another part is another file, and so is the same part of a space with another title.
+    desk.titles(&desk.of(), part(&desk.start, true)).await;
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn an_address_opens_in_its_own_space_and_unchanged_only() {
+    let desk = Desk::new().await;
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    let other = desk
+        .w
+        .platform
+        .create_space(&desk.w.admin, &desk.w.org, Default::default())
+        .await
+        .expect("created")
+        .id;
+    desk.w.platform.pdf_file(&other, sealed(&url)).await.refused(ErrorKind::NotFound);
+    let sealed = sealed(&url);
+    for wrong in ["", "x", &sealed[1..], &format!("{sealed}a"), &sealed.to_uppercase()] {
+        desk.w.platform.pdf_file(&desk.space, wrong).await.refused(ErrorKind::NotFound);
+    }
+    assert!(desk.press.books().is_empty());
+    desk.w.platform.delete_space(&desk.w.admin, &desk.space).await.expect("deleted");
+    desk.load(&url).await.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn whoever_may_read_may_have_a_pdf_and_nobody_else() {
+    let desk = Desk::new().await;
+    let reader = desk.w.member("Rob", Some(Role::Read)).await;
+    let stranger = crate::support::person(&desk.w.platform, "Zoe").await;
+    let ask = async |actor: &Actor| desk.w.platform.pdf_url(actor, &desk.of(), &PdfPart::default()).await;
+    ask(&reader).await.expect("an address");
+    ask(&stranger).await.refused(ErrorKind::NotFound);
+    ask(&Actor::Platform).await.expect("an address");
+}
+
+#[tokio::test]
+async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
+    let desk = Desk::new().await;
+    let ask = async |of: &ContentOf, part: PdfPart| desk.w.platform.pdf_url(&desk.w.admin, of, &part).await;
+    let error = ask(&desk.of(), PdfPart { page: None, only: true }).await.refused(ErrorKind::Invalid);
+    assert!(error.message().starts_with("only: "), "{error}");
+    ask(&desk.of(), part(&"nosuchpage".parse().expect("an id"), false)).await.refused(ErrorKind::NotFound);
+    ask(&ContentOf::request(desk.space.clone(), "99"), PdfPart::default()).await.refused(ErrorKind::NotFound);
+    let plain = World::new().await;
+    let space =
+        plain.platform.create_space(&plain.admin, &plain.org, Default::default()).await.expect("created").id;
+    let none = plain.platform.pdf_url(&plain.admin, &ContentOf::space(space), &PdfPart::default()).await;
+    none.refused(ErrorKind::Precondition);
+}
+
+#[tokio::test]
+async fn a_refusal_is_kept_and_a_fault_is_tried_again() {
+    let desk = Desk::new().await;
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    desk.press.refuse(Some(PdfError::Failed("broken".to_owned())));
+    desk.load(&url).await.refused(ErrorKind::Internal);
+    desk.press.refuse(Some(PdfError::TooLarge("too much".to_owned())));
+    let error = desk.load(&url).await.refused(ErrorKind::TooLarge);
+    assert!(error.message().starts_with("too much; ask for fewer pages"), "{error}");
+    desk.press.refuse(None);
+    desk.load(&url).await.refused(ErrorKind::TooLarge);
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_load_that_is_dropped_leaves_the_way_free() {
+    let desk = Desk::new().await;
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    desk.press.go.forget_permits(1_000);
+    tokio::select! {
+        biased;
+        _ = desk.load(&url) => panic!("nothing can be done yet"),
+        () = async { while desk.press.begun.load(Ordering::SeqCst) == 0 { tokio::task::yield_now().await; } } => {}
+    }
+    desk.press.go.add_permits(1);
+    desk.load(&url).await.expect("a file");
+}
+
+#[tokio::test]
+async fn pictures_and_links_of_the_pages_are_in_the_book() {
+    let desk = Desk::new().await;
+    let user = desk.w.admin.user().expect("a user").clone();
+    let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
+    let encoded = data_encoding::BASE64.encode(svg.as_bytes());
+    let text = format!(
+        "![a picture](/files/pic)\n\n[a file](/files/doc) and [a page](/pages/{}) and [a place](/pages/{}#x) and \
+         [a user](/users/{user}) and [a space](/spaces/elsewhere/pages/secret)\n",
+        desk.below, desk.below
+    );
+    let changes = json!([
+        { "operation": "insert_files", "files": [
+            { "name": "pic.svg", "base64": encoded, "contentType": "image/svg+xml", "ref": "pic" },
+            { "name": "doc.txt", "base64": "YQ==", "contentType": "text/plain", "ref": "doc" },
+        ] },
+        { "operation": "insert_page", "title": "Linked", "document": { "markdown": text } },
+    ]);
+    let (number, pages) = request(&desk.w, &desk.space, changes).await;
+    let of = ContentOf::request(desk.space.clone(), &number);
+    assert_eq!(desk.titles(&of, part(&pages[0], true)).await, "Linked");
+    let book = desk.press.last();
+    let images: Vec<&[u8]> = book.images.values().map(|bytes| &bytes[..]).collect();
+    assert_eq!(images, [svg.as_bytes()]);
+    let link = |target: &ContentRef| book.links.get(target).cloned().unwrap_or_default();
+    let page = link(&ContentRef::Page { page: desk.below.clone(), space: None });
+    assert_eq!(page.title.as_deref(), Some("Below"));
+    assert!(page.url.expect("an address").ends_with("/start/below"));
+    assert_eq!(link(&ContentRef::User { user }).title.as_deref(), Some("Ada"));
+    let file = book.links.iter().find(|(target, link)| {
+        matches!(target, ContentRef::File { .. }) && link.title.as_deref() == Some("doc.txt")
+    });
+    assert!(file.is_some_and(|(_, link)| link.url.as_ref().is_some_and(|url| url.contains("/files/"))));
+    // Of another space nothing is told but where it is.
+    let elsewhere = "elsewhere".parse().expect("an id");
+    let secret = link(&ContentRef::Page { page: "secret".parse().expect("an id"), space: Some(elsewhere) });
+    assert_eq!(secret.title, None);
+    assert!(secret.url.expect("an address").ends_with("/s/elsewhere"));
+}
+
+#[tokio::test]
+async fn variables_are_shown_with_their_values_and_what_is_about_visitors_as_it_is_written() {
+    let desk = Desk::new().await;
+    let expression = |text: &str| format!("<code class=\"expression\">{text}</code>");
+    let text = format!(
+        "---\nvars:\n  version: \"2.4\"\n---\n\nThis is {}, {} for {}.\n",
+        expression("page.vars.version"),
+        expression("page.vars.version + 'x'"),
+        expression("visitor.claims.name"),
+    );
+    let changes = json!([{ "operation": "insert_page", "title": "Said", "document": { "markdown": text } }]);
+    let (number, pages) = request(&desk.w, &desk.space, changes).await;
+    desk.titles(&ContentOf::request(desk.space.clone(), &number), part(&pages[0], true)).await;
+    let shown = serde_json::to_value(&desk.press.last().pages[0].document).expect("JSON").to_string();
+    for said in ["\"2.4\"", "\"2.4x\"", "visitor.claims.name"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert!(!shown.contains("page.vars"), "{shown}");
+}

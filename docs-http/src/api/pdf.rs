@@ -1,0 +1,65 @@
+//! PDF files: one implementation, mounted for spaces and for change requests.
+
+use docs_core::{
+    Platform,
+    model::PdfLink,
+    platform::{ContentOf, PdfPart},
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Tag, id};
+use crate::wire::{error::Answer, params::Query, reply::Reply};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Pdf(pub(super) Platform);
+
+fn part(page: Query<String>, only: Query<bool>) -> Answer<PdfPart> {
+    let page = page.0.map(|page| id(&page, "page")).transpose()?;
+    Ok(PdfPart { page, only: only.0.unwrap_or(false) })
+}
+
+#[OpenApi]
+impl Pdf {
+    /// Get a space as a PDF file
+    ///
+    /// The answer is the address of the file, which is good for an hour and needs no token. The file shows the content
+    /// as it is now.
+    #[oai(path = "/spaces/:spaceId/pdf", method = "get", operation_id = "getSpacePDF", tag = "Tag::Content")]
+    async fn space(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        /// Only this page and those below it, by its id.
+        page: Query<String>,
+        /// `true` for the page without those below it.
+        only: Query<bool>,
+    ) -> Answer<Reply<PdfLink>> {
+        let of = ContentOf::space(id(&space, "space")?);
+        Ok(Reply(self.0.pdf_url(&auth.0, &of, &part(page, only)?).await?))
+    }
+
+    /// Get the content of a change request as a PDF file
+    ///
+    /// The answer is the address of the file, which is good for an hour and needs no token. The file shows the content
+    /// as it is now.
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/pdf",
+        method = "get",
+        operation_id = "getChangeRequestPDF",
+        tag = "Tag::ChangeRequests"
+    )]
+    async fn request(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        /// Only this page and those below it, by its id.
+        page: Query<String>,
+        /// `true` for the page without those below it.
+        only: Query<bool>,
+    ) -> Answer<Reply<PdfLink>> {
+        let of = ContentOf::request(id(&space, "space")?, &request);
+        Ok(Reply(self.0.pdf_url(&auth.0, &of, &part(page, only)?).await?))
+    }
+}

@@ -1,0 +1,148 @@
+//! PDF files over HTTP: the address, and what it leads to.
+
+use std::time::Duration;
+
+use poem::http::{HeaderMap, Method};
+use serde_json::json;
+
+use crate::server::{Server, id};
+
+/// A space with two pages, one below the other, and a change request: their ids.
+async fn content(s: &Server) -> (String, String, [String; 2]) {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let insert = |name: &str, into: Option<&str>| json!({ "operation": "insert_page", "title": name, "ref": name, "document": { "markdown": "Text.\n" }, "into": into });
+    let mut top = insert("Große Übersicht", None);
+    top.as_object_mut().expect("an object").remove("into");
+    let changes = json!({ "changes": [top, insert("Below", Some("Große Übersicht"))] });
+    s.post(&format!("{request}/content"), 200, changes).await;
+    let pages = s.get(&format!("{request}/content")).await;
+    let pages = [id(&pages["pages"][0]), id(&pages["pages"][0]["pages"][0])];
+    (format!("/v1/spaces/{space}"), request, pages)
+}
+
+/// Where a file is, as a path of the server.
+async fn way(s: &Server, path: &str) -> String {
+    let url = s.get(path).await["url"].as_str().expect("an address").to_owned();
+    url.strip_prefix("https://docs.example").expect("an address of the server").to_owned()
+}
+
+async fn load(s: &Server, method: Method, path: &str) -> (u16, HeaderMap, Vec<u8>) {
+    let response = s.client.request(method, path).send().await.0;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    (status, headers, response.into_body().into_vec().await.expect("a body"))
+}
+
+#[tokio::test]
+async fn the_address_of_a_pdf_leads_to_the_file_without_a_token() {
+    let s = Server::new().await;
+    let (space, request, [top, below]) = content(&s).await;
+    for (path, pages) in [
+        (format!("{space}/pdf"), ""),
+        (format!("{request}/pdf"), "Große Übersicht|Below"),
+        (format!("{request}/pdf?page={top}"), "Große Übersicht|Below"),
+        (format!("{request}/pdf?page={top}&only=false"), "Große Übersicht|Below"),
+        (format!("{request}/pdf?page={top}&only=true"), "Große Übersicht"),
+        (format!("{request}/pdf?only=true&page={below}"), "Below"),
+        (format!("{request}/pdf?only=false"), "Große Übersicht|Below"),
+    ] {
+        let way = way(&s, &path).await;
+        let (status, headers, body) = load(&s, Method::GET, &way).await;
+        assert_eq!((status, String::from_utf8(body)), (200, Ok(format!("%PDF {pages}"))), "{path}");
+        assert_eq!(headers["content-type"], "application/pdf");
+        assert_eq!(headers["cache-control"], "private, no-cache");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+    }
+    s.check().await;
+}
+
+#[tokio::test]
+async fn the_file_has_the_name_of_what_it_shows() {
+    let s = Server::new().await;
+    let (space, request, [top, _]) = content(&s).await;
+    for (path, name) in [
+        (format!("{space}/pdf"), "guide.pdf"),
+        (format!("{request}/pdf?page={top}"), "gro%C3%9Fe-%C3%BCbersicht.pdf"),
+    ] {
+        let (_, headers, _) = load(&s, Method::GET, &way(&s, &path).await).await;
+        let named = headers["content-disposition"].to_str().expect("text");
+        assert_eq!(named, format!("inline; filename*=UTF-8''{name}"));
+    }
+}
+
+#[tokio::test]
+async fn the_address_is_good_for_an_hour() {
+    let s = Server::new().await;
+    let (_, request, _) = content(&s).await;
+    let way = way(&s, &format!("{request}/pdf")).await;
+    s.clock.advance(Duration::from_secs(60 * 60 - 1));
+    assert_eq!(load(&s, Method::GET, &way).await.0, 200);
+    s.clock.advance(Duration::from_secs(2));
+    let (status, headers, body) = load(&s, Method::GET, &way).await;
+    assert_eq!((status, &headers["content-type"]), (404, &"application/json".parse().expect("a value")));
+    let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let message = "the address of this PDF was good for an hour; ask for a new one";
+    assert_eq!(body, json!({ "error": { "code": 404, "message": message } }));
+}
+
+#[tokio::test]
+async fn the_file_can_be_read_and_nothing_else() {
+    let s = Server::new().await;
+    let (space, request, _) = content(&s).await;
+    let way = way(&s, &format!("{request}/pdf")).await;
+    let (status, headers, body) = load(&s, Method::HEAD, &way).await;
+    assert_eq!(
+        (status, &headers["content-type"], body.len()),
+        (200, &"application/pdf".parse().expect("a value"), 0)
+    );
+    for method in [Method::POST, Method::PUT, Method::DELETE] {
+        assert_eq!(load(&s, method, &way).await.0, 405);
+    }
+    let parts: Vec<&str> = way.split('/').collect();
+    let space_id = space.rsplit('/').next().expect("an id");
+    for wrong in [
+        format!("/files/{space_id}/pdf/x/guide.pdf"),
+        format!("/files/nosuchspace/pdf/{}/guide.pdf", parts[4]),
+        format!("/files/{space_id}/{}/guide.pdf", parts[4]),
+        format!("/files/{space_id}/pdf/{}", parts[4]),
+    ] {
+        assert_eq!(load(&s, Method::GET, &wrong).await.0, 404, "{wrong}");
+    }
+    s.ask("DELETE", &space, &s.admin, None).await;
+    assert_eq!(load(&s, Method::GET, &way).await.0, 404, "the space is deleted");
+}
+
+#[tokio::test]
+async fn wrong_requests_for_a_pdf_are_refused_in_words() {
+    let s = Server::new().await;
+    let (space, request, [top, _]) = content(&s).await;
+    for (path, status, message) in [
+        (format!("{request}/pdf?only=true"), 400, "only: needs `page`, the page to show"),
+        (format!("{request}/pdf?page={top}&only=maybe"), 400, "only: "),
+        (format!("{request}/pdf?page={top}&page={top}"), 400, "page: "),
+        (format!("{request}/pdf?page="), 404, "no such page"),
+        (format!("{request}/pdf?page=nosuchpage"), 404, "no such page"),
+        (format!("{request}/pdf?page=%2e%2e"), 404, "no such page"),
+        (format!("{space}/pdf?page={top}"), 404, "no such page"),
+        (format!("{space}/change-requests/99/pdf"), 404, "no such change request"),
+        ("/v1/spaces/nosuchspace/pdf".to_owned(), 404, "no such space"),
+    ] {
+        let answer = s.ask("GET", &path, &s.admin, None).await;
+        let told = answer.refused(status, &path);
+        assert!(told.starts_with(message), "{path}: {told}");
+    }
+    assert_eq!(s.ask("GET", &format!("{request}/pdf"), &s.stranger, None).await.status, 404);
+    assert_eq!(s.ask("GET", &format!("{request}/pdf"), &s.reader, None).await.status, 200);
+}
+
+#[tokio::test]
+async fn too_much_for_a_file_is_told_when_it_is_loaded() {
+    let s = Server::new().await;
+    let (_, request, _) = content(&s).await;
+    let change = json!({ "operation": "insert_page", "title": "Too much", "document": { "markdown": "x" } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [change] })).await;
+    let (status, _, body) = load(&s, Method::GET, &way(&s, &format!("{request}/pdf")).await).await;
+    let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let message = "this is too much; ask for fewer pages with `page` and `only`";
+    assert_eq!((status, &body["error"]["message"]), (413, &json!(message)));
+}
