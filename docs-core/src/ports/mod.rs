@@ -4,8 +4,8 @@ mod clock;
 mod convert;
 mod git;
 mod ids;
-pub mod search;
 mod pdf;
+pub mod search;
 mod secrets;
 mod web;
 
@@ -13,7 +13,7 @@ pub use clock::{Clock, SystemClock};
 pub use convert::*;
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
-pub use search::{SearchError, SearchIndex};
 pub use pdf::*;
+pub use search::{SearchError, SearchIndex};
 pub use secrets::{NotSealed, SealingKey, Secrets};
 pub use web::{Fetched, Web, WebError};

@@ -13,8 +13,8 @@ use docs_core::{
     model::{OrgId, Role, UserId},
     platform::NewUser,
     ports::{
-        Book, Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched, FoundFile,
-        GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
+        Book, Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched,
+        FoundFile, GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
     },
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
