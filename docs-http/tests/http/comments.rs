@@ -170,6 +170,8 @@ async fn what_cannot_be_said_is_refused_by_the_name_of_its_field() {
             (json!({ "page": null }), "page: "),
             (json!({ "node": "key" }), "page: is needed"),
             (json!({ "page": page, "node": "" }), "node: must be at least 1"),
+            (json!({ "page": page, "node": "k".repeat(129) }), "node: must be at most 128"),
+            (json!({ "page": page, "node": "key" }), "node: the page has no such block"),
         ] {
             let mut new = said("Why?");
             new.as_object_mut().expect("an object").extend(wrong.as_object().expect("an object").clone());

@@ -106,10 +106,6 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
     let import = || ("POST", format!("/v1/spaces/{space}/git/import"));
     let comments = || ("POST", format!("{request}/comments"));
     let ask = || ("POST", format!("{request}/requested-reviewers"));
-    let block = {
-        let page = page.to_owned();
-        move |text: &str| json!({ "page": page, "node": text, "body": { "markdown": "Why?" } })
-    };
     let set = |name: &'static str| {
         let page = page.to_owned();
         move |text: &str| json!({ "operation": "update_page", "page": page, name: text })
@@ -145,7 +141,6 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
         content("changes[0].files[0].contentType", request, (3, 255), Text::After("a/"), file("contentType")),
         content("changes[0].files[0].ref", request, (1, 256), Text::After("ref-"), file("ref")),
         field("subject", ask(), (0, 100), Text::Any, move |t| json!({ "users": [me], "subject": t })),
-        field("node", comments(), (1, 128), Text::Any, block),
         field("body.markdown", comments(), (1, 20_000), Text::Any, |t| json!({ "body": { "markdown": t } })),
         field("url", import(), (9, 2048), Text::After("https://x/"), git("url")),
         field("ref", import(), (6, 1024), Text::After("refs/heads/"), git("ref")),

@@ -199,6 +199,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     discussion(&s, &space).await;
     reviews(&s, &space).await;
     imports(&s).await;
+    pdfs(&s, &space).await;
     sites(&s, &space).await;
     search(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
@@ -453,7 +454,9 @@ async fn discussion(s: &Server, space: &str) {
         for absent in ["page", "node", "review"] {
             assert!(bare["target"].get(absent).is_none(), "{absent}");
         }
-        let full = json!({ "page": page, "node": "key", "body": { "markdown": "**Why?**" } });
+        let tree = s.get(&format!("{base}/content/page/{page}?format=document")).await;
+        let block = &tree["document"]["nodes"][0]["key"];
+        let full = json!({ "page": page, "node": block, "body": { "markdown": "**Why?**" } });
         let full = s.post(&comments, 200, full).await.body;
         has(&full["target"], &["node.id", "page.id", "page.title", "page.path", "page.outdated", "revision"]);
         assert_eq!(full["target"].get("changeRequest").is_some(), base != space);
@@ -484,9 +487,15 @@ async fn discussion(s: &Server, space: &str) {
         let query = format!("?order=asc&status=resolved&targetPage={page}&format=markdown&limit=5");
         has(&s.get(&format!("{comments}{query}")).await, &["items[].resolvedAt", "items[].target.space"]);
         has(&s.get(&format!("{base}/commenters?limit=1")).await, MEMBER);
-        for path in [&this, &at, &comments, &replies] {
-            let told = s.ask("GET", &format!("{path}?format=document"), &s.admin, None).await;
-            assert!(told.refused(400, path).starts_with("format: "), "{path}");
+        for path in [&this, &at] {
+            let body = s.get(&format!("{path}?format=document")).await["body"].clone();
+            has(
+                &body,
+                &["document.object", "document.data", "document.nodes[].type", "document.nodes[].key"],
+            );
+        }
+        for path in [&comments, &replies] {
+            has(&s.get(&format!("{path}?format=document")).await, &["items[].body.document.nodes"]);
         }
         for gone in [&at, &this] {
             s.ask("DELETE", gone, &s.admin, None).await.is(204, gone);
@@ -514,11 +523,22 @@ async fn reviews(s: &Server, space: &str) {
     has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
     let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
     assert_eq!((&list["count"], &list["items"][1]), (&json!(2), &review.body), "the newest first");
-    let path = format!("{reviews}?format=document");
-    assert!(s.ask("GET", &path, &s.admin, None).await.refused(400, &path).starts_with("format: "));
+    let trees = s.get(&format!("{reviews}?format=document")).await;
+    has(&trees["items"][1], &["comment.body.document.nodes[].key"]);
     let gone = format!("{asked}/{me}");
     s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
     has(&s.get(&format!("{request}/contributors")).await, &["items[].updatedAt", "items[].user.id", "count"]);
+}
+
+async fn pdfs(s: &Server, space: &str) {
+    let space = format!("/v1/spaces/{space}");
+    let page = id(&s.get(&format!("{space}/content/pages")).await["pages"][0]);
+    for base in [space.clone(), format!("{space}/change-requests/1")] {
+        for query in [String::new(), format!("?page={page}&only=true")] {
+            let answer = s.get(&format!("{base}/pdf{query}")).await;
+            assert!(answer["url"].as_str().is_some_and(|url| url.starts_with("https://docs.example/files/")));
+        }
+    }
 }
 
 /// Each kind of page has what its readers need.

@@ -15,6 +15,12 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
     united.nullable |= other.nullable;
     united.default = one.default.clone().or_else(|| other.default.clone());
     united.properties = properties(one, other)?;
+    united.items = part(one.items.as_deref(), other.items.as_deref())?;
+    united.additional_properties =
+        part(one.additional_properties.as_deref(), other.additional_properties.as_deref())?;
+    united.all_of = parts(&one.all_of, &other.all_of)?;
+    united.any_of = parts(&one.any_of, &other.any_of)?;
+    united.one_of = parts(&one.one_of, &other.one_of)?;
     if other.enum_items.contains(&Value::Null) && !united.enum_items.contains(&Value::Null) {
         united.enum_items.push(Value::Null);
     }
@@ -24,6 +30,11 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
         nullable: united.nullable,
         default: united.default.clone(),
         properties: united.properties.clone(),
+        items: united.items.clone(),
+        additional_properties: united.additional_properties.clone(),
+        all_of: united.all_of.clone(),
+        any_of: united.any_of.clone(),
+        one_of: united.one_of.clone(),
         enum_items: united.enum_items.clone(),
         ..other.clone()
     };
@@ -40,6 +51,24 @@ fn properties(one: &MetaSchema, other: &MetaSchema) -> Option<Vec<(&'static str,
     }
     let pairs = one.properties.iter().zip(&other.properties);
     pairs.map(|(one, other)| (one.0 == other.0).then_some((one.0, property(&one.1, &other.1)?))).collect()
+}
+
+/// A schema that both have or neither; the outer `None` when they speak of different things.
+#[expect(
+    clippy::option_option,
+    reason = "whether there is one, and whether they unite, are different questions"
+)]
+fn part(one: Option<&MetaSchemaRef>, other: Option<&MetaSchemaRef>) -> Option<Option<Box<MetaSchemaRef>>> {
+    match (one, other) {
+        (None, None) => Some(None),
+        (Some(one), Some(other)) => property(one, other).map(|united| Some(Box::new(united))),
+        _ => None,
+    }
+}
+
+fn parts(one: &[MetaSchemaRef], other: &[MetaSchemaRef]) -> Option<Vec<MetaSchemaRef>> {
+    let pairs = || one.iter().zip(other).map(|(one, other)| property(one, other)).collect();
+    (one.len() == other.len()).then(pairs).flatten()
 }
 
 fn property(one: &MetaSchemaRef, other: &MetaSchemaRef) -> Option<MetaSchemaRef> {
