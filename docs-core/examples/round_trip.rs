@@ -52,6 +52,8 @@ struct Report {
     equal: usize,
     stable: usize,
     kept: usize,
+    blocks: usize,
+    verbatim: BTreeMap<String, usize>,
     bytes: usize,
     kinds: BTreeMap<&'static str, usize>,
 }
@@ -61,6 +63,14 @@ impl Report {
         self.pages += 1;
         self.bytes += body.len();
         let source = Source::new(body);
+        self.blocks += source.document.nodes.len();
+        for block in &source.document.nodes {
+            if block.spelling.as_deref() == Some("verbatim") {
+                let text = docs_core::content::document::plain_text(&Document::new(vec![block.clone()]));
+                let begin: String = text.chars().take(14).collect();
+                *self.verbatim.entry(begin.replace('\n', " ")).or_default() += 1;
+            }
+        }
         let json = serde_json::to_string(&source.document).expect("a document is JSON");
         let document: Document = serde_json::from_str(&json).expect("and back");
         let written = match print(&document) {
@@ -110,6 +120,13 @@ impl Report {
             share(self.stable)
         );
         println!("the same bytes where nothing changed: {} ({:.2} %)", self.kept, share(self.kept));
+        let verbatim: usize = self.verbatim.values().sum();
+        println!("blocks kept as they are: {verbatim} of {}", self.blocks);
+        let mut most: Vec<_> = self.verbatim.iter().collect();
+        most.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (begin, count) in most.into_iter().take(12) {
+            println!("  {count} x {begin:?}");
+        }
         for (kind, count) in &self.kinds {
             println!("  {kind}: {count}");
         }

@@ -17,7 +17,7 @@ use crate::{
         UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::spaces::move_head,
-    policy::{SpaceAction, SpaceProof},
+    policy::{SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
@@ -295,6 +295,14 @@ const fn is_living(status: ChangeRequestStatus) -> bool {
     matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
 }
 
+/// Refuses to change subject or status of somebody else's request without the role `review`.
+pub(super) fn require_own(access: &SpaceAccess, actor: &Actor, request: &ChangeRequestRecord) -> Result<()> {
+    if actor.user() != Some(&request.created_by) {
+        access.require(SpaceAction::Review)?;
+    }
+    Ok(())
+}
+
 /// Refuses work on the content of a request that is merged or archived.
 pub(super) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
     if is_living(request.status) {
@@ -427,9 +435,7 @@ impl Operation for Update {
         let access = access::space(tx, &self.actor, &self.space).await?;
         access.require(SpaceAction::Edit)?;
         let old = find(tx, &self.space, &self.name).await?;
-        if self.actor.user() != Some(&old.created_by) {
-            access.require(SpaceAction::Review)?;
-        }
+        require_own(&access, &self.actor, &old)?;
         let mut new = ChangeRequestRecord::clone(&old);
         if let Some(status) = self.change.status {
             if old.status == ChangeRequestStatus::Merged {

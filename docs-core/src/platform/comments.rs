@@ -359,7 +359,7 @@ impl Platform {
     async fn target(&self, place: &Place, page: &str, node: Option<NodeKey>) -> Result<PageTarget> {
         let missing = || Error::invalid("page", "the content has no such page");
         let id: PageId = page.parse().map_err(|_| missing())?;
-        let now = self.page_now(place, &id, node.is_some()).await?.ok_or_else(missing)?;
+        let now = self.page_now(place, &id, node.as_deref()).await?.ok_or_else(missing)?;
         let node = match node {
             None => None,
             Some(node) => {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{
     Actor, ContentOf, Platform, access,
-    change_requests::{find, require_living},
+    change_requests::{find, require_living, require_own},
     comments::{Place, Reader, drop_some, text_of},
     people::later,
 };
@@ -432,6 +432,7 @@ impl Operation for Ask {
         new.status = ChangeRequestStatus::Open;
         new.subject = self.subject.clone().unwrap_or(new.subject);
         if new != *old {
+            require_own(&access, &self.actor, &old)?;
             new.updated_at = later(self.now, old.updated_at);
             tx.put(&*old, new)?;
         }
@@ -454,6 +455,7 @@ impl Operation for Unask {
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         access::space(tx, &self.actor, &self.of.0).await?.require(SpaceAction::Edit)?;
         let request = find(tx, &self.of.0, &self.of.1).await?;
+        require_living(&request)?;
         let key = RequestedReviewerRecord::at(&request.id, &self.user);
         let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
         if let Some(asked) = &asked {

@@ -7,6 +7,9 @@ use docs_core::ports::ConvertError;
 use super::{part, xml::Xml};
 use crate::archive::Archive;
 
+/// Levels of a list in Word.
+const LEVELS: usize = 9;
+
 /// The element of the title in the properties of a document.
 pub(super) const TITLE: &str = "title";
 /// How many styles are asked, each for the one that it is based on.
@@ -151,7 +154,9 @@ impl Parts {
             let Some(id) = kind.attribute("abstractNumId") else { continue };
             let levels = kind.children().filter(|child| child.name() == "lvl");
             let is_numbered = |format: &str| !matches!(format, "bullet" | "none");
+            // Lists share a kind, and each keeps its levels: Word has nine.
             let levels = levels
+                .take(LEVELS)
                 .map(|level| level.child("numFmt").and_then(|it| it.value()).is_some_and(is_numbered))
                 .collect();
             kinds.insert(id, levels);

@@ -131,7 +131,8 @@ fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, us
     if !matches!(open.name.as_str(), "i" | "a" | "code" | "span" | "picture") {
         return None;
     }
-    if matches!(open.name.as_str(), "i" | "a" | "code") && !open.has("class") {
+    let is_mention = open.name == "a" && open.has("data-mention");
+    if matches!(open.name.as_str(), "i" | "a" | "code") && !open.has("class") && !is_mention {
         return None;
     }
     let closing = format!("</{}>", open.name);
@@ -168,6 +169,10 @@ pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
         "code" => {
             let is_expression = open.get("class") == Some("expression") && open.has_only(&["class"]);
             is_expression.then(|| InlineKind::Expression { expression: element.text() })
+        }
+        "a" if open.has("data-mention") => {
+            let is_plain = open.has_only(&["data-mention", "href"]);
+            is_plain.then_some(InlineKind::Mention { target: targets::read(open.get("href")?) })
         }
         "a" => button(element),
         "span" => {
@@ -259,7 +264,7 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
             out.push_str(&format!(">{}</span>", emoji::text(code)?));
         }
         InlineKind::Button { label, kind, icon, target } => {
-            write_button(&mut out, (label, *kind), icon, target)
+            write_button(&mut out, (label, *kind), icon, target);
         }
         InlineKind::InlineImage { .. } => write_image(&mut out, kind),
         InlineKind::InlineMath { .. }

@@ -1,11 +1,12 @@
 //! The blocks of Markdown, one level at a time: what is inside a block is cut out and read on its own.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
 use super::{
-    html,
-    lines::{self, Line},
-    tags::Tag,
+    lines::{self, Line, SPACE},
+    marks::{
+        CODE, HTML_ENDS, Item, OpenText, heading, is_closing, is_divider, is_html_block, is_named_block, item,
+    },
 };
 
 /// A block, not yet read.
@@ -52,9 +53,6 @@ pub(super) struct List<'a> {
     /// The lines of each item.
     pub(super) items: Vec<Vec<Line<'a>>>,
 }
-
-/// The first column of code that is indented.
-const CODE: usize = 4;
 
 /// Takes lines apart. `matches` tells which tags belong together.
 pub(super) fn read<'a>(
@@ -103,7 +101,7 @@ impl<'a> Scanner<'_, 'a> {
             self.at += 1;
             return ChunkKind::Divider;
         }
-        if text.trim_start().starts_with('>') {
+        if text.trim_start_matches(SPACE).starts_with('>') {
             return self.quote();
         }
         if item(text).is_some() {
@@ -168,14 +166,14 @@ impl<'a> Scanner<'_, 'a> {
 
     /// `$$` on lines of their own, or around a formula that is alone on its line.
     fn math(&mut self) -> Option<ChunkKind<'a>> {
-        let text = self.lines[self.at].text.trim();
+        let text = self.lines[self.at].text.trim_matches(SPACE);
         let rest = text.strip_prefix("$$")?;
-        if let Some(formula) =
-            rest.strip_suffix("$$").filter(|formula| !formula.trim().is_empty() && !formula.contains("$$"))
+        if let Some(formula) = rest
+            .strip_suffix("$$")
+            .filter(|formula| !formula.trim_matches(SPACE).is_empty() && !formula.contains("$$"))
         {
-            let before = self.lines.get(self.at.wrapping_sub(1)).is_none_or(Line::is_blank);
-            let behind = self.lines.get(self.at + 1).is_none_or(Line::is_blank);
-            if before && behind {
+            let next = self.at + 1;
+            if self.lines.get(next).is_none_or(Line::is_blank) || self.starts_block(next) {
                 self.at += 1;
                 return Some(ChunkKind::Math(formula.to_owned()));
             }
@@ -185,10 +183,12 @@ impl<'a> Scanner<'_, 'a> {
             return None;
         }
         let body = &self.lines[self.at + 1..];
-        let length =
-            body.iter().take_while(|line| !line.is_blank()).position(|line| line.text.trim() == "$$")?;
+        let length = body
+            .iter()
+            .take_while(|line| !line.is_blank())
+            .position(|line| line.text.trim_matches(SPACE) == "$$")?;
         let formula = lines::join(&body[..length]);
-        if formula.trim().is_empty() || formula.contains("$$") {
+        if formula.trim_matches(SPACE).is_empty() || formula.contains("$$") {
             return None;
         }
         self.at += length + 2;
@@ -199,14 +199,14 @@ impl<'a> Scanner<'_, 'a> {
         let mut inside: Vec<Line<'a>> = Vec::new();
         let mut open = OpenText::default();
         while let Some(line) = self.lines.get(self.at) {
-            let trimmed = line.text.trim_start();
+            let trimmed = line.text.trim_start_matches(SPACE);
             if line.indent() < CODE && trimmed.starts_with('>') {
                 let start = line.text.len() - trimmed.len() + 1;
                 let rest = line.from(start);
                 let rest = if rest.text.starts_with([' ', '\t']) { rest.without(1) } else { rest };
                 open.line(&rest.text);
                 inside.push(rest);
-            } else if open.may_go_on(&line.text) && !self.starts_block(self.at) {
+            } else if open.may_go_on(&line.text) && !self.ends_lazy(self.at) {
                 inside.push(line.clone());
             } else {
                 break;
@@ -264,7 +264,7 @@ impl<'a> Scanner<'_, 'a> {
                 open.line(&line.text);
                 inside.push(line);
                 end = self.at + 1;
-            } else if open.may_go_on(&line.text) && !self.starts_block(self.at) {
+            } else if open.may_go_on(&line.text) && !self.ends_lazy(self.at) {
                 inside.push(line.clone());
                 end = self.at + 1;
             } else {
@@ -280,7 +280,7 @@ impl<'a> Scanner<'_, 'a> {
 
     fn html(&mut self) -> Option<ChunkKind<'a>> {
         let line = &self.lines[self.at];
-        let text = line.text.trim_start();
+        let text = line.text.trim_start_matches(SPACE);
         if !text.starts_with('<') {
             return None;
         }
@@ -291,7 +291,9 @@ impl<'a> Scanner<'_, 'a> {
             let rest = &self.lines[self.at..];
             let offset = rest.partition_point(|line| line.at < *close);
             if offset > 0
-                && rest.get(offset).is_some_and(|line| line.at == *close && line.text.trim() == "</details>")
+                && rest
+                    .get(offset)
+                    .is_some_and(|line| line.at == *close && line.text.trim_matches(SPACE) == "</details>")
             {
                 let inside = self.at..self.at + offset;
                 self.at += offset + 1;
@@ -325,7 +327,7 @@ impl<'a> Scanner<'_, 'a> {
 
     fn note(&mut self) -> Option<ChunkKind<'a>> {
         let line = &self.lines[self.at];
-        let start = line.text.len() - line.text.trim_start().len();
+        let start = line.text.len() - line.text.trim_start_matches(SPACE).len();
         let rest = line.text[start..].strip_prefix("[^")?;
         let label = rest
             .split(']')
@@ -342,7 +344,7 @@ impl<'a> Scanner<'_, 'a> {
                 || (!line.is_blank()
                     && end == self.at
                     && !self.starts_block(self.at)
-                    && !line.text.trim_start().starts_with("[^"));
+                    && !line.text.trim_start_matches(SPACE).starts_with("[^"));
             if !line.is_blank() && !goes_on {
                 break;
             }
@@ -359,7 +361,7 @@ impl<'a> Scanner<'_, 'a> {
 
     /// `[label]: destination "title"` on one line.
     fn definition(&mut self) -> Option<ChunkKind<'a>> {
-        let text = self.lines[self.at].text.trim();
+        let text = self.lines[self.at].text.trim_matches(SPACE);
         if !text.starts_with('[') || !text.contains("]:") {
             return None;
         }
@@ -397,7 +399,7 @@ impl<'a> Scanner<'_, 'a> {
         let start = self.at;
         self.at += 1;
         while let Some(line) = self.lines.get(self.at).filter(|line| !line.is_blank()) {
-            let trimmed = line.text.trim();
+            let trimmed = line.text.trim_matches(SPACE);
             if line.indent() < CODE
                 && (trimmed.bytes().all(|b| b == b'=') || trimmed.bytes().all(|b| b == b'-'))
             {
@@ -414,6 +416,12 @@ impl<'a> Scanner<'_, 'a> {
         ChunkKind::Paragraph
     }
 
+    /// Tells whether a line cannot go on with text that stands in a container it is not part of.
+    fn ends_lazy(&self, at: usize) -> bool {
+        let line = &self.lines[at];
+        self.starts_block(at) || (line.indent() < CODE && item(&line.text).is_some())
+    }
+
     /// Tells whether a line ends the paragraph before it.
     fn starts_block(&self, at: usize) -> bool {
         let line = &self.lines[at];
@@ -421,7 +429,7 @@ impl<'a> Scanner<'_, 'a> {
         if line.indent() >= CODE {
             return false;
         }
-        let trimmed = text.trim_start();
+        let trimmed = text.trim_start_matches(SPACE);
         let is_item =
             || item(text).is_some_and(|item| !item.is_empty && item.number.is_none_or(|number| number == 1));
         trimmed.starts_with('>')
@@ -440,188 +448,6 @@ impl<'a> Scanner<'_, 'a> {
             .iter()
             .take_while(|line| !line.is_blank())
             .take(64)
-            .any(|line| line.text.trim() == "$$")
-    }
-}
-
-/// What begins HTML that goes on until its end, empty lines included.
-const HTML_ENDS: [(&str, &str); 7] = [
-    ("<pre", "</pre>"),
-    ("<script", "</script>"),
-    ("<style", "</style>"),
-    ("<textarea", "</textarea>"),
-    ("<!--", "-->"),
-    ("<?", "?>"),
-    ("<![cdata[", "]]>"),
-];
-
-/// Elements that begin a block.
-const BLOCKS: [&str; 60] = [
-    "address",
-    "article",
-    "aside",
-    "base",
-    "basefont",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "col",
-    "colgroup",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "frame",
-    "frameset",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "iframe",
-    "legend",
-    "li",
-    "link",
-    "main",
-    "menu",
-    "menuitem",
-    "nav",
-    "noframes",
-    "ol",
-    "optgroup",
-    "option",
-    "p",
-    "param",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "tfoot",
-    "th",
-    "thead",
-    "title",
-    "tr",
-    "ul",
-];
-
-fn is_named_block(text: &str) -> bool {
-    let name = text.trim_start_matches('<').trim_start_matches('/');
-    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
-    let is_ended = name[end..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/'));
-    is_ended && end <= 10 && BLOCKS.contains(&name[..end].to_ascii_lowercase().as_str())
-}
-
-fn is_html_block(text: &str) -> bool {
-    is_named_block(text) || html::tag_at(text).is_some_and(|(_, length)| text[length..].trim().is_empty())
-}
-
-fn is_closing(text: &str) -> bool {
-    Tag::read(text).is_some_and(|tag| tag.name.starts_with("end") && text[tag.end..].trim().is_empty())
-}
-
-/// Level and text of a heading.
-fn heading(text: &str) -> Option<(u8, String)> {
-    let trimmed = text.trim();
-    let level = trimmed.len() - trimmed.trim_start_matches('#').len();
-    let rest = &trimmed[level..];
-    if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
-        return None;
-    }
-    let rest = rest.trim();
-    let bare = rest.trim_end_matches('#');
-    let rest = if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { rest };
-    Some((u8::try_from(level).ok()?, rest.to_owned()))
-}
-
-fn is_divider(text: &str) -> bool {
-    let trimmed = text.trim();
-    let Some(mark) = trimmed.chars().next().filter(|c| matches!(c, '*' | '-' | '_')) else { return false };
-    trimmed.chars().filter(|c| *c == mark).count() >= 3
-        && trimmed.chars().all(|c| c == mark || matches!(c, ' ' | '\t'))
-}
-
-/// The beginning of an item.
-struct Item {
-    mark: char,
-    number: Option<u64>,
-    /// Where its text begins.
-    start: usize,
-    /// The column its lines begin at.
-    width: usize,
-    is_empty: bool,
-}
-
-fn item(text: &str) -> Option<Item> {
-    let trimmed = text.trim_start();
-    let indent = text.len() - trimmed.len();
-    let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let mark = trimmed[digits..].chars().next()?;
-    let number = match (digits, mark) {
-        (0, '*' | '-' | '+') => None,
-        (1..=9, '.' | ')') => Some(trimmed[..digits].parse().ok()?),
-        _ => return None,
-    };
-    let behind = &trimmed[digits + 1..];
-    if !behind.is_empty() && !behind.starts_with([' ', '\t']) {
-        return None;
-    }
-    let columns = Line { text: Cow::Borrowed(text), at: 0 }.indent() + digits + 1;
-    let is_empty = behind.trim().is_empty();
-    let space = Line { text: Cow::Borrowed(behind), at: 0 }.indent();
-    let bytes = behind.len() - behind.trim_start_matches([' ', '\t']).len();
-    let (space, bytes) = if is_empty || space > 4 { (1, behind.len().min(1)) } else { (space, bytes) };
-    Some(Item { mark, number, start: indent + digits + 1 + bytes, width: columns + space, is_empty })
-}
-
-/// Whether the last line of a container is text that a line outside may continue.
-#[derive(Default)]
-struct OpenText {
-    is_text: bool,
-    fence: Option<(char, usize)>,
-}
-
-impl OpenText {
-    fn line(&mut self, text: &str) {
-        if let Some((mark, length)) = self.fence {
-            if lines::closes_fence(text, mark, length) {
-                self.fence = None;
-            }
-            self.is_text = false;
-            return;
-        }
-        let mut rest = text.trim_start();
-        while let Some(next) = rest
-            .strip_prefix('>')
-            .map(str::trim_start)
-            .or_else(|| item(rest).map(|item| rest[item.start..].trim_start()))
-        {
-            rest = next;
-        }
-        self.fence = lines::fence(rest).map(|(mark, length, _)| (mark, length));
-        let is_plain = !rest.is_empty() && heading(rest).is_none() && !is_divider(rest);
-        self.is_text = is_plain
-            && self.fence.is_none()
-            && !rest.starts_with("{%")
-            && !rest.starts_with("</")
-            && !rest.starts_with('|');
-    }
-
-    fn may_go_on(&self, text: &str) -> bool {
-        self.is_text && self.fence.is_none() && !text.trim().is_empty()
+            .any(|line| line.text.trim_matches(SPACE) == "$$")
     }
 }

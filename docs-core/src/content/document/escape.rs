@@ -45,7 +45,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Around) {
                 continue;
             }
             ' ' if is_edge || is_end || (next == Some('\n') && around.place == Place::Lines) => {
-                out.push_str("&#x20;")
+                out.push_str("&#x20;");
             }
             '\t' if is_edge || is_end => out.push_str("&#x9;"),
             '\r' => out.push_str("&#xD;"),
@@ -194,5 +194,5 @@ pub(super) fn title(text: &str) -> String {
 
 /// What differs only in white space is the same.
 pub(super) fn squash(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -25,6 +25,10 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
         ("picture", 1) => return picture_paragraph(reader, tree, source),
         ("img", 1) if first.open.get("class") == Some("gitbook-drawing") => drawing(&first.open)?,
         ("img", 1) => return picture_paragraph(reader, tree, source),
+        ("p", 1) if first.open.has_only(&[]) => {
+            let nodes = rich::inlines(&first.children, &mut reader.rules())?;
+            Block { spelling: Some("<p>".to_owned()), ..paragraph(nodes) }
+        }
         ("p", 1) => aligned(reader, first, None)?,
         ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", 1) => {
             let level = first.name()[1..].parse().ok()?;
@@ -35,7 +39,8 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
     };
     let usual = print::block_alone(&spelling::bare(&block));
     if usual.is_some_and(|usual| squash(&usual) == squash(source)) {
-        block = spelling::bare(&block);
+        block =
+            Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..spelling::bare(&block) };
     } else if matches!(block.kind, BlockKind::Images { .. } | BlockKind::Drawing { .. }) {
         block = Block { spelling: Some(source.to_owned()), ..spelling::bare(&block) };
     } else if matches!(block.kind, BlockKind::Code { .. }) {

@@ -349,7 +349,7 @@ impl Reader<'_, '_, '_> {
             self.builder.text(&self.source.text[before.clone()], self.source.text, &before);
             match &atom.kind {
                 AtomKind::Text => {
-                    self.builder.text(&self.source.text[atom.range.clone()], self.source.text, &atom.range)
+                    self.builder.text(&self.source.text[atom.range.clone()], self.source.text, &atom.range);
                 }
                 AtomKind::Inline(kind) => self.atom(kind, &atom.range),
                 AtomKind::Note(label) => self.note(label, &atom.range),

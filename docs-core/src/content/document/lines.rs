@@ -4,6 +4,9 @@ use std::{borrow::Cow, collections::HashMap};
 
 use super::tags::Tag;
 
+/// What counts as white space at the edges of lines.
+pub(super) const SPACE: [char; 3] = [' ', '\t', '\n'];
+
 /// A line without its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line<'a> {
@@ -15,7 +18,7 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn is_blank(&self) -> bool {
-        self.text.trim().is_empty()
+        self.text.trim_matches(SPACE).is_empty()
     }
 
     /// How many columns of space it begins with.
@@ -75,12 +78,27 @@ fn cut<'a>(text: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
     }
 }
 
-/// The lines of a text. `\r\n` and `\r` end lines too.
+/// The lines of a text. They end with `\n`, `\r\n` or `\r`.
 pub(super) fn split(text: &str) -> Vec<Line<'_>> {
-    text.split('\n')
-        .enumerate()
-        .map(|(at, line)| Line { text: Cow::Borrowed(line.strip_suffix('\r').unwrap_or(line)), at })
-        .collect()
+    split_at(text).0
+}
+
+/// The lines of a text, and where each begins.
+pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
+    let (mut lines, mut starts) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    loop {
+        let rest = &text[start..];
+        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        lines.push(Line { text: Cow::Borrowed(&rest[..length]), at: lines.len() });
+        starts.push(start);
+        let end = match rest.as_bytes().get(length..length + 2) {
+            Some(b"\r\n") => 2,
+            _ if length < rest.len() => 1,
+            _ => return (lines, starts),
+        };
+        start += length + end;
+    }
 }
 
 /// Lines as one text.
@@ -97,16 +115,16 @@ pub(super) fn join(lines: &[Line<'_>]) -> String {
 
 /// What opens a fence: the character, how many, and the text behind them.
 pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
-    let trimmed = text.trim_start();
+    let trimmed = text.trim_start_matches(SPACE);
     let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = trimmed.len() - trimmed.trim_start_matches(mark).len();
     let info = &trimmed[length..];
-    (length >= 3 && (mark == '~' || !info.contains('`'))).then_some((mark, length, info.trim()))
+    (length >= 3 && (mark == '~' || !info.contains('`'))).then_some((mark, length, info.trim_matches(SPACE)))
 }
 
 /// Tells whether a line closes a fence.
 pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
-    let trimmed = text.trim();
+    let trimmed = text.trim_matches(SPACE);
     trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
 }
 
@@ -119,7 +137,7 @@ pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
     for line in lines {
         let text = content(&line.text);
         if let Some((mark, length)) = skip {
-            if closes_fence(text.trim_start(), mark, length) {
+            if closes_fence(text.trim_start_matches(SPACE), mark, length) {
                 skip = None;
             }
             continue;
@@ -140,7 +158,7 @@ pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
 
 /// The text of a line behind the marks of quotes and lists.
 fn content(text: &str) -> &str {
-    let mut rest = text.trim_start();
+    let mut rest = text.trim_start_matches(SPACE);
     loop {
         let next = rest
             .strip_prefix(['>', '*', '-', '+'])
@@ -155,7 +173,7 @@ fn content(text: &str) -> &str {
                 .filter(|next| next.starts_with(' '))
         });
         match next {
-            Some(next) => rest = next.trim_start(),
+            Some(next) => rest = next.trim_start_matches(SPACE),
             None => return rest,
         }
     }
@@ -171,8 +189,8 @@ struct Finder {
 
 impl Finder {
     fn line(&mut self, at: usize, text: &str) {
-        if text.starts_with("{%") {
-            let name = text[2..].trim_start_matches([' ', '\t', '-']);
+        if let Some(text) = text.strip_prefix("{%") {
+            let name = text.trim_start_matches([' ', '\t', '-']);
             let end = name.find(|c: char| c.is_whitespace() || c == '%').unwrap_or(name.len());
             match &name[..end] {
                 "" => {}
@@ -186,7 +204,7 @@ impl Finder {
         let lower = text.get(..9).map(str::to_ascii_lowercase).unwrap_or_default();
         if lower.starts_with("<details") && !text.contains("</details>") {
             self.open(at, "<details");
-        } else if lower == "</details" || text.trim_end().ends_with("</details>") {
+        } else if lower == "</details" || text.trim_end_matches(SPACE).ends_with("</details>") {
             self.close(at, "<details");
         }
     }
@@ -211,7 +229,7 @@ impl Finder {
 /// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line.
 pub(super) fn tag_lines(lines: &[Line<'_>]) -> Option<(String, usize)> {
     let first = lines.first()?;
-    if !first.text.trim_start().starts_with("{%") {
+    if !first.text.trim_start_matches(SPACE).starts_with("{%") {
         return None;
     }
     let mut text = String::new();
@@ -223,7 +241,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>]) -> Option<(String, usize)> {
         if line.text.contains("%}")
             && let Some(tag) = Tag::read(&text)
         {
-            return text[tag.end..].trim().is_empty().then_some((text, index + 1));
+            return text[tag.end..].trim_matches(SPACE).is_empty().then_some((text, index + 1));
         }
     }
     None

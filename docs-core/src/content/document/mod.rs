@@ -23,6 +23,7 @@ mod html;
 mod inlines;
 mod keys;
 mod lines;
+mod marks;
 mod normal;
 mod notes;
 mod pipes;
@@ -44,6 +45,8 @@ pub use self::{
     source::Source,
     texts::{OutlineItem, Section, outline, plain_text, sections},
 };
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::model::Document;
 
 /// A document that is none: a block or an element stands where it cannot.
@@ -75,7 +78,9 @@ pub fn parse(markdown: &str) -> Document {
 ///
 /// Names the first block that cannot stand where it stands, or whose data cannot be written.
 pub fn print(document: &Document) -> Result<String, Invalid> {
-    print::document(document)
+    let written = print::document(document)?;
+    verified(&written, document)?;
+    Ok(written)
 }
 
 /// Tells whether a document can be written.
@@ -84,15 +89,19 @@ pub fn print(document: &Document) -> Result<String, Invalid> {
 ///
 /// As [`print()`].
 pub fn check(document: &Document) -> Result<(), Invalid> {
-    let written = print(document)?;
-    if is_same(&parse(&written), document) {
+    print(document).map(|_| ())
+}
+
+/// What was written must read as the document.
+fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
+    let read = normal::blocks(&parse(written).nodes);
+    let own = normal::blocks(&document.nodes);
+    if read == own {
         return Ok(());
     }
-    let read = normal::blocks(&parse(&written).nodes);
-    let own = normal::blocks(&document.nodes);
-    let place =
+    let first =
         own.iter().zip(&read).position(|(own, read)| own != read).unwrap_or(read.len().min(own.len()));
-    Err(Invalid { place: format!("nodes[{place}]"), message: "cannot be written as Markdown".to_owned() })
+    Err(Invalid { place: format!("nodes[{first}]"), message: "cannot be written as Markdown".to_owned() })
 }
 
 /// Tells whether two documents say the same: keys, computed data and spellings are passed over, and so are paragraphs
@@ -115,12 +124,18 @@ pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
 /// The text of a block by its key, cut to a preview; `None` when the text has no such block.
 #[must_use]
 pub fn block_text(markdown: &str, key: &str) -> Option<String> {
+    block_texts(markdown, &BTreeSet::from([key])).remove(key)
+}
+
+/// The texts of blocks by their keys, cut to previews; those that are not there are left out. Reads the text once.
+#[must_use]
+pub fn block_texts(markdown: &str, wanted: &BTreeSet<&str>) -> BTreeMap<String, String> {
     let document = parse(markdown);
-    let mut found = None;
+    let mut found = BTreeMap::new();
     for block in &document.nodes {
         keys::visit(block, &mut |block| {
-            if block.key.as_deref() == Some(key) {
-                found = Some(texts::preview(block));
+            if let Some(key) = block.key.as_deref().filter(|key| wanted.contains(key)) {
+                found.insert(key.to_owned(), texts::preview(block));
             }
         });
     }
@@ -137,7 +152,7 @@ pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<Strin
     revert::revert(current, base, keys)
 }
 
-/// A text without the byte order mark at its beginning.
+/// A text without the byte order marks at its beginning.
 fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
+    text.trim_start_matches('\u{feff}')
 }

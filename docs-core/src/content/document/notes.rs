@@ -1,6 +1,9 @@
 //! Notes: `[^label]: body`, which annotations in the text refer to.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use crate::model::Block;
 
@@ -10,8 +13,10 @@ pub(super) struct Notes {
     bodies: HashMap<String, Vec<Block>>,
     /// The labels that were taken, in their order.
     taken: Vec<String>,
-    /// Whether every label is one, with an empty body: for comparing what was written.
-    any: Option<()>,
+    /// The same, to be found by label.
+    is_taken: HashSet<String>,
+    /// The labels of notes without bodies: for comparing what was written.
+    known: Option<Arc<HashSet<String>>>,
 }
 
 impl Notes {
@@ -20,14 +25,19 @@ impl Notes {
         Self { bodies, ..Self::default() }
     }
 
-    /// Notes of which every label is one.
-    pub(super) fn any() -> Self {
-        Self { any: Some(()), ..Self::default() }
+    /// Notes with these labels and empty bodies, of which some were taken before.
+    pub(super) fn known(labels: &Arc<HashSet<String>>, taken: usize) -> Self {
+        Self { known: Some(Arc::clone(labels)), taken: vec![String::new(); taken], ..Self::default() }
+    }
+
+    /// The labels of all notes.
+    pub(super) fn labels(&self) -> HashSet<String> {
+        self.bodies.keys().cloned().collect()
     }
 
     /// Tells whether a label is that of a note.
     pub(super) fn has(&self, label: &str) -> bool {
-        self.any.is_some() || self.bodies.contains_key(label)
+        self.bodies.contains_key(label) || self.known.as_ref().is_some_and(|known| known.contains(label))
     }
 
     /// How many were taken.
@@ -37,19 +47,19 @@ impl Notes {
 
     /// The body of a note; only the first reference has it.
     pub(super) fn take(&mut self, label: &str) -> Option<Vec<Block>> {
-        if self.any.is_some() {
-            self.taken.push(label.to_owned());
-            return Some(Vec::new());
+        if self.is_taken(label) {
+            return None;
         }
-        let is_first = !self.taken.iter().any(|taken| taken == label);
-        let body = self.bodies.get(label).filter(|_| is_first)?.clone();
+        let is_known = self.known.as_ref().is_some_and(|known| known.contains(label));
+        let body = if is_known { Vec::new() } else { self.bodies.get(label)?.clone() };
         self.taken.push(label.to_owned());
+        self.is_taken.insert(label.to_owned());
         Some(body)
     }
 
     /// Tells whether a note was taken.
     pub(super) fn is_taken(&self, label: &str) -> bool {
-        self.taken.iter().any(|taken| taken == label)
+        self.is_taken.contains(label)
     }
 
     /// Where taking stands.
@@ -59,6 +69,8 @@ impl Notes {
 
     /// Goes back to where taking stood.
     pub(super) fn reset(&mut self, mark: usize) {
-        self.taken.truncate(mark);
+        for label in self.taken.drain(mark..) {
+            self.is_taken.remove(&label);
+        }
     }
 }

@@ -1,15 +1,19 @@
 //! From Markdown to blocks.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{
     chunks::{self, Chunk, ChunkKind, List},
     escape::{Place, squash},
     figures, html,
     inlines::{self, Rules},
-    lines::{self, Line},
+    lines::{self, Line, SPACE},
+    normal,
     notes::Notes,
-    print::{Labels, Mode, write_inlines},
+    print::{self, Labels, Mode, is_verbatim, write_inlines},
     spelling, tables, tagged,
 };
 use crate::model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
@@ -18,7 +22,7 @@ use crate::model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, 
 pub(super) const VERBATIM: &str = "verbatim";
 
 /// Deepest nesting of blocks that is read; what is deeper is kept as it is.
-const MAX_DEPTH: usize = 20;
+pub(super) const MAX_DEPTH: usize = 20;
 /// Most blocks that are read; what follows is kept as it is.
 const MAX_BLOCKS: usize = 50_000;
 
@@ -36,12 +40,7 @@ pub(super) struct Text {
 pub(super) fn text(lines: &[Line<'_>]) -> Text {
     let matches = lines::matches(lines);
     let chunks = chunks::read(lines, &matches);
-    let mut definitions = HashMap::new();
-    for chunk in &chunks {
-        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
-            definitions.entry(inlines::label(label)).or_insert_with(|| (destination.clone(), title.clone()));
-        }
-    }
+    let definitions = definitions(&chunks);
     let mut reader = Reader {
         matches: &matches,
         definitions: &definitions,
@@ -49,56 +48,137 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
         depth: 0,
         left: MAX_BLOCKS,
     };
-    let mut bodies = HashMap::new();
-    for chunk in &chunks {
-        if let ChunkKind::Note(label, body) = &chunk.kind
-            && !bodies.contains_key(label)
-        {
-            let body = reader.inside(body);
-            bodies.insert(label.clone(), body);
-        }
-    }
-    reader.notes = Notes::new(bodies);
+    reader.notes = Notes::new(bodies(&mut reader, &chunks));
+    let labels = Labels::known(definitions.clone(), reader.notes.labels());
     let mut text = Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new() };
     let mut kept = Vec::new();
     for chunk in &chunks {
-        if let ChunkKind::Note(label, _) = &chunk.kind {
-            kept.push((text.blocks.len(), chunk.lines.clone(), label));
-            continue;
-        }
         if reader.left == 0 {
             let rest = chunk.lines.start..chunks.last().map_or(chunk.lines.end, |last| last.lines.end);
             text.blocks.push(verbatim(&lines[rest.clone()]));
             text.lines.push(rest);
-            return text;
+            break;
         }
-        for block in reader.chunk(chunk, lines) {
-            text.blocks.push(block);
+        if let ChunkKind::Note(label, _) = &chunk.kind {
+            kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines.clone(), label });
+            continue;
+        }
+        let taken = reader.notes.mark();
+        let mut blocks = reader.chunk(chunk, lines);
+        if let [block] = blocks.as_mut_slice() {
+            let own = std::mem::replace(block, paragraph(Vec::new()));
+            *block = settled(own, &lines[chunk.lines.clone()], &labels.at(taken));
+            if is_verbatim(block) {
+                // What is kept as it is refers to notes by their labels.
+                reader.notes.reset(taken);
+            }
+        }
+        for block in blocks {
+            let follows_list = text.blocks.last().is_some_and(print::is_list);
+            text.blocks.push(fenced(block, follows_list));
             text.lines.push(chunk.lines.clone());
         }
     }
-    // Notes that nothing refers to stay where they are. Of two with the same label the first is the note.
-    let mut seen: Vec<&String> = Vec::new();
-    let mut unused = Vec::new();
-    for (place, range, label) in kept {
-        if reader.notes.is_taken(label) && !seen.contains(&label) {
-            seen.push(label);
-            text.notes.push(range);
-        } else {
-            unused.push((place, range));
+    text.keep(kept, &reader.notes, lines);
+    text
+}
+
+/// A note, and before which block it stands.
+struct KeptNote<'c> {
+    place: usize,
+    lines: Range<usize>,
+    label: &'c String,
+}
+
+impl Text {
+    /// Notes that nothing refers to stay where they are. Of two with the same label the first is the note.
+    fn keep(&mut self, kept: Vec<KeptNote<'_>>, notes: &Notes, lines: &[Line<'_>]) {
+        let mut seen = HashSet::new();
+        let (used, unused): (Vec<_>, Vec<_>) =
+            kept.into_iter().partition(|note| notes.is_taken(note.label) && seen.insert(note.label));
+        self.notes = used.into_iter().map(|note| note.lines).collect();
+        if unused.is_empty() {
+            return;
+        }
+        let mut unused = unused.into_iter().peekable();
+        let own = std::mem::take(&mut self.blocks).into_iter().zip(std::mem::take(&mut self.lines));
+        let mut own = own.enumerate();
+        loop {
+            let block = own.next();
+            let place = block.as_ref().map_or(usize::MAX, |(place, _)| *place);
+            while let Some(note) = unused.next_if(|note| note.place <= place) {
+                self.blocks.push(verbatim(&lines[note.lines.clone()]));
+                self.lines.push(note.lines);
+            }
+            let Some((_, (block, range))) = block else { return };
+            self.blocks.push(block);
+            self.lines.push(range);
         }
     }
-    for (place, range) in unused.into_iter().rev() {
-        text.blocks.insert(place, verbatim(&lines[range.clone()]));
-        text.lines.insert(place, range);
+}
+
+/// The definitions of links. Of two with the same label the first counts.
+fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
+    let mut definitions = HashMap::new();
+    for chunk in chunks {
+        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
+            let definition = || (destination.clone(), title.clone());
+            definitions.entry(inlines::label(label)).or_insert_with(definition);
+        }
     }
-    text
+    definitions
+}
+
+/// The bodies of notes.
+fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
+    let mut bodies = HashMap::new();
+    for chunk in chunks {
+        if let ChunkKind::Note(label, body) = &chunk.kind
+            && !bodies.contains_key(label)
+        {
+            bodies.insert(label.clone(), reader.note(body));
+        }
+    }
+    bodies
+}
+
+/// A block that reads the same when it is written, with the spellings it has then. What does not is kept as it is.
+fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> Block {
+    let source = lines::join(lines);
+    if is_verbatim(&block)
+        || print::unchecked(&block, labels).as_deref() == Some(source.trim_end_matches(SPACE))
+    {
+        return block;
+    }
+    let mut own = block;
+    for _ in 0..SETTLING {
+        let again = print::checked(&own, labels).and_then(|written| print::alone(&written, labels, 0));
+        let Some([read]) = again.and_then(|read| <[Block; 1]>::try_from(read).ok()) else { break };
+        if print::is_alike(&read, &own) {
+            return own;
+        }
+        if normal::block(&read) != normal::block(&own) {
+            break;
+        }
+        // What it says is the same: only spellings differ, and the notes are those of the first reading.
+        own = spelling::renewed(own, read);
+    }
+    verbatim(lines)
+}
+
+/// How often a block is written and read before it is kept as it is.
+const SETTLING: usize = 3;
+
+/// Code behind a list has fences: indented it would be part of the list.
+fn fenced(block: Block, follows_list: bool) -> Block {
+    let is_code = matches!(block.kind, BlockKind::Code { .. }) && block.spelling.as_deref() == Some("    ");
+    if follows_list && is_code { Block { spelling: None, ..block } } else { block }
 }
 
 /// Lines kept as they are.
 pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
     let text = lines::join(lines);
-    let leaf = Leaf::new(text.trim_end().trim_start_matches('\n'), Vec::new());
+    let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
     let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
     block.spelling = Some(VERBATIM.to_owned());
     block
@@ -119,12 +199,13 @@ pub(super) struct Reader<'r> {
 }
 
 impl<'r> Reader<'r> {
-    /// A reader of a text on its own: every label is that of a note.
+    /// A reader of a text on its own.
     pub(super) fn alone(
         matches: &'r HashMap<usize, usize>,
         definitions: &'r HashMap<String, (String, String)>,
+        notes: Notes,
     ) -> Self {
-        Self { matches, definitions, notes: Notes::any(), depth: 0, left: MAX_BLOCKS }
+        Self { matches, definitions, notes, depth: 0, left: MAX_BLOCKS }
     }
 
     /// The blocks of lines at the level of the reader.
@@ -138,9 +219,33 @@ impl<'r> Reader<'r> {
             }
             match &chunk.kind {
                 ChunkKind::Note(..) => out.push(verbatim(&lines[chunk.lines.clone()])),
-                _ => out.extend(self.chunk(chunk, lines)),
+                _ => {
+                    let follows_list = out.last().is_some_and(print::is_list);
+                    out.extend(self.chunk(chunk, lines).into_iter().map(|block| fenced(block, follows_list)));
+                }
             }
         }
+        out
+    }
+
+    /// The body of a note: blocks that read the same when they are written.
+    fn note(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        let labels = Labels::known(self.definitions.clone(), HashSet::new());
+        self.depth += 1;
+        let mut out = Vec::new();
+        for chunk in chunks::read(lines, self.matches) {
+            let own = &lines[chunk.lines.clone()];
+            if matches!(chunk.kind, ChunkKind::Note(..)) || self.left == 0 {
+                out.push(verbatim(own));
+                continue;
+            }
+            let blocks = self.chunk(&chunk, lines);
+            let is_one = blocks.len() == 1;
+            out.extend(
+                blocks.into_iter().map(|block| if is_one { settled(block, own, &labels) } else { block }),
+            );
+        }
+        self.depth -= 1;
         out
     }
 
@@ -166,19 +271,20 @@ impl<'r> Reader<'r> {
         let block = match &chunk.kind {
             ChunkKind::Paragraph => self.paragraph(own),
             ChunkKind::Heading(level, text, is_underlined) => {
-                let underline =
-                    is_underlined.then(|| own.last().map(|line| line.text.trim().to_owned())).flatten();
+                let underline = is_underlined
+                    .then(|| own.last().map(|line| line.text.trim_matches(SPACE).to_owned()))
+                    .flatten();
                 self.heading(*level, text, underline)
             }
             ChunkKind::Divider => {
                 let mut block = Block::new(BlockKind::Divider {}, Vec::new());
-                let written = own[0].text.trim();
+                let written = own[0].text.trim_matches(SPACE);
                 block.spelling = (written != "***").then(|| written.to_owned());
                 Some(block)
             }
             ChunkKind::Fence((mark, length, info), code) => {
                 let mut block = self.code(info, code);
-                let written = own[0].text.trim_start();
+                let written = own[0].text.trim_start_matches(SPACE);
                 let usual = format!("{}{info}", "`".repeat(spelling::fence_length(&block)));
                 block.spelling =
                     (*mark != '`' || *length < 3 || written != usual).then(|| written.to_owned());
@@ -201,7 +307,7 @@ impl<'r> Reader<'r> {
             ChunkKind::Math(formula) => {
                 let mut block = Block::new(BlockKind::Math { formula: formula.clone() }, Vec::new());
                 let written = lines::join(own);
-                block.spelling = (own.len() == 1).then(|| written.trim().to_owned());
+                block.spelling = (own.len() == 1).then(|| written.trim_matches(SPACE).to_owned());
                 Some(block)
             }
             ChunkKind::Note(..) | ChunkKind::Definition(..) => None,
@@ -218,7 +324,7 @@ impl<'r> Reader<'r> {
         let mark = self.notes.mark();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
         let read = inlines::read(text, &mut rules)?;
-        Some(settle(read, text, (place, mark), self.definitions))
+        Some(settle(read, text, (place, mark)))
     }
 
     /// The rules for text.
@@ -229,7 +335,7 @@ impl<'r> Reader<'r> {
     fn paragraph(&mut self, lines: &[Line<'_>]) -> Option<Block> {
         let text = lines::join(lines);
         let text = text.trim_matches([' ', '\t', '\n']);
-        let nodes = self.text(text, Place::Lines)?;
+        let nodes = self.text(text, Place::Lines).filter(|nodes| !nodes.is_empty())?;
         // A picture that is alone is a block.
         if let [Node::Inline(Inline { kind: kind @ InlineKind::InlineImage { size: None, .. }, .. })] =
             nodes.as_slice()
@@ -243,7 +349,7 @@ impl<'r> Reader<'r> {
     fn heading(&mut self, level: u8, text: &str, underline: Option<String>) -> Option<Block> {
         let (text, id) = anchor(text);
         let place = if underline.is_some() && text.contains('\n') { Place::Lines } else { Place::Line };
-        let nodes = self.text(text.trim(), place)?;
+        let nodes = self.text(text.trim_matches(SPACE), place)?;
         let data = HeadingData { id, ..HeadingData::default() };
         let mut block = Block::new(heading(level, data), nodes);
         block.spelling = underline;
@@ -276,7 +382,7 @@ impl<'r> Reader<'r> {
             let inside = match checked {
                 Some(_) => {
                     let mut lines = lines.clone();
-                    let at = lines[0].text.len() - lines[0].text.trim_start().len() + 3;
+                    let at = lines[0].text.len() - lines[0].text.trim_start_matches(SPACE).len() + 3;
                     lines[0] = lines[0].from(at).without(1);
                     self.inside(&lines)
                 }
@@ -304,7 +410,7 @@ impl<'r> Reader<'r> {
 
     fn html(&mut self, lines: &[Line<'_>]) -> Option<Block> {
         let text = lines::join(lines);
-        let source = text.trim();
+        let source = text.trim_matches(SPACE);
         let tree = html::tree(source)?;
         figures::block(self, &tree, source)
     }
@@ -339,14 +445,15 @@ pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
 /// The text of a heading and the anchor behind it: `<a href="#x" id="x"></a>`.
 fn anchor(text: &str) -> (&str, Option<String>) {
     let whole = (text, None);
-    let Some(start) = text.trim_end().strip_suffix("</a>").and_then(|text| text.rfind("<a ")) else {
+    let Some(start) = text.trim_end_matches(SPACE).strip_suffix("</a>").and_then(|text| text.rfind("<a "))
+    else {
         return whole;
     };
     let Some((html::Token::Open(open), length)) = html::tag_at(&text[start..]) else { return whole };
     let Some(id) = open.get("id").filter(|id| is_anchor(id)) else { return whole };
     let is_usual = open.source == format!("<a href=\"#{id}\" id=\"{id}\">")
-        && text[start + length..].trim_end() == "</a>";
-    if is_usual { (text[..start].trim_end(), Some(id.to_owned())) } else { whole }
+        && text[start + length..].trim_end_matches(SPACE) == "</a>";
+    if is_usual { (text[..start].trim_end_matches(SPACE), Some(id.to_owned())) } else { whole }
 }
 
 /// Tells whether a text can be the anchor of a heading.
@@ -358,7 +465,7 @@ pub(super) fn is_anchor(text: &str) -> bool {
 
 /// Whether the box at the beginning of an item is checked; nothing when there is none.
 fn task(text: &str) -> Option<bool> {
-    let rest = text.trim_start().strip_prefix('[')?;
+    let rest = text.trim_start_matches(SPACE).strip_prefix('[')?;
     let mut chars = rest.chars();
     let checked = match chars.next()? {
         ' ' => false,
@@ -370,15 +477,10 @@ fn task(text: &str) -> Option<bool> {
 }
 
 /// Leaves nodes only the spellings that are not the usual ones.
-fn settle(
-    nodes: Vec<Node>,
-    text: &str,
-    (place, taken): (Place, usize),
-    definitions: &HashMap<String, (String, String)>,
-) -> Vec<Node> {
-    let usual = spelling::without(&nodes);
-    let mut labels = Labels::with(definitions.clone(), taken);
-    let is_usual = write_inlines(&usual, (Mode::Usual, place), &mut labels)
+fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, usize)) -> Vec<Node> {
+    let usual = spelling::labelled(&nodes);
+    let mut labels = Labels::default().at(taken);
+    let is_usual = write_inlines(&usual, (Mode::Labelled, place), &mut labels)
         .is_some_and(|written| squash(&written) == squash(text));
     if is_usual { usual } else { spelling::reduced(nodes) }
 }

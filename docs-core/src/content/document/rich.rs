@@ -111,10 +111,6 @@ impl Reader<'_, '_> {
             let count = if self.marks.is_empty() { String::new() } else { format!("^{}", self.marks.len()) };
             inline.spelling = Some(format!("{count}{}", open.source));
             inline
-        } else if open.name == "a" && open.has("data-mention") && open.has_only(&["data-mention", "href"]) {
-            let mut inline = Inline::new(InlineKind::Mention { target: targets::read(href?) }, Vec::new());
-            inline.spelling = Some(element.source());
-            inline
         } else if open.name == "a"
             && open.has("data-footnote-ref")
             && open.has_only(&["data-footnote-ref", "href"])

@@ -1,22 +1,17 @@
 //! Markdown with the places of its blocks, so that what does not change keeps its bytes.
 
-use std::{collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{
-    Invalid, keys,
-    lines::{self, Line},
-    print::{self, Printer},
-    read,
-};
+use super::{Invalid, keys, lines, print::Printer, read};
 use crate::model::{Block, Document};
 
 /// Markdown and the document it is.
 #[derive(Debug)]
 pub struct Source<'a> {
-    /// The Markdown.
-    pub markdown: &'a str,
+    /// The Markdown, with U+FFFD for each NUL.
+    pub markdown: Cow<'a, str>,
     /// The document.
     pub document: Document,
     /// The bytes of each block of the document, without the end of its last line. Blocks that were made from the same
@@ -30,9 +25,21 @@ impl<'a> Source<'a> {
     /// Reads Markdown.
     #[must_use]
     pub fn new(markdown: &'a str) -> Self {
-        let lines = lines::split(super::without_mark(markdown));
-        let offset = markdown.len() - super::without_mark(markdown).len();
-        let starts = starts(&lines, markdown, offset);
+        let owned = markdown.contains('\0').then(|| markdown.replace('\0', "\u{fffd}"));
+        match owned {
+            Some(owned) => {
+                let Source { document, ranges, notes, .. } = Self::of(&owned);
+                Self { document, ranges, notes, markdown: Cow::Owned(owned) }
+            }
+            None => Self::of(markdown),
+        }
+    }
+
+    fn of<'t>(markdown: &'t str) -> Source<'t> {
+        let body = super::without_mark(markdown);
+        let offset = markdown.len() - body.len();
+        let (lines, starts) = lines::split_at(body);
+        let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
         let text = read::text(&lines);
         let bytes = |range: &Range<usize>| {
             let last = range.end.saturating_sub(1);
@@ -43,20 +50,8 @@ impl<'a> Source<'a> {
         let notes = text.notes.iter().map(bytes).collect();
         let mut document = Document::new(text.blocks);
         keys::assign(&mut document);
-        Self { markdown, document, ranges, notes }
+        Source { markdown: Cow::Borrowed(markdown), document, ranges, notes }
     }
-}
-
-/// Where each line begins.
-fn starts(lines: &[Line<'_>], markdown: &str, offset: usize) -> Vec<usize> {
-    let mut at = offset;
-    let mut out = Vec::with_capacity(lines.len());
-    for line in lines {
-        out.push(at);
-        at += line.text.len();
-        at += markdown[at..].find('\n').map_or(0, |length| length + 1);
-    }
-    out
 }
 
 /// The text of a new document: blocks that say what they said keep their bytes, and so does what stands between two
@@ -70,7 +65,7 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     }
     if !source.notes.is_empty() || has_notes(&new.nodes) {
         // Notes have numbers in the order of the text, so that all of it changes.
-        return print::document(new);
+        return super::print(new);
     }
     let kept = kept(&before, &after, &source);
     let mut printer = Printer::new(&new.nodes);
@@ -86,13 +81,13 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
         let range = source.ranges[*place].clone();
         let gap = last.filter(|last| last + 1 == *place).map(|last| source.ranges[last].end..range.start);
         match gap {
-            Some(gap) => out.push_str(&old[gap]),
+            Some(gap) => out.push_str(&source.markdown[gap]),
             None if out.is_empty() => {}
             None => out.push_str("\n\n"),
         }
-        out.push_str(&old[range]);
+        out.push_str(&source.markdown[range]);
         last = Some(*place);
-        if kept.get(&(index + 1)).is_none() {
+        if !kept.contains_key(&(index + 1)) {
             last = None;
         }
     }
@@ -104,7 +99,7 @@ pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     }
     out.push('\n');
     // Side by side, what was printed and what was kept may read as one.
-    if super::is_same(&super::parse(&out), new) { Ok(out) } else { print::document(new) }
+    if super::is_same(&super::parse(&out), new) { Ok(out) } else { super::print(new) }
 }
 
 fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut String) -> Result<(), Invalid> {

@@ -8,6 +8,22 @@ use crate::model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKin
 
 /// Nodes without any spelling. Leaves that then say nothing or the same are put together.
 pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
+    without_but(nodes, Keep::Nothing)
+}
+
+/// Nodes without any spelling but the labels of notes.
+pub(super) fn labelled(nodes: &[Node]) -> Vec<Node> {
+    without_but(nodes, Keep::Labels)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Nothing,
+    /// The labels of notes.
+    Labels,
+}
+
+fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
     let mut out: Vec<Node> = Vec::new();
     for node in nodes {
         match node {
@@ -22,9 +38,10 @@ pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
                 }
             }
             Node::Inline(inline) => {
+                let is_kept = keep == Keep::Labels && inline.kind == (InlineKind::Annotation {});
                 out.push(Node::Inline(Inline {
-                    nodes: without(&inline.nodes),
-                    spelling: None,
+                    nodes: without_but(&inline.nodes, keep),
+                    spelling: inline.spelling.clone().filter(|_| is_kept),
                     ..inline.clone()
                 }));
             }
@@ -151,5 +168,75 @@ pub(super) fn bare(block: &Block) -> Block {
         fragments: block.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect()),
         spelling: block.spelling.clone().filter(|_| is_verbatim),
         ..block.clone()
+    }
+}
+
+/// A block without the notes of its annotations.
+pub(super) fn without_notes(block: &Block) -> Block {
+    let mut block = block.clone();
+    change(&mut block, &mut |inline| {
+        if inline.kind == (InlineKind::Annotation {}) {
+            inline.fragments = None;
+        }
+    });
+    block
+}
+
+/// A block as it was read again, with the notes it had.
+pub(super) fn renewed(mut before: Block, mut again: Block) -> Block {
+    let mut notes = Vec::new();
+    change(&mut before, &mut |inline| {
+        if inline.kind == (InlineKind::Annotation {}) {
+            notes.push(inline.fragments.take());
+        }
+    });
+    let mut notes = notes.into_iter();
+    change(&mut again, &mut |inline| {
+        if inline.kind == (InlineKind::Annotation {}) {
+            inline.fragments = notes.next().flatten();
+        }
+    });
+    again
+}
+
+/// Changes all elements within text, in the order of the text.
+fn change(block: &mut Block, act: &mut impl FnMut(&mut Inline)) {
+    change_nodes(&mut block.nodes, act);
+    for block in block.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes) {
+        change(block, act);
+    }
+}
+
+fn change_nodes(nodes: &mut [Node], act: &mut impl FnMut(&mut Inline)) {
+    for node in nodes {
+        match node {
+            Node::Block(block) => change(block, act),
+            Node::Inline(inline) => {
+                change_nodes(&mut inline.nodes, act);
+                act(inline);
+            }
+            Node::Text(_) => {}
+        }
+    }
+}
+
+/// Visits all elements within text, in the order they are written.
+pub(super) fn each<'b>(block: &'b Block, act: &mut impl FnMut(&'b Inline)) {
+    each_node(&block.nodes, act);
+    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
+        each(block, act);
+    }
+}
+
+fn each_node<'b>(nodes: &'b [Node], act: &mut impl FnMut(&'b Inline)) {
+    for node in nodes {
+        match node {
+            Node::Block(block) => each(block, act),
+            Node::Inline(inline) => {
+                act(inline);
+                each_node(&inline.nodes, act);
+            }
+            Node::Text(_) => {}
+        }
     }
 }

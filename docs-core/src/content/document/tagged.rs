@@ -1,6 +1,6 @@
 //! Blocks that are written as tags.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::{
     chunks::{self, Chunk, ChunkKind},
     escape::squash,
     figures::{length, read_word},
-    lines::{self, Line},
+    lines::{self, Line, SPACE},
     print,
     read::{self, Reader, nodes, verbatim},
     spelling,
@@ -30,20 +30,25 @@ pub(super) fn blocks(
     {
         if is_container(&block.kind) {
             let usual = print::opening(&block);
-            block.spelling =
-                (usual.as_deref().map(squash) != Some(squash(text))).then(|| text.trim().to_owned());
+            block.spelling = (usual.as_deref().map(squash) != Some(squash(text)))
+                .then(|| text.trim_matches(SPACE).to_owned());
         } else {
             let written = lines::join(own);
             let usual = print::block_alone(&spelling::bare(&block));
-            block.spelling =
-                (usual.as_deref().map(squash) != Some(squash(&written))).then(|| written.trim().to_owned());
+            block.spelling = (usual.as_deref().map(squash) != Some(squash(&written)))
+                .then(|| written.trim_matches(SPACE).to_owned());
         }
         return vec![block];
     }
-    let Some(inside) = inside else { return vec![verbatim(own)] };
+    // The tag of a block that needs nothing inside would be that block on its own.
+    let is_whole = Tag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !is_container(&kind));
+    let Some(inside) = inside.filter(|_| !is_whole) else { return vec![verbatim(own)] };
     let mut out = vec![verbatim(&all[chunk.lines.start..inside.start])];
     out.extend(reader.inside(&all[inside.clone()]));
-    out.push(verbatim(&all[inside.end..chunk.lines.end]));
+    // Behind more space it would be code on its own.
+    let closing: Vec<Line<'_>> =
+        all[inside.end..chunk.lines.end].iter().map(|line| line.without(line.indent())).collect();
+    out.push(verbatim(&closing));
     out
 }
 
@@ -175,15 +180,15 @@ fn integration(name: &str, tag: &Tag<'_>) -> Option<BlockKind> {
 }
 
 /// A property as JSON, where its text is just that, and else a text.
-fn property(text: &Cow<'_, str>) -> Value {
+fn property(text: &str) -> Value {
     let json = serde_json::from_str::<Value>(text).ok();
-    json.filter(|value| value.to_string() == **text).unwrap_or_else(|| Value::from(text.as_ref()))
+    json.filter(|value| value.to_string().as_str() == text).unwrap_or_else(|| Value::from(text))
 }
 
 /// The text of a property.
 pub(super) fn property_text(value: &Value) -> String {
     match value {
-        Value::String(text) if property(&Cow::Borrowed(text)) == *value => text.clone(),
+        Value::String(text) if property(text) == *value => text.clone(),
         value => value.to_string(),
     }
 }
@@ -223,7 +228,8 @@ fn parts(reader: &mut Reader<'_>, whole: BlockKind, (name, inner): (&str, &[Line
         reader.left = reader.left.saturating_sub(1);
         let mut block = Block::new(kind, nodes(reader.inside(&inner[inside.clone()])));
         let usual = print::opening(&block);
-        block.spelling = (usual.as_deref().map(squash) != Some(squash(text))).then(|| text.trim().to_owned());
+        block.spelling =
+            (usual.as_deref().map(squash) != Some(squash(text))).then(|| text.trim_matches(SPACE).to_owned());
         out.push(block);
     }
     Some(Block::new(whole, nodes(out)))

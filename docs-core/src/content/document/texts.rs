@@ -166,7 +166,7 @@ fn inline_text(nodes: &[Node]) -> String {
     for node in nodes {
         match node {
             Node::Text(TextNode { leaves, .. }) => {
-                leaves.iter().for_each(|leaf: &Leaf| out.push_str(&leaf.text))
+                leaves.iter().for_each(|leaf: &Leaf| out.push_str(&leaf.text));
             }
             Node::Block(block) => out.push_str(&inline_text(&block.nodes)),
             Node::Inline(inline) => shown(inline, &mut out),
@@ -184,7 +184,7 @@ fn shown(inline: &Inline, out: &mut String) {
         InlineKind::InlineImage { alt, .. } => out.push_str(alt.as_deref().unwrap_or_default()),
         InlineKind::Expression { expression } => out.push_str(expression),
         InlineKind::Mention { .. } => {
-            out.push_str(inline.spelling.as_deref().and_then(mention).unwrap_or_default())
+            out.push_str(inline.spelling.as_deref().and_then(mention).unwrap_or_default());
         }
         InlineKind::Icon { .. } => {}
     }

@@ -35,14 +35,14 @@ pub(in crate::platform) struct Reader<'a> {
 pub(super) struct PageNow {
     pub(super) base: PageBase,
     pub(super) path: String,
-    /// What it says, where that was asked for.
-    markdown: Option<Arc<str>>,
+    /// What the blocks say that were asked for and are there, cut where that is long.
+    blocks: BTreeMap<String, String>,
 }
 
 impl PageNow {
     /// What a block of the page says, cut where it is long; `None` when it has no such block.
     pub(super) fn block(&self, key: &str) -> Option<String> {
-        self.markdown.as_deref().and_then(|markdown| document::block_text(markdown, key))
+        self.blocks.get(key).cloned()
     }
 }
 
@@ -139,11 +139,11 @@ impl Platform {
         &self,
         place: &Place,
         id: &PageId,
-        with_text: bool,
+        node: Option<&str>,
     ) -> Result<Option<PageNow>> {
         let view = self.content().view(&place.access.space().domain, place.head().1);
         match view.page(id).await? {
-            Some(entry) => now(&view, id, &entry, with_text).await.map(Some),
+            Some(entry) => now(&view, (id, &entry), &node.into_iter().collect()).await.map(Some),
             None => Ok(None),
         }
     }
@@ -154,30 +154,34 @@ impl Platform {
         place: &Place,
         records: &[Arc<CommentRecord>],
     ) -> Result<BTreeMap<PageId, PageNow>> {
-        let mut wanted: BTreeMap<&PageId, bool> = BTreeMap::new();
+        let mut wanted: BTreeMap<&PageId, BTreeSet<&str>> = BTreeMap::new();
         for target in records.iter().filter_map(|record| record.target.as_ref()) {
-            *wanted.entry(&target.page.id).or_default() |= target.node.is_some();
+            let nodes = wanted.entry(&target.page.id).or_default();
+            nodes.extend(target.node.iter().map(|(node, _)| node.as_str()));
         }
         let ids: Vec<PageId> = wanted.keys().copied().cloned().collect();
         let view = self.content().view(&place.access.space().domain, place.head().1);
         let entries = view.pages(&ids).await?;
         let mut pages = BTreeMap::new();
-        for ((id, with_text), entry) in wanted.into_iter().zip(entries) {
+        for ((id, nodes), entry) in wanted.into_iter().zip(entries) {
             if let Some(entry) = entry {
-                pages.insert(id.clone(), now(&view, id, &entry, with_text).await?);
+                pages.insert(id.clone(), now(&view, (id, &entry), &nodes).await?);
             }
         }
         Ok(pages)
     }
 }
 
-async fn now(view: &View, id: &PageId, entry: &PageEntry, with_text: bool) -> Result<PageNow> {
-    let markdown = match entry.kind {
-        PageKind::Document if with_text => Some(view.text(&entry.body, Rendering::Request).await?),
-        _ => None,
+/// The page is read as a document once, however many of its blocks are asked for.
+async fn now(view: &View, (id, entry): (&PageId, &PageEntry), nodes: &BTreeSet<&str>) -> Result<PageNow> {
+    let blocks = match entry.kind {
+        PageKind::Document if !nodes.is_empty() => {
+            document::block_texts(&view.text(&entry.body, Rendering::Request).await?, nodes)
+        }
+        _ => BTreeMap::new(),
     };
     let path = view.path_of(id).await?.unwrap_or_default();
-    Ok(PageNow { base: page_base(id, entry), path, markdown })
+    Ok(PageNow { base: page_base(id, entry), path, blocks })
 }
 
 fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {

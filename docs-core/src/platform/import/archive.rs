@@ -94,22 +94,28 @@ fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
         .filter(|file| !is_litter(&file.path))
         .filter_map(|file| Some((RepoPath::new(&file.path).ok().filter(|path| !path.is_root())?, file.bytes)))
         .collect();
-    while let Some(top) = common_top(&files) {
-        for (path, _) in &mut files {
-            if let Some(below) = path.below(&top).and_then(|below| RepoPath::new(below).ok()) {
-                *path = below;
-            }
+    let top = common_top(&files);
+    for (path, _) in &mut files {
+        if let Some(below) = path.as_str().get(top..).and_then(|below| RepoPath::new(below).ok()) {
+            *path = below;
         }
     }
     files
 }
 
-/// The folder that everything is in.
-fn common_top(files: &[(RepoPath, Bytes)]) -> Option<RepoPath> {
-    let (first, _) = files.first()?.0.as_str().split_once('/')?;
+/// How many bytes of all paths are the folder that everything is in, its slash included.
+fn common_top(files: &[(RepoPath, Bytes)]) -> usize {
+    let Some((first, others)) = files.split_first() else { return 0 };
+    let first = first.0.as_str();
+    let shared = |path: &str| first.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = others.iter().map(|(path, _)| shared(path.as_str())).min().unwrap_or(first.len());
     // A folder with a dot in front means something where it stands.
-    let top = RepoPath::new(first).ok().filter(|_| !first.starts_with('.'))?;
-    files.iter().all(|(path, _)| path.below(&top).is_some()).then_some(top)
+    let folders = first.split_inclusive('/').take_while(|part| part.ends_with('/') && !part.starts_with('.'));
+    let ends = folders.scan(0, |end, part| {
+        *end += part.len();
+        Some(*end)
+    });
+    ends.take_while(|end| *end <= shared).last().unwrap_or(0)
 }
 
 /// What a file of an archive is converted from.

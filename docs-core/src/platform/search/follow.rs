@@ -13,7 +13,7 @@ use super::is_indexed;
 use crate::{
     Error, ErrorKind, Result,
     content::{Attribute, ContentChange, ContentError, PageEntry, Rendering, View, document},
-    model::{PageId, SpaceId},
+    model::{Block, BlockKind, Node, PageId, SpaceId},
     platform::{Platform, jobs::unpanicked},
     ports::{
         SearchError, SearchIndex,
@@ -252,8 +252,8 @@ impl Platform {
             },
         };
         let Some(changes) = changes else {
-            pending.push(IndexChange::DropSpace(space.id.clone()));
             let tree = view.tree().await?;
+            pending.push(IndexChange::DropSpace(space.id.clone()));
             for page in tree.pages().iter().filter(|page| is_indexed(&page.entry)) {
                 self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
             }
@@ -319,8 +319,27 @@ fn shows(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| matches!(attribute, Body | Description | Kind | NoIndex | Title))
 }
 
-/// What a text says, by its headings.
+/// What a text says, by its headings. What stands under a condition is left out: the index serves visitors too, and
+/// does not know which of them may see it.
 fn sections_of(markdown: &str) -> Vec<Section> {
-    let sections = document::sections(&document::parse(markdown)).into_iter();
+    let mut document = document::parse(markdown);
+    document.nodes.iter_mut().for_each(without_conditions);
+    document.nodes.retain(|block| !matches!(block.kind, BlockKind::If { .. }));
+    let sections = document::sections(&document).into_iter();
     sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
+}
+
+/// Takes out of a block what stands in it under a condition. Documents are of bounded depth.
+fn without_conditions(block: &mut Block) {
+    let is_open = |node: &Node| !matches!(node, Node::Block(Block { kind: BlockKind::If { .. }, .. }));
+    block.nodes.retain(is_open);
+    for node in &mut block.nodes {
+        if let Node::Block(block) = node {
+            without_conditions(block);
+        }
+    }
+    for fragment in block.fragments.iter_mut().flatten() {
+        fragment.nodes.retain(|block| !matches!(block.kind, BlockKind::If { .. }));
+        fragment.nodes.iter_mut().for_each(without_conditions);
+    }
 }

@@ -96,7 +96,7 @@ impl Printer {
 
     /// Blocks as they stand in a cell: a paragraph that is alone is only text.
     pub(super) fn rich_blocks(&mut self, fragment: &Fragment) -> Result<String, Invalid> {
-        let blocks: Vec<&Block> = fragment.nodes.iter().filter(|block| !super::is_nothing(block)).collect();
+        let blocks: Vec<&Block> = fragment.nodes.iter().collect();
         if let [block] = blocks.as_slice()
             && matches!(block.kind, BlockKind::Paragraph { align: None })
             && block.spelling.as_deref() != Some("p")

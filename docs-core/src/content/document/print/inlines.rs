@@ -1,6 +1,9 @@
 //! Text with marks: from nodes to Markdown, and to the HTML that stands in cells and captions.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use super::super::{
     atoms,
@@ -11,7 +14,7 @@ use super::super::{
     inlines::{self, Rules},
     normal,
     notes::Notes,
-    rich, targets,
+    rich, spelling, targets,
 };
 use crate::model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node};
 
@@ -22,6 +25,8 @@ pub(in super::super) enum Mode {
     Spelled,
     /// The usual way.
     Usual,
+    /// The usual way, but for the labels of notes.
+    Labelled,
     /// Marks as HTML, signs as character references.
     Guarded,
 }
@@ -32,16 +37,41 @@ pub(in super::super) struct Labels {
     used: HashSet<String>,
     /// The notes in their order.
     pub(in super::super) notes: Vec<(String, Vec<Block>)>,
+    /// The labels of all notes of the document.
+    pub(in super::super) known: Arc<HashSet<String>>,
     /// The definitions of links that the document keeps.
-    pub(in super::super) definitions: HashMap<String, (String, String)>,
+    pub(in super::super) definitions: Arc<HashMap<String, (String, String)>>,
 }
 
 impl Labels {
-    /// Labels for text in which notes were taken before.
-    pub(in super::super) fn with(definitions: HashMap<String, (String, String)>, taken: usize) -> Self {
-        let mut labels = Self { definitions, ..Self::default() };
+    /// Labels for a document with these definitions and notes.
+    pub(in super::super) fn known(
+        definitions: HashMap<String, (String, String)>,
+        known: HashSet<String>,
+    ) -> Self {
+        Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
+    }
+
+    /// The same, where notes were taken before.
+    pub(in super::super) fn at(&self, taken: usize) -> Self {
+        let mut labels = self.clone();
         labels.notes.resize(taken, (String::new(), Vec::new()));
         labels
+    }
+
+    /// Gives labels to all annotations of a block, in the order of the text.
+    pub(in super::super) fn number(&mut self, block: &Block) {
+        spelling::each(block, &mut |inline| {
+            if inline.kind == (InlineKind::Annotation {}) {
+                let (_, wanted) = around(inline.spelling.as_deref());
+                self.next(Some(wanted).filter(|label| !label.is_empty()), &[]);
+            }
+        });
+    }
+
+    /// The labels that were given.
+    pub(in super::super) fn given(self) -> HashSet<String> {
+        self.used
     }
 
     /// The label of the next note: the wanted one, or else a number.
@@ -81,7 +111,7 @@ pub(in super::super) fn print(nodes: &[Node], place: Place, labels: &mut Labels)
 }
 
 fn reads_as(written: &str, place: Place, wanted: &[Node], labels: &Labels) -> bool {
-    let mut notes = Notes::any();
+    let mut notes = Notes::known(&labels.known, labels.notes.len());
     let mut rules = Rules { definitions: &labels.definitions, notes: &mut notes };
     let read = match place {
         Place::Html => html::tree(written).and_then(|nodes| rich::inlines(&nodes, &mut rules)),
@@ -130,6 +160,7 @@ impl Item<'_> {
 
     fn first(&self, mode: Mode) -> Option<char> {
         match self {
+            Self::Leaf(leaf) if leaf.marks.iter().any(is_sign) => Some('`'),
             Self::Leaf(leaf) => {
                 leaf.spelling.as_ref().filter(|_| mode == Mode::Spelled).unwrap_or(&leaf.text).chars().next()
             }
@@ -162,6 +193,8 @@ impl Writer<'_> {
             for (depth, mark) in wanted.iter().enumerate().skip(shared) {
                 let behind =
                     items[index..].iter().find(|item| item.marks(self.skip).get(depth) != Some(mark));
+                // Before a letter of it stands the sign of a mark.
+                let behind = behind.filter(|item| item.marks(self.skip).len() <= depth);
                 self.open_mark(*mark, behind.and_then(|item| item.first(self.mode)));
             }
             let next = items[index + 1..].iter().find_map(|item| item.first(self.mode));
@@ -241,11 +274,16 @@ impl Writer<'_> {
     }
 
     fn leaf(&mut self, leaf: &Leaf, (is_first, is_last): (bool, bool), next: Option<char>) -> Option<()> {
+        let code = leaf.marks.iter().skip(self.skip).any(is_sign);
         if let (Mode::Spelled, Some(spelling)) = (self.mode, &leaf.spelling) {
-            self.out.push_str(spelling);
+            let is_wrapped = code && self.place == Place::Html;
+            self.out.push_str(&if is_wrapped {
+                format!("<code>{spelling}</code>")
+            } else {
+                spelling.clone()
+            });
             return Some(());
         }
-        let code = leaf.marks.iter().skip(self.skip).any(is_sign);
         if self.place == Place::Html || self.mode == Mode::Guarded {
             self.out.push_str(if code { "<code>" } else { "" });
             match self.place {
@@ -272,7 +310,9 @@ impl Writer<'_> {
     }
 
     fn inline(&mut self, inline: &Inline) -> Option<()> {
-        let (count, spelling) = around(inline.spelling.as_deref().filter(|_| self.mode == Mode::Spelled));
+        let (count, spelling) = around(
+            inline.spelling.as_deref().filter(|_| self.mode == Mode::Spelled || is_label(self.mode, inline)),
+        );
         match &inline.kind {
             InlineKind::Link { target, title } => {
                 self.link(inline, (&targets::write(target), title.as_deref()), (count, spelling))?;
@@ -409,6 +449,11 @@ impl Writer<'_> {
         }
         Some(())
     }
+}
+
+/// Tells whether the spelling of an element is the label of its note, which stays.
+fn is_label(mode: Mode, inline: &Inline) -> bool {
+    mode == Mode::Labelled && inline.kind == (InlineKind::Annotation {})
 }
 
 fn plain_marks(inline: &Inline, skip: usize) -> bool {

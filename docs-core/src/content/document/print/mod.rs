@@ -10,8 +10,10 @@ use super::{
     chunks::{self, ChunkKind},
     escape::Place,
     html as markup, inlines as reader_inlines,
-    lines::{self, Line},
-    normal, read,
+    lines::{self, Line, SPACE},
+    normal,
+    notes::Notes,
+    read,
     read::{Reader, VERBATIM},
     spelling, targets,
 };
@@ -26,14 +28,28 @@ pub(super) use self::{
 /// Writes a document.
 pub(super) fn document(document: &Document) -> Result<String, Invalid> {
     let mut printer = Printer::new(&document.nodes);
-    let mut out = printer.top(&document.nodes)?;
-    let notes = printer.notes()?;
-    if !out.is_empty() && !notes.is_empty() {
-        out.push_str("\n\n");
+    let (mut blocks, mut end) = (document.nodes.as_slice(), String::new());
+    // What goes on to the end of the text would have the notes in it.
+    if let [before @ .., last] = blocks
+        && is_verbatim(last)
+        && goes_on(&spelling::plain(&last.nodes))
+    {
+        (blocks, end) = (before, spelling::plain(&last.nodes));
     }
-    out.push_str(&notes);
+    let mut out = printer.top(blocks)?;
+    let notes = printer.notes()?;
+    for part in [notes, end] {
+        if !out.is_empty() && !part.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(&part);
+    }
     if !out.is_empty() {
         out.push('\n');
+    }
+    if out.starts_with('\u{feff}') {
+        // At the beginning of a text it would be a mark of byte order.
+        out.insert(0, '\n');
     }
     Ok(out)
 }
@@ -45,9 +61,29 @@ pub(super) fn block_alone(block: &Block) -> Option<String> {
     printer.block(block, Before::Nothing).ok()
 }
 
+/// A block on its own, as it says it is written.
+pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
+    let mut printer = Printer::new(&[]);
+    printer.labels = labels.clone();
+    printer.is_checked = false;
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// A block on its own, so that it reads back.
+pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
+    let mut printer = Printer::new(&[]);
+    printer.labels = labels.clone();
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
+pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
+    spelling::without_notes(a) == spelling::without_notes(b)
+}
+
 /// Text as it stands between HTML tags, where notes were taken before.
 pub(super) fn rich(nodes: &[Node], taken: usize) -> Option<String> {
-    let mut labels = Labels::with(std::collections::HashMap::new(), taken);
+    let mut labels = Labels::default().at(taken);
     write_inlines(nodes, (Mode::Usual, Place::Html), &mut labels)
 }
 
@@ -77,16 +113,18 @@ pub(super) struct Printer {
 
 impl Printer {
     pub(super) fn new(blocks: &[Block]) -> Self {
-        let mut labels = Labels::default();
+        let (mut numbers, mut definitions) = (Labels::default(), std::collections::HashMap::new());
+        blocks.iter().for_each(|block| numbers.number(block));
         for block in blocks.iter().filter(|block| is_verbatim(block)) {
             let text = spelling::plain(&block.nodes);
             let lines = lines::split(&text);
             for chunk in chunks::read(&lines, &std::collections::HashMap::new()) {
                 if let ChunkKind::Definition(label, destination, title) = chunk.kind {
-                    labels.definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
+                    definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
                 }
             }
         }
+        let labels = Labels::known(definitions, numbers.given());
         Self { labels, path: Vec::new(), is_checked: true, list_marks: vec![None] }
     }
 
@@ -106,13 +144,19 @@ impl Printer {
         while let Some((label, body)) = self.labels.notes.get(at).cloned() {
             at += 1;
             let before = self.labels.notes.len();
-            let text = self.sequence(&body.iter().collect::<Vec<_>>(), "annotation")?;
+            // Within a note there are no others.
+            let known = std::mem::take(&mut self.labels.known);
+            self.list_marks.push(None);
+            let text = self.sequence(&body.iter().collect::<Vec<_>>(), "annotation");
+            self.list_marks.pop();
+            self.labels.known = known;
+            let text = text?;
             if self.labels.notes.len() > before {
                 return Err(self.invalid("an annotation cannot stand within the note of another"));
             }
             let mut text = indented(&text, "    ", "");
             text.insert_str(0, &format!("[^{label}]: "));
-            out.push(text.trim_end().to_owned());
+            out.push(text.trim_end_matches('\n').to_owned());
         }
         Ok(out.join("\n\n"))
     }
@@ -166,18 +210,16 @@ impl Printer {
         if is_verbatim(block) {
             let text = spelling::plain(&block.nodes);
             // What reads as something else is text.
-            let is_kept = !self.is_checked
-                || alone(&text, &self.labels)
-                    .is_some_and(|read| normal::blocks(&read) == [normal::block(block)]);
+            let is_kept = !self.is_checked || self.is_kept(&text, block);
             if is_kept {
                 return Ok(text);
             }
         }
-        if let Some(written) = block.spelling.as_deref().filter(|_| self.is_spelled_whole(block)) {
-            let is_same = || {
-                alone(written, &self.labels)
-                    .is_some_and(|read| normal::blocks(&read) == [normal::block(block)])
-            };
+        if self.depth() > read::MAX_DEPTH {
+            return Err(self.invalid(format!("blocks are nested {} deep at most", read::MAX_DEPTH)));
+        }
+        if let Some(written) = block.spelling.as_deref().filter(|_| Self::is_spelled_whole(block)) {
+            let is_same = || self.reads_as(written, block, &self.labels);
             if self.is_checked && is_same() {
                 return Ok(written.to_owned());
             }
@@ -186,29 +228,29 @@ impl Printer {
     }
 
     /// Blocks whose spelling is all of their text.
-    fn is_spelled_whole(&self, block: &Block) -> bool {
-        match &block.kind {
+    fn is_spelled_whole(block: &Block) -> bool {
+        matches!(
+            block.kind,
             BlockKind::Images { .. }
-            | BlockKind::Drawing { .. }
-            | BlockKind::Embed { .. }
-            | BlockKind::File { .. }
-            | BlockKind::ContentRef { .. }
-            | BlockKind::ReusableContent { .. }
-            | BlockKind::Integration(_)
-            | BlockKind::Swagger { .. }
-            | BlockKind::OpenapiOperation { .. }
-            | BlockKind::OpenapiSchemas { .. }
-            | BlockKind::OpenapiWebhook { .. }
-            | BlockKind::Math { .. }
-            | BlockKind::Divider {} => true,
-            _ => false,
-        }
+                | BlockKind::Drawing { .. }
+                | BlockKind::Embed { .. }
+                | BlockKind::File { .. }
+                | BlockKind::ContentRef { .. }
+                | BlockKind::ReusableContent { .. }
+                | BlockKind::Integration(_)
+                | BlockKind::Swagger { .. }
+                | BlockKind::OpenapiOperation { .. }
+                | BlockKind::OpenapiSchemas { .. }
+                | BlockKind::OpenapiWebhook { .. }
+                | BlockKind::Math { .. }
+                | BlockKind::Divider {}
+        )
     }
 
     fn usual(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
         let spelling = block.spelling.as_deref().unwrap_or_default();
         match &block.kind {
-            BlockKind::Paragraph { align: None } => self.text(&block.nodes, Place::Lines),
+            BlockKind::Paragraph { align: None } => self.paragraph(block),
             BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
                 self.heading(block, data)
@@ -222,9 +264,7 @@ impl Printer {
                 let inside = self.inside(block)?;
                 if spelling == "tight" && self.is_checked {
                     let close = prefixed(&inside.replace("\n\n", "\n"));
-                    if alone(&close, &self.labels)
-                        .is_some_and(|read| normal::blocks(&read) == [normal::block(block)])
-                    {
+                    if self.reads_as(&close, block, &self.labels) {
                         return Ok(close);
                     }
                 }
@@ -246,6 +286,50 @@ impl Printer {
             BlockKind::Table(data) => self.table(block, data),
             _ => self.tag(block),
         }
+    }
+
+    /// A paragraph. One that would read as another block is written as HTML.
+    fn paragraph(&mut self, block: &Block) -> Result<String, Invalid> {
+        let is_html = block.spelling.as_deref() == Some("<p>");
+        let before = self.labels.clone();
+        if !is_html {
+            let text = self.text(&block.nodes, Place::Lines)?;
+            let is_plain = |line: &str| line.starts_with(char::is_alphabetic);
+            if !self.is_checked || text.split('\n').all(is_plain) || self.reads_as(&text, block, &before) {
+                return Ok(text);
+            }
+            self.labels = before.clone();
+        }
+        let text = self.text(&block.nodes, Place::Html)?;
+        let text = format!("<p>{text}</p>");
+        if !self.is_checked || self.reads_as(&text, block, &before) {
+            return Ok(text);
+        }
+        Err(self.invalid("its text cannot be written as Markdown"))
+    }
+
+    /// How many blocks stand around what is being written.
+    fn depth(&self) -> usize {
+        self.list_marks.len().saturating_sub(2)
+    }
+
+    /// Tells whether a text is one that is kept as it is.
+    fn is_kept(&self, text: &str, block: &Block) -> bool {
+        if self.depth() > read::MAX_DEPTH || self.reads_as(text, block, &self.labels) {
+            return true;
+        }
+        // On the top level, what does not read the same when it is written is kept, too.
+        let is_settled = || read::text(&lines::split(text)).blocks;
+        self.depth() == 0
+            && matches!(is_settled().as_slice(), [read] if normal::block(read) == normal::block(block))
+    }
+
+    /// Tells whether a text, on its own, is a block.
+    fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
+        alone(text, labels, self.depth()).is_some_and(|read| {
+            let [read] = read.as_slice() else { return false };
+            normal::block(&spelling::without_notes(read)) == normal::block(&spelling::without_notes(block))
+        })
     }
 
     /// Text with marks.
@@ -283,9 +367,7 @@ impl Printer {
             let mut labels = self.labels.clone();
             let written =
                 inlines::print(&block.nodes, Place::Lines, &mut labels).map(|text| format!("{text}\n{line}"));
-            let same = |text: &String| {
-                alone(text, &self.labels).is_some_and(|read| normal::blocks(&read) == [normal::block(block)])
-            };
+            let same = |text: &String| self.reads_as(text, block, &self.labels);
             if let Some(text) = written.filter(same) {
                 self.labels = labels;
                 return Ok(text);
@@ -336,21 +418,17 @@ impl Printer {
             self.path.push(format!("nodes[{index}]"));
             let number = numbers.get(index).copied().unwrap_or(start + index as u64);
             let bullet = if is_ordered { format!("{number}{mark}") } else { mark.to_string() };
-            let is_task = matches!(block.kind, BlockKind::ListTasks {});
-            out.push(self.item(item, &bullet, is_task)?);
+            out.push(self.item(item, &bullet, block)?);
             self.path.pop();
         }
         Ok(out.join("\n"))
     }
 
-    #[expect(
-        clippy::fn_params_excessive_bools,
-        reason = "private; whether items have boxes is a fact about the list"
-    )]
-    fn item(&mut self, item: &Block, bullet: &str, is_task: bool) -> Result<String, Invalid> {
+    fn item(&mut self, item: &Block, bullet: &str, list: &Block) -> Result<String, Invalid> {
         let BlockKind::ListItem { checked } = &item.kind else {
             return Err(self.invalid("a list holds list-items only"));
         };
+        let is_task = matches!(list.kind, BlockKind::ListTasks {});
         let checked = checked.or(is_task.then_some(false));
         let blocks = self.children(item)?;
         let mut text = self.item_blocks(&blocks)?;
@@ -372,47 +450,42 @@ impl Printer {
         }
         let indent = " ".repeat(bullet.len() + 1);
         let out = format!("{bullet} {boxed}{}", indented(&text, &indent, ""));
-        Ok(out.trim_end().to_owned())
+        Ok(out.trim_end_matches(SPACE).to_owned())
     }
 
     /// The blocks of an item: a list follows its paragraph without an empty line.
     fn item_blocks(&mut self, blocks: &[&Block]) -> Result<String, Invalid> {
         let is_text =
             |block: &Block| matches!(block.kind, BlockKind::Paragraph { align: None }) && !is_verbatim(block);
-        let close = match blocks {
-            [first, second, ..] if is_text(first) && is_list(second) => true,
-            _ => false,
-        };
-        if !close {
-            return self.sequence(blocks, "nodes");
-        }
-        let starts_at_one = match &blocks[1].kind {
-            BlockKind::ListOrdered { start } => start.is_none_or(|start| start == 1),
-            _ => true,
-        };
         let text = self.sequence(blocks, "nodes")?;
-        Ok(match text.split_once("\n\n") {
-            Some((first, rest))
-                if starts_at_one
-                    && !rest.starts_with(['*', '-', '+'])
-                        | !rest.lines().next().is_some_and(|line| line.len() <= 2) =>
-            {
-                format!("{first}\n{rest}")
-            }
+        let starts_at_one = |list: &Block| {
+            matches!(list.kind, BlockKind::ListOrdered { start: None | Some(1) })
+                || !matches!(list.kind, BlockKind::ListOrdered { .. })
+        };
+        let is_close = matches!(blocks, [first, second, ..] if is_text(first) && is_list(second) && starts_at_one(second));
+        Ok(match text.split_once("\n\n").filter(|_| is_close) {
+            // A list that begins with an empty item, or not with one, would be part of the text.
+            Some((first, rest)) if begins_with_text(rest) => format!("{first}\n{rest}"),
             _ => text,
         })
     }
 
     fn math(&self, formula: &str) -> Result<String, Invalid> {
-        let is_fit = !formula.trim().is_empty()
+        let is_fit = !formula.trim_matches(SPACE).is_empty()
             && !formula.contains("$$")
-            && !formula.lines().any(|line| line.trim().is_empty());
+            && !formula.lines().any(|line| line.trim_matches(SPACE).is_empty());
         if is_fit && !formula.ends_with('\n') && !formula.contains('\r') {
             Ok(format!("$$\n{formula}\n$$"))
         } else {
             Err(self.invalid("a formula has no empty lines and no `$$`"))
         }
     }
+}
+
+/// Tells whether a text takes all that follows with it, as a comment that is not closed does.
+fn goes_on(text: &str) -> bool {
+    text.starts_with('<')
+        && alone(&format!("{text}\n\nx"), &Labels::default(), 0).is_some_and(|read| read.len() == 1)
 }
 
 /// Tells whether a paragraph is Markdown that is kept as it is.
@@ -435,11 +508,20 @@ fn is_nothing(block: &Block) -> bool {
         && !is_verbatim(block)
 }
 
+/// Tells whether the first item of a list has text on its first line.
+fn begins_with_text(list: &str) -> bool {
+    let line = list.split('\n').next().unwrap_or_default();
+    let (mark, text) = line.split_once(' ').unwrap_or_default();
+    !text.trim_matches(SPACE).is_empty() && (mark.len() == 1 || matches!(mark, "1." | "1)"))
+}
+
 /// The blocks of a text on its own.
-pub(super) fn alone(text: &str, labels: &Labels) -> Option<Vec<Block>> {
+pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
     let matches = lines::matches(&lines);
-    let mut reader = Reader::alone(&matches, &labels.definitions);
+    let mut reader =
+        Reader::alone(&matches, &labels.definitions, Notes::known(&labels.known, labels.notes.len()));
+    reader.depth = depth;
     let blocks = reader.level(&lines);
     (!blocks.is_empty()).then_some(blocks)
 }

@@ -142,7 +142,7 @@ impl Printer {
     /// The title of a column: as it says it is written, if that means the same.
     fn title(&self, column: &TableColumn, place: Place) -> String {
         if let Some(written) = &column.spelling {
-            let mut notes = Notes::any();
+            let mut notes = Notes::default();
             let mut rules = Rules { definitions: &self.labels.definitions, notes: &mut notes };
             let nodes = match place {
                 Place::Html => html::tree(written).and_then(|tree| rich::inlines(&tree, &mut rules)),
@@ -159,7 +159,7 @@ impl Printer {
         let mut out = String::from("<table");
         match &data.view {
             TableView::Grid { hide_header, .. } => {
-                out.push_str(if *hide_header { " data-header-hidden" } else { "" })
+                out.push_str(if *hide_header { " data-header-hidden" } else { "" });
             }
             TableView::Cards { card_size, hide_column_title, .. } => {
                 if *hide_column_title == Some(true) {
@@ -219,7 +219,7 @@ impl Printer {
                 });
             }
             TableColumnKind::Rating { max } => {
-                out.push_str(&format!(" data-type=\"rating\" data-max=\"{max}\""))
+                out.push_str(&format!(" data-type=\"rating\" data-max=\"{max}\""));
             }
             TableColumnKind::Select { multiple, options } => {
                 select.push_str(if *multiple { "<select multiple>" } else { "<select>" });

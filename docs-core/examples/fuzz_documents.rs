@@ -1,0 +1,310 @@
+//! Reads mutated Markdown as documents and looks for panics, slow inputs, memory, and trees that are not stable.
+//!
+//! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use docs_core::content::document::{parse, print};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let count: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(100_000);
+    let seed: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let mut corpus: Vec<String> = SEEDS.iter().map(|text| (*text).to_owned()).collect();
+    if let Some(folder) = arguments.next() {
+        collect(Path::new(&folder), &mut corpus);
+    }
+    let mut random = Random(seed.max(1));
+    let mut found = Found::default();
+    let start = Instant::now();
+    let mut bytes = 0;
+    for index in 0..count {
+        let text = mutated(&corpus, &mut random);
+        bytes += text.len() as u64;
+        // One input in eight is written and read again, too.
+        found.try_one(&text, index % 8 == 0);
+        if index % 1_000_000 == 999_999 {
+            report(index + 1, start.elapsed(), bytes, &found);
+        }
+    }
+    report(count, start.elapsed(), bytes, &found);
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    panics: u64,
+    unstable: u64,
+    refused: u64,
+    slow: u64,
+    slowest: Duration,
+    /// The most resident memory that one input added, for each byte of it.
+    memory: f64,
+}
+
+impl Found {
+    fn try_one(&mut self, text: &str, is_whole: bool) {
+        let start = Instant::now();
+        let before = if text.len() > LARGE { resident() } else { None };
+        let result = std::panic::catch_unwind(|| {
+            let document = parse(text);
+            let after = if text.len() > LARGE { resident() } else { None };
+            let outcome = is_whole.then(|| print(&document).map(|written| parse(&written) == document));
+            (after, outcome)
+        });
+        let taken = start.elapsed();
+        self.slowest = self.slowest.max(taken);
+        if taken > Duration::from_secs(1) {
+            self.slow += 1;
+            show("slow", text);
+        }
+        let Ok((after, outcome)) = result else {
+            self.panics += 1;
+            return show("panic", text);
+        };
+        if let (Some(before), Some(after)) = (before, after) {
+            self.memory = self.memory.max(after.saturating_sub(before) as f64 / text.len() as f64);
+        }
+        match outcome {
+            Some(Ok(false)) => {
+                self.unstable += 1;
+                if self.unstable <= 20 {
+                    show("unstable", text);
+                }
+            }
+            Some(Err(error)) => {
+                self.refused += 1;
+                if self.refused <= 20 {
+                    show(&format!("refused ({error})"), text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Inputs above this are watched for the memory they take.
+const LARGE: usize = 64 * 1024;
+
+fn show(what: &str, text: &str) {
+    println!("{what}: {:?}", text.chars().take(1500).collect::<String>());
+}
+
+fn report(count: u64, taken: Duration, bytes: u64, found: &Found) {
+    let seconds = taken.as_secs_f64().max(0.001);
+    println!(
+        "{count} inputs, {bytes} bytes, {:.0} inputs/s; panics {}, slower than 1 s {}, slowest {:?}, unstable {}, refused {}, \
+         memory {:.1} bytes a byte",
+        count as f64 / seconds,
+        found.panics,
+        found.slow,
+        found.slowest,
+        found.unstable,
+        found.refused,
+        found.memory
+    );
+}
+
+/// The resident memory of the process, where the system tells it.
+fn resident() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    Some(text.split_whitespace().nth(1)?.parse::<u64>().ok()? * 4096)
+}
+
+fn collect(folder: &Path, corpus: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            collect(&path, corpus);
+        } else if path.extension().is_some_and(|extension| extension == "md")
+            && let Ok(text) = fs::read_to_string(&path)
+        {
+            corpus.push(text);
+        }
+    }
+}
+
+/// A small generator (xorshift): the same seed gives the same inputs.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
+    }
+
+    fn pick<'t>(&mut self, from: &'t [&'t str]) -> &'t str {
+        from[self.below(from.len())]
+    }
+}
+
+/// A window of a text of the corpus, changed in some places.
+fn mutated(corpus: &[String], random: &mut Random) -> String {
+    let from = &corpus[random.below(corpus.len())];
+    let mut text = window(from, random).to_owned();
+    for _ in 0..=random.below(8) {
+        let at = boundary(&text, random);
+        match random.below(8) {
+            0 => text.insert_str(at, random.pick(TOKENS)),
+            1 => {
+                let mut end = (at + random.below(64)).min(text.len());
+                while !text.is_char_boundary(end) {
+                    end += 1;
+                }
+                text.replace_range(at..end, "");
+            }
+            2 => {
+                let most = if random.below(2000) == 0 { 5000 } else { 6 };
+                let count = 1 + random.below(most);
+                text.insert_str(at, &random.pick(TOKENS).repeat(count));
+            }
+            3 => {
+                let other = &corpus[random.below(corpus.len())];
+                let piece: String = window(other, random).chars().take(200).collect();
+                text.insert_str(at, &piece);
+            }
+            4 => text.truncate(at),
+            5 => text = text.replacen('\n', random.pick(TOKENS), 1),
+            6 => text.insert(at, char::from_u32(random.below(0x3000) as u32).unwrap_or('x')),
+            _ => text.insert(at, '\n'),
+        }
+    }
+    text
+}
+
+fn window<'t>(text: &'t str, random: &mut Random) -> &'t str {
+    let start = boundary(text, random);
+    let length = if random.below(200) == 0 { 20_000 } else { 40 + random.below(1000) };
+    let mut end = (start + length).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[start..end.max(start)]
+}
+
+fn boundary(text: &str, random: &mut Random) -> usize {
+    let mut at = random.below(text.len() + 1);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+const TOKENS: &[&str] = &[
+    "*",
+    "**",
+    "_",
+    "__",
+    "~~",
+    "`",
+    "```",
+    "~~~",
+    "\n",
+    "\n\n",
+    "    ",
+    "\t",
+    " ",
+    "> ",
+    "* ",
+    "- ",
+    "1. ",
+    "9) ",
+    "# ",
+    "### ",
+    "***",
+    "---",
+    "===",
+    "[",
+    "]",
+    "(",
+    ")",
+    "![",
+    "](",
+    "<",
+    ">",
+    "<b>",
+    "</b>",
+    "<kbd>",
+    "</kbd>",
+    "<br>",
+    "<div>",
+    "</div>",
+    "<p>",
+    "</p>",
+    "<!--",
+    "-->",
+    "&",
+    ";",
+    "&amp;",
+    "&#x20;",
+    "|",
+    "| - |",
+    "\\",
+    "\"",
+    "'",
+    "{%",
+    "%}",
+    "{% hint style=\"info\" %}",
+    "{% endhint %}",
+    "{% tabs %}",
+    "{% endtabs %}",
+    "{% tab title=\"a\" %}",
+    "{% endtab %}",
+    "{% code title=\"a\" %}",
+    "{% endcode %}",
+    "<details>",
+    "</details>",
+    "<summary>",
+    "</summary>",
+    "<table>",
+    "</table>",
+    "<td>",
+    "</td>",
+    "<tr>",
+    "<figure>",
+    "</figure>",
+    "<img src=\"a\">",
+    "$$",
+    ":rocket:",
+    "[^1]",
+    "[^1]: ",
+    "[a]: b",
+    "[ ] ",
+    "[x] ",
+    "\r\n",
+    "\r",
+    "\0",
+    "\u{feff}",
+    "\u{a0}",
+    "\u{301}",
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "https://x.y",
+    "<https://x.y>",
+    "a",
+    "=",
+    ":",
+    "1",
+    "é",
+    "🚀",
+];
+
+const SEEDS: &[&str] = &[
+    "Text with *marks*, **more**, `code`, [a link](b.md \"t\") and <kbd>K</kbd>.\\\nNext line.\n\n## Heading <a href=\"#x\" id=\"x\"></a>\n\n* a\n  * b\n* [ ] c\n\n1. d\n2. e\n\n   text\n\n> quote\n> more\n\n```js\nlet a = 1;\n```\n\n***\n",
+    "{% tabs %}\n{% tab title=\"A\" %}\n{% hint style=\"info\" %}\nHint\n{% endhint %}\n{% endtab %}\n{% endtabs %}\n\n{% code title=\"a.js\" overflow=\"wrap\" %}\n```js\na\n```\n{% endcode %}\n\n{% file src=\"a.pdf\" %}\ncaption\n{% endfile %}\n\n{% embed url=\"https://x.y\" %}\n",
+    "<details>\n\n<summary>T</summary>\n\nbody\n\n</details>\n\n<figure><img src=\"a.png\" alt=\"b\" width=\"3\"><figcaption><p>c</p></figcaption></figure>\n\n| a | b |\n| --- | :-: |\n| c | d |\n\nword[^1] and $$a*b$$\n\n[^1]: note\n",
+    "<table data-view=\"cards\"><thead><tr><th></th><th data-hidden data-card-target data-type=\"content-ref\"></th></tr></thead><tbody><tr><td><strong>a</strong></td><td><a href=\"b.md\">b.md</a></td></tr></tbody></table>\n\n<pre class=\"language-js\"><code class=\"lang-js\">a\n<strong>b\n</strong></code></pre>\n",
+    "{% columns %}\n{% column width=\"50%\" %}\na\n{% endcolumn %}\n{% endcolumns %}\n\n{% stepper %}\n{% step %}\n## S\n{% endstep %}\n{% endstepper %}\n\n{% if a == \"b\" %}\nc\n{% endif %}\n\n{% @x/y a=\"b\" %}\n\n{% include \"/reusable-content/r\" %}\n",
+];

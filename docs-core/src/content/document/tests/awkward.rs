@@ -1,0 +1,114 @@
+//! What is half open, too deep, or not what it seems.
+
+use super::*;
+
+#[test]
+fn what_is_not_known_is_written_as_it_was() {
+    for written in [
+        "{% unknown a=\"b\" %}\n\ntext\n\n{% endunknown %}",
+        "{% hint style=\"tip\" %}\n\ntext\n\n{% endhint %}",
+        "{% hint style=\"info\" %}\n\nnever closed",
+        "text\n\n{% endhint %}",
+        "<script>\nvar a = \"<b>\";\n\nx\n</script>",
+        "<!-- a comment\n\nof lines -->",
+        "<details>\n\nno summary\n\n</details>",
+        "<table><tr><td>no head</td></tr></table>",
+        "<figure><img src=\"a\" loading=\"lazy\"><figcaption></figcaption></figure>",
+        "a <foo bar> b </foo>",
+        "a <b>b",
+        "[a]: b.md",
+        "{% code %}\n\n```\na\n```\n\n{% endcode %}",
+        "| a |\n| --- |\n| b | c |",
+    ] {
+        stable(written);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&print(&parse(written)).unwrap()), words(written));
+    }
+}
+
+#[test]
+fn code_and_quotes_hide_what_looks_like_tags() {
+    assert_eq!(nodes("```\n{% hint style=\"info\" %}\n```")[0]["type"], json!("code"));
+    assert_eq!(nodes("`{% hint style=\"info\" %}`")[0]["type"], json!("paragraph"));
+    assert_eq!(
+        nodes("{% hint style=\"info\" %}\n```\n{% endhint %}\n```\n{% endhint %}")[0]["nodes"][0]["type"],
+        json!("code")
+    );
+    assert_eq!(nodes("{% file src=\"a %} b.pdf\" %}")[0]["data"]["ref"]["url"], json!("a %} b.pdf"));
+}
+
+#[test]
+fn tags_within_tags_and_lists() {
+    let tabs = "{% tabs %}\n{% tab title=\"A\" %}\n{% tabs %}\n{% tab title=\"B\" %}\nb\n{% endtab %}\n{% endtabs %}\n{% endtab %}\n{% endtabs %}";
+    both_ways(tabs, nodes(tabs)[0].clone());
+    assert_eq!(nodes(tabs)[0]["nodes"][0]["nodes"][0]["nodes"][0]["data"]["title"], json!("B"));
+    let list = "{% tabs %}\n{% tab title=\"A\" %}\n* one\n* two\n{% endtab %}\n{% endtabs %}";
+    assert_eq!(nodes(list)[0]["nodes"][0]["nodes"][0]["nodes"].as_array().unwrap().len(), 2);
+    stable(list);
+    stable("1. a\n2. b\n\n   text\n\n3. c\n\n```\ncode\n```\n\n4. d");
+    stable("* a\n\n- b\n\n* c\n\n1. d\n\n1) e");
+    stable("* [ ] a\n* b\n* \n* ***\n* # h\n* > q\n* ```\n  c\n  ```\n*     code");
+}
+
+#[test]
+fn line_ends_and_marks_of_byte_order_are_passed_over() {
+    let plain = "## A\n\n* b\n* c\n\n```\nd\n```\n\n{% hint style=\"info\" %}\ne\n{% endhint %}\n";
+    assert_eq!(nodes(&plain.replace('\n', "\r\n")), nodes(plain));
+    assert_eq!(nodes(&format!("\u{feff}{plain}")), nodes(plain));
+    let zero = parse("a\0b `c\0`\n\n```\nd\0\n```\n\n<p align=\"left\">e\0</p>\n");
+    assert!(!serde_json::to_string(&zero).unwrap().contains("\\u0000"));
+    for text in ["", "\n", "\u{feff}", "\r", " \n\t\n"] {
+        assert_eq!((nodes(text), print(&parse(text)).unwrap().as_str()), (json!([]), ""), "{text:?}");
+    }
+}
+
+#[test]
+fn hostile_nesting_is_read_in_time_and_written_as_it_was() {
+    for part in [
+        ">",
+        "> ",
+        "* ",
+        "- 1. ",
+        "[",
+        "![",
+        "](",
+        "*",
+        "**_",
+        "~~",
+        "`",
+        "<b>",
+        "<kbd>",
+        "<div>\n",
+        "<details>\n",
+        "{% tabs %}\n",
+        "{% hint style=\"info\" %}\n",
+        "{% tab",
+        "{%",
+        "$$",
+        "\\",
+        "&",
+        "|",
+        "| a ",
+        "[^1]",
+        "[^1]: ",
+        "<a href='",
+        "\n\n\n* ",
+        "```\n",
+        "<!--",
+        "<table>\n",
+        "#",
+        "\t",
+        ":a",
+        "\u{1f3f4}",
+        "[a]: <",
+        "a[b](c \"",
+    ] {
+        let text = part.repeat(10_000);
+        let start = std::time::Instant::now();
+        let document = parse(&text);
+        let taken = start.elapsed();
+        assert!(taken.as_secs() < 20, "{part:?} took {taken:?} without optimisation");
+        let json = serde_json::to_string(&document).unwrap();
+        assert!(serde_json::from_str::<crate::model::Document>(&json).is_ok(), "{part:?}");
+    }
+}
