@@ -429,10 +429,13 @@ impl Operation for Ask {
             });
         }
         let mut new = ChangeRequestRecord::clone(&old);
+        // Asking opens the request, whoever of its editors asks; its subject is its creator's.
         new.status = ChangeRequestStatus::Open;
-        new.subject = self.subject.clone().unwrap_or(new.subject);
-        if new != *old {
+        if let Some(subject) = self.subject.clone().filter(|subject| *subject != new.subject) {
             require_own(&access, &self.actor, &old)?;
+            new.subject = subject;
+        }
+        if new != *old {
             new.updated_at = later(self.now, old.updated_at);
             tx.put(&*old, new)?;
         }
