@@ -137,6 +137,11 @@ pub(super) fn html_text(out: &mut String, text: &str) {
             html::text(line).replace('\0', "\u{fffd}").replace('\r', "&#xD;").replace("$$", "&#x24;&#x24;");
         out.push_str(&line);
     }
+    // A formula may follow.
+    if out.ends_with('$') && text.ends_with('$') {
+        out.pop();
+        out.push_str("&#x24;");
+    }
 }
 
 /// The destination of a link.

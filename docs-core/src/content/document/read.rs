@@ -91,11 +91,9 @@ struct KeptNote<'c> {
 }
 
 impl Text {
-    /// Notes that nothing refers to stay where they are. Of two with the same label the first is the note.
+    /// Notes that nothing refers to stay where they are.
     fn keep(&mut self, kept: Vec<KeptNote<'_>>, notes: &Notes, lines: &[Line<'_>]) {
-        let mut seen = HashSet::new();
-        let (used, unused): (Vec<_>, Vec<_>) =
-            kept.into_iter().partition(|note| notes.is_taken(note.label) && seen.insert(note.label));
+        let (used, unused): (Vec<_>, Vec<_>) = kept.into_iter().partition(|note| notes.is_taken(note.label));
         self.notes = used.into_iter().map(|note| note.lines).collect();
         if unused.is_empty() {
             return;
@@ -129,17 +127,18 @@ fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     definitions
 }
 
-/// The bodies of notes.
+/// The bodies of notes. A label that two notes have is that of none.
 fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
-    let mut bodies = HashMap::new();
-    for chunk in chunks {
-        if let ChunkKind::Note(label, body) = &chunk.kind
-            && !bodies.contains_key(label)
-        {
-            bodies.insert(label.clone(), reader.note(body));
-        }
-    }
-    bodies
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let notes = || {
+        chunks.iter().filter_map(|chunk| match &chunk.kind {
+            ChunkKind::Note(label, body) => Some((label, body)),
+            _ => None,
+        })
+    };
+    notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
+    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1));
+    single.map(|(label, body)| (label.clone(), reader.note(body))).collect()
 }
 
 /// A block that reads the same when it is written, with the spellings it has then. What does not is kept as it is.
@@ -177,7 +176,10 @@ fn fenced(block: Block, follows_list: bool) -> Block {
 
 /// Lines kept as they are.
 pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
-    let text = lines::join(lines);
+    // Behind a list, space at the beginning would make it part of the list.
+    let indent = lines.first().map_or(0, Line::indent);
+    let lines: Vec<Line<'_>> = lines.iter().map(|line| line.without(indent)).collect();
+    let text = lines::join(&lines);
     let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
     let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
     block.spelling = Some(VERBATIM.to_owned());

@@ -465,7 +465,9 @@ impl Printer {
         let is_close = matches!(blocks, [first, second, ..] if is_text(first) && is_list(second) && starts_at_one(second));
         Ok(match text.split_once("\n\n").filter(|_| is_close) {
             // A list that begins with an empty item, or not with one, would be part of the text.
-            Some((first, rest)) if begins_with_text(rest) => format!("{first}\n{rest}"),
+            Some((first, rest)) if begins_with_text(rest) && !first.starts_with(['<', '$', '|']) => {
+                format!("{first}\n{rest}")
+            }
             _ => text,
         })
     }

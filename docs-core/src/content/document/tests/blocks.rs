@@ -295,9 +295,3 @@ fn tables() {
     assert_eq!(print(&parse(cards)).unwrap(), format!("{cards}\n"));
     stable(cards);
 }
-
-#[test]
-fn items_of_a_numbered_list_that_begin_with_bold_text_are_items() {
-    let document = parse("1. **One.** a\n2. **Two.** b\n");
-    assert_eq!(document.nodes[0].nodes.len(), 2, "{document:#?}");
-}

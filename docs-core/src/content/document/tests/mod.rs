@@ -20,10 +20,11 @@ fn nodes(markdown: &str) -> Value {
 fn strip(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            map.retain(|name, value| {
-                let is_derived = matches!(name.as_str(), "key" | "object" | "isVoid");
-                let is_nothing = name == "data" && *value == json!({});
-                !is_derived && !is_nothing && !(matches!(name.as_str(), "marks") && *value == json!([]))
+            map.retain(|name, value| match name.as_str() {
+                "key" | "object" | "isVoid" => false,
+                "data" => *value != json!({}),
+                "marks" => *value != json!([]),
+                _ => true,
             });
             map.values_mut().for_each(strip);
         }
