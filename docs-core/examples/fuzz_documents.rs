@@ -56,7 +56,11 @@ impl Found {
             let outcome = is_whole.then(|| print(&document).map(|written| parse(&written) == document));
             (after, outcome)
         });
-        let taken = start.elapsed();
+        let taken = match start.elapsed() {
+            // The machine may have had other things to do: what is slow is so each time.
+            taken if taken > LONG => (0..3).map(|_| time(text)).min().unwrap_or(taken),
+            taken => taken,
+        };
         self.slowest = self.slowest.max(taken);
         if taken > Duration::from_secs(1) {
             self.slow += 1;
@@ -85,6 +89,15 @@ impl Found {
             _ => {}
         }
     }
+}
+
+/// Inputs that take this long are tried again.
+const LONG: Duration = Duration::from_millis(100);
+
+fn time(text: &str) -> Duration {
+    let start = Instant::now();
+    let _ = std::panic::catch_unwind(|| parse(text));
+    start.elapsed()
 }
 
 /// Inputs above this are watched for the memory they take.

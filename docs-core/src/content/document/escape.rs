@@ -100,9 +100,10 @@ fn maybe_reference(rest: &str) -> bool {
 
 /// Tells whether the line that is being written is a number so far.
 fn line_start_number(out: &str, is_first: bool) -> bool {
-    let line = out.rsplit('\n').next().unwrap_or(out);
-    let is_whole = is_first || line.len() < out.len();
-    is_whole && !line.is_empty() && line.len() <= 9 && line.bytes().all(|b| b.is_ascii_digit())
+    // Only the end of what is written is looked at: the lines of a text may be long.
+    let digits = out.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
+    let before = &out.as_bytes()[..out.len() - digits];
+    (1..=9).contains(&digits) && before.last().map_or(is_first, |b| *b == b'\n')
 }
 
 /// Text in which nothing has a meaning: every sign is a character reference.

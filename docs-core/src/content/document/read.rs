@@ -11,6 +11,7 @@ use super::{
     figures, html,
     inlines::{self, Rules},
     lines::{self, Line, SPACE},
+    marks::CODE,
     normal,
     notes::Notes,
     print::{self, Labels, Mode, is_verbatim, write_inlines},
@@ -144,9 +145,7 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
 /// A block that reads the same when it is written, with the spellings it has then. What does not is kept as it is.
 fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> Block {
     let source = lines::join(lines);
-    if is_verbatim(&block)
-        || print::unchecked(&block, labels).as_deref() == Some(source.trim_end_matches(SPACE))
-    {
+    if is_verbatim(&block) || print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
         return block;
     }
     let mut own = block;
@@ -176,8 +175,8 @@ fn fenced(block: Block, follows_list: bool) -> Block {
 
 /// Lines kept as they are.
 pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
-    // Behind a list, space at the beginning would make it part of the list.
-    let indent = lines.first().map_or(0, Line::indent);
+    // Behind a list, space at the beginning would make it part of the list. With more it would be code.
+    let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
     let lines: Vec<Line<'_>> = lines.iter().map(|line| line.without(indent)).collect();
     let text = lines::join(&lines);
     let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());

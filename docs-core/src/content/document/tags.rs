@@ -92,6 +92,9 @@ impl<'a> Tag<'a> {
 
 /// Where the `%}` is that ends a tag: outside of quotes.
 fn close(inside: &str) -> Option<usize> {
+    if !inside.as_bytes().iter().take(MAX_TAG).any(|b| *b == b'}') {
+        return None;
+    }
     let is_expression = inside.trim_start().starts_with("if ");
     let mut quote = None;
     let mut escaped = false;

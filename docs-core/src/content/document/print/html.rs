@@ -6,7 +6,9 @@ use super::{
         atoms::DARK,
         escape::Place,
         figures::{is_plain_line, length_text, word},
-        html, lines, normal, spelling, targets,
+        html,
+        lines::{self, SPACE},
+        normal, spelling, targets,
     },
     Before, Printer, inlines,
 };
@@ -240,12 +242,11 @@ impl Printer {
             title.is_some() || overflow.is_some() || line_numbers.is_some() || full_width.is_some();
         let follows_list = matches!(before, Before::Block(block) if matches!(block.kind, BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {}));
         let is_indented = spelling == "    " && !has_options && syntax.is_none() && !follows_list;
-        let has_edges = text.first().is_none_or(|line| line.trim().is_empty())
-            || text.last().is_none_or(|line| line.trim().is_empty());
+        let has_edges = text.first().is_none_or(|line| line.trim_matches(SPACE).is_empty())
+            || text.last().is_none_or(|line| line.trim_matches(SPACE).is_empty());
         if is_indented && !has_edges {
-            let lines = text
-                .iter()
-                .map(|line| if line.trim().is_empty() { line.clone() } else { format!("    {line}") });
+            let lines =
+                text.iter().map(|line| if line.is_empty() { line.clone() } else { format!("    {line}") });
             return Ok(lines.collect::<Vec<_>>().join("\n"));
         }
         let fenced = fenced(&text, syntax_text, (spelling, spelling::fence_length(block)));

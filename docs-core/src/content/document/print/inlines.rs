@@ -144,6 +144,9 @@ struct Writer<'l> {
     skip: usize,
 }
 
+/// How far one looks for the end of a mark.
+const MAX_AHEAD: usize = 64;
+
 /// A leaf or an element, in the order of the text.
 enum Item<'n> {
     Leaf(&'n Leaf),
@@ -191,13 +194,14 @@ impl Writer<'_> {
             let shared = self.open.iter().zip(&wanted).take_while(|((own, _), mark)| own == *mark).count();
             self.close(shared);
             for (depth, mark) in wanted.iter().enumerate().skip(shared) {
-                let behind =
-                    items[index..].iter().find(|item| item.marks(self.skip).get(depth) != Some(mark));
+                let end = |item: &&Item<'_>| item.marks(self.skip).get(depth) != Some(mark);
+                let is_looked_at = mark.kind == MarkKind::Italic;
+                let behind = items[index..].iter().filter(|_| is_looked_at).take(MAX_AHEAD).find(end);
                 // Before a letter of it stands the sign of a mark.
                 let behind = behind.filter(|item| item.marks(self.skip).len() <= depth);
                 self.open_mark(*mark, behind.and_then(|item| item.first(self.mode)));
             }
-            let next = items[index + 1..].iter().find_map(|item| item.first(self.mode));
+            let next = items.get(index + 1).and_then(|item| item.first(self.mode));
             match item {
                 Item::Leaf(leaf) => self.leaf(leaf, (index == 0, index + 1 == items.len()), next)?,
                 Item::Inline(inline, _) => self.inline(inline)?,

@@ -450,7 +450,7 @@ impl Printer {
         }
         let indent = " ".repeat(bullet.len() + 1);
         let out = format!("{bullet} {boxed}{}", indented(&text, &indent, ""));
-        Ok(out.trim_end_matches(SPACE).to_owned())
+        Ok(if text.is_empty() { out.trim_end_matches(SPACE).to_owned() } else { out })
     }
 
     /// The blocks of an item: a list follows its paragraph without an empty line.

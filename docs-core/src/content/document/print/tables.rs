@@ -1,5 +1,7 @@
 //! Tables.
 
+use std::collections::HashMap;
+
 use super::{
     super::{
         Invalid,
@@ -17,9 +19,19 @@ use crate::model::{
     TableData, TableRecord, TableView,
 };
 
+/// The fragments of a table by their names.
+type Fragments<'b> = HashMap<&'b str, &'b Fragment>;
+
+/// The fragments of a table by their names; of two with the same name the first.
+fn fragments(block: &Block) -> Fragments<'_> {
+    let named = block.fragments().iter().rev();
+    named.filter_map(|fragment| Some((fragment.fragment.as_deref()?, fragment))).collect()
+}
+
 impl Printer {
     pub(super) fn table(&mut self, block: &Block, data: &TableData) -> Result<String, Invalid> {
         let columns = self.columns(data)?;
+        let fragments = fragments(block);
         if columns.is_empty() {
             return Err(self.invalid("a table has at least one column"));
         }
@@ -47,7 +59,11 @@ impl Printer {
             self.path.push(format!("records.{id}"));
             out.push_str("<tr>");
             for column in row(&columns, record) {
-                out.push_str(&format!("<td{}>{}</td>", alignment(column), self.cell(block, record, column)?));
+                out.push_str(&format!(
+                    "<td{}>{}</td>",
+                    alignment(column),
+                    self.cell(&fragments, record, column)?
+                ));
             }
             out.push_str("</tr>");
             self.path.pop();
@@ -102,6 +118,7 @@ impl Printer {
         data: &TableData,
         columns: &[&TableColumn],
     ) -> Result<String, Invalid> {
+        let fragments = fragments(block);
         let mut lines = Vec::new();
         let mut head = String::from("|");
         let mut alignments = Vec::new();
@@ -118,11 +135,13 @@ impl Printer {
             self.path.push(format!("records.{id}"));
             let mut line = String::from("|");
             for column in row(columns, record) {
-                let text =
-                    match self.fragment(block, record, column)?.and_then(|fragment| fragment.nodes.first()) {
-                        Some(paragraph) => self.text(&paragraph.nodes, Place::Line)?,
-                        None => String::new(),
-                    };
+                let text = match self
+                    .fragment(&fragments, record, column)?
+                    .and_then(|fragment| fragment.nodes.first())
+                {
+                    Some(paragraph) => self.text(&paragraph.nodes, Place::Line)?,
+                    None => String::new(),
+                };
                 line.push_str(&format!(" {} |", pipes::escaped(&text)));
             }
             lines.push(line);
@@ -240,12 +259,12 @@ impl Printer {
 
     fn fragment<'b>(
         &self,
-        block: &'b Block,
+        fragments: &Fragments<'b>,
         record: &TableRecord,
         column: &TableColumn,
     ) -> Result<Option<&'b Fragment>, Invalid> {
         match record.values.get(&column.id) {
-            Some(CellValue::Text(name)) => match block.fragment(name) {
+            Some(CellValue::Text(name)) => match fragments.get(name.as_str()) {
                 Some(fragment) => Ok(Some(fragment)),
                 None => Err(self.invalid(format!("there is no fragment `{name}`"))),
             },
@@ -253,9 +272,14 @@ impl Printer {
         }
     }
 
-    fn cell(&mut self, block: &Block, record: &TableRecord, column: &TableColumn) -> Result<String, Invalid> {
+    fn cell(
+        &mut self,
+        fragments: &Fragments<'_>,
+        record: &TableRecord,
+        column: &TableColumn,
+    ) -> Result<String, Invalid> {
         if let TableColumnKind::Text { .. } = column.kind {
-            return match self.fragment(block, record, column)?.cloned() {
+            return match self.fragment(fragments, record, column)?.cloned() {
                 Some(fragment) => self.rich_blocks(&fragment),
                 None => Ok(String::new()),
             };
