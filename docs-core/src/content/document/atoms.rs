@@ -96,7 +96,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
             is_one.then_some((AtomKind::Text, tag.end))
         }
         b'[' => {
-            let label = window.strip_prefix("[^")?.split(']').next()?;
+            let (label, _) = window.strip_prefix("[^")?.split_once(']')?;
             is_note(label).then(|| (AtomKind::Note(label.to_owned()), label.len() + 3))
         }
         b':' => {

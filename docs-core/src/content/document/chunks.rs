@@ -1,12 +1,13 @@
 //! The blocks of Markdown, one level at a time: what is inside a block is cut out and read on its own.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use super::{
     lines::{self, Line, SPACE},
     marks::{
         CODE, HTML_ENDS, Item, OpenText, heading, is_closing, is_divider, is_html_block, is_named_block, item,
     },
+    pairs,
 };
 
 /// A block, not yet read.
@@ -54,12 +55,10 @@ pub(super) struct List<'a> {
     pub(super) items: Vec<Vec<Line<'a>>>,
 }
 
-/// Takes lines apart. `matches` tells which tags belong together.
-pub(super) fn read<'a>(
-    lines: &[Line<'a>],
-    matches: &std::collections::HashMap<usize, usize>,
-) -> Vec<Chunk<'a>> {
+/// Takes lines apart.
+pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
     let last_table = lines.iter().rposition(|line| line.text.contains("</table>"));
+    let matches = pairs::matches(lines);
     let mut scanner = Scanner { lines, matches, at: 0, out: Vec::new(), last_table };
     while scanner.at < lines.len() {
         let start = scanner.at;
@@ -76,7 +75,8 @@ pub(super) fn read<'a>(
 
 struct Scanner<'s, 'a> {
     lines: &'s [Line<'a>],
-    matches: &'s std::collections::HashMap<usize, usize>,
+    /// Which tags belong together.
+    matches: HashMap<usize, usize>,
     at: usize,
     out: Vec<Chunk<'a>>,
     /// The last line that closes a table.

@@ -421,10 +421,10 @@ pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<
     if element.name() != "summary" || !element.open.has_only(&[]) {
         return None;
     }
-    let mark = reader.notes.mark();
+    let before = reader.notes.taken().to_vec();
     let nodes = rich::inlines(&element.children, &mut reader.rules())?;
     let mut title = paragraph(spelling::without(&nodes));
-    let usual = print::rich(&title.nodes, mark);
+    let usual = print::rich(&title.nodes, &before);
     let inner = summary.trim_start_matches("<summary>").trim_end_matches("</summary>");
     if usual.is_none_or(|usual| squash(&usual) != squash(inner)) {
         title.nodes = nodes;

@@ -1,6 +1,6 @@
 //! Lines, and how far they are indented.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
 use super::tags::Tag;
 
@@ -126,104 +126,6 @@ pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
 pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
     let trimmed = text.trim_matches(SPACE);
     trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
-}
-
-/// Which lines belong together: from the line of an opening tag to that of its closing one. Code and comments are
-/// passed over.
-pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
-    let mut finder = Finder::default();
-    let mut skip: Option<(char, usize)> = None;
-    let mut in_comment = false;
-    for line in lines {
-        let text = content(&line.text);
-        if let Some((mark, length)) = skip {
-            if closes_fence(text.trim_start_matches(SPACE), mark, length) {
-                skip = None;
-            }
-            continue;
-        }
-        if in_comment {
-            in_comment = !text.contains("-->");
-            continue;
-        }
-        if let Some((mark, length, _)) = fence(text) {
-            skip = Some((mark, length));
-            continue;
-        }
-        in_comment = text.starts_with("<!--") && !text.contains("-->");
-        finder.line(line.at, text);
-    }
-    finder.found
-}
-
-/// The text of a line behind the marks of quotes and lists.
-fn content(text: &str) -> &str {
-    let mut rest = text.trim_start_matches(SPACE);
-    loop {
-        let next = rest
-            .strip_prefix(['>', '*', '-', '+'])
-            .filter(|next| rest.starts_with('>') || next.starts_with(' '));
-        let next = next.or_else(|| {
-            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            let behind = &rest[digits..];
-            (1..=9)
-                .contains(&digits)
-                .then(|| behind.strip_prefix(['.', ')']))
-                .flatten()
-                .filter(|next| next.starts_with(' '))
-        });
-        match next {
-            Some(next) => rest = next.trim_start_matches(SPACE),
-            None => return rest,
-        }
-    }
-}
-
-#[derive(Default)]
-struct Finder {
-    found: HashMap<usize, usize>,
-    open: Vec<(usize, String)>,
-    /// Where the tags of a name stand among those that are open; those that are no longer open are passed over.
-    places: HashMap<String, Vec<(usize, usize)>>,
-}
-
-impl Finder {
-    fn line(&mut self, at: usize, text: &str) {
-        if let Some(text) = text.strip_prefix("{%") {
-            let name = text.trim_start_matches([' ', '\t', '-']);
-            let end = name.find(|c: char| c.is_whitespace() || c == '%').unwrap_or(name.len());
-            match &name[..end] {
-                "" => {}
-                name => match name.strip_prefix("end") {
-                    Some(name) if !name.is_empty() => self.close(at, name),
-                    _ => self.open(at, name),
-                },
-            }
-            return;
-        }
-        let lower = text.get(..9).map(str::to_ascii_lowercase).unwrap_or_default();
-        if lower.starts_with("<details") && !text.contains("</details>") {
-            self.open(at, "<details");
-        } else if lower == "</details" || text.trim_end_matches(SPACE).ends_with("</details>") {
-            self.close(at, "<details");
-        }
-    }
-
-    fn open(&mut self, at: usize, name: &str) {
-        self.places.entry(name.to_owned()).or_default().push((self.open.len(), at));
-        self.open.push((at, name.to_owned()));
-    }
-
-    fn close(&mut self, at: usize, name: &str) {
-        let Some(places) = self.places.get_mut(name) else { return };
-        while let Some((place, line)) = places.pop() {
-            if self.open.get(place).is_some_and(|(own, own_name)| *own == line && own_name == name) {
-                self.open.truncate(place);
-                self.found.insert(line, at);
-                return;
-            }
-        }
-    }
 }
 
 /// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line.

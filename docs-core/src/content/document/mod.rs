@@ -26,6 +26,7 @@ mod lines;
 mod marks;
 mod normal;
 mod notes;
+mod pairs;
 mod pipes;
 mod print;
 mod read;

@@ -26,8 +26,15 @@ impl Notes {
     }
 
     /// Notes with these labels and empty bodies, of which some were taken before.
-    pub(super) fn known(labels: &Arc<HashSet<String>>, taken: usize) -> Self {
-        Self { known: Some(Arc::clone(labels)), taken: vec![String::new(); taken], ..Self::default() }
+    pub(super) fn known<'l>(labels: &Arc<HashSet<String>>, taken: impl Iterator<Item = &'l str>) -> Self {
+        let taken: Vec<String> = taken.map(str::to_owned).collect();
+        let is_taken = taken.iter().cloned().collect();
+        Self { known: Some(Arc::clone(labels)), taken, is_taken, ..Self::default() }
+    }
+
+    /// The labels that were taken, in their order.
+    pub(super) fn taken(&self) -> &[String] {
+        &self.taken
     }
 
     /// The labels of all notes.

@@ -39,16 +39,10 @@ pub(super) struct Text {
 
 /// Reads a whole text.
 pub(super) fn text(lines: &[Line<'_>]) -> Text {
-    let matches = lines::matches(lines);
-    let chunks = chunks::read(lines, &matches);
+    let chunks = chunks::read(lines);
     let definitions = definitions(&chunks);
-    let mut reader = Reader {
-        matches: &matches,
-        definitions: &definitions,
-        notes: Notes::default(),
-        depth: 0,
-        left: MAX_BLOCKS,
-    };
+    let mut reader =
+        Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
     reader.notes = Notes::new(bodies(&mut reader, &chunks));
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
     let mut text = Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new() };
@@ -64,11 +58,12 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
             kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines.clone(), label });
             continue;
         }
+        let before = labels.at(reader.notes.taken());
         let taken = reader.notes.mark();
         let mut blocks = reader.chunk(chunk, lines);
         if let [block] = blocks.as_mut_slice() {
             let own = std::mem::replace(block, paragraph(Vec::new()));
-            *block = settled(own, &lines[chunk.lines.clone()], &labels.at(taken));
+            *block = settled(own, &lines[chunk.lines.clone()], &before);
             if is_verbatim(block) {
                 // What is kept as it is refers to notes by their labels.
                 reader.notes.reset(taken);
@@ -128,6 +123,9 @@ fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     definitions
 }
 
+/// Most notes of a text; further ones are kept as they are.
+const MAX_NOTES: usize = 1000;
+
 /// The bodies of notes. A label that two notes have is that of none.
 fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -138,7 +136,7 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
         })
     };
     notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
-    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1));
+    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1)).take(MAX_NOTES);
     single.map(|(label, body)| (label.clone(), reader.note(body))).collect()
 }
 
@@ -192,7 +190,6 @@ pub(super) fn paragraph(nodes: Vec<Node>) -> Block {
 
 /// Reads blocks.
 pub(super) struct Reader<'r> {
-    pub(super) matches: &'r HashMap<usize, usize>,
     pub(super) definitions: &'r HashMap<String, (String, String)>,
     pub(super) notes: Notes,
     pub(super) depth: usize,
@@ -201,17 +198,13 @@ pub(super) struct Reader<'r> {
 
 impl<'r> Reader<'r> {
     /// A reader of a text on its own.
-    pub(super) fn alone(
-        matches: &'r HashMap<usize, usize>,
-        definitions: &'r HashMap<String, (String, String)>,
-        notes: Notes,
-    ) -> Self {
-        Self { matches, definitions, notes, depth: 0, left: MAX_BLOCKS }
+    pub(super) fn alone(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
+        Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
     }
 
     /// The blocks of lines at the level of the reader.
     pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
-        let chunks = chunks::read(lines, self.matches);
+        let chunks = chunks::read(lines);
         let mut out = Vec::new();
         for chunk in &chunks {
             if self.left == 0 {
@@ -234,7 +227,7 @@ impl<'r> Reader<'r> {
         let labels = Labels::known(self.definitions.clone(), HashSet::new());
         self.depth += 1;
         let mut out = Vec::new();
-        for chunk in chunks::read(lines, self.matches) {
+        for chunk in chunks::read(lines) {
             let own = &lines[chunk.lines.clone()];
             if matches!(chunk.kind, ChunkKind::Note(..)) || self.left == 0 {
                 out.push(verbatim(own));
@@ -322,10 +315,10 @@ impl<'r> Reader<'r> {
 
     /// Text with marks.
     pub(super) fn text(&mut self, text: &str, place: Place) -> Option<Vec<Node>> {
-        let mark = self.notes.mark();
+        let before = self.notes.taken().to_vec();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
         let read = inlines::read(text, &mut rules)?;
-        Some(settle(read, text, (place, mark)))
+        Some(settle(read, text, (place, &before)))
     }
 
     /// The rules for text.
@@ -478,7 +471,7 @@ fn task(text: &str) -> Option<bool> {
 }
 
 /// Leaves nodes only the spellings that are not the usual ones.
-fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, usize)) -> Vec<Node> {
+fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, &[String])) -> Vec<Node> {
     let usual = spelling::labelled(&nodes);
     let mut labels = Labels::default().at(taken);
     let is_usual = write_inlines(&usual, (Mode::Labelled, place), &mut labels)

@@ -195,7 +195,7 @@ pub(super) fn property_text(value: &Value) -> String {
 
 /// Options around one block of code.
 fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Option<Block> {
-    let chunks = chunks::read(inner, reader.matches);
+    let chunks = chunks::read(inner);
     let [Chunk { kind: ChunkKind::Fence(..), .. }] = chunks.as_slice() else { return None };
     let [mut block] = <[Block; 1]>::try_from(reader.level(inner)).ok()?;
     let BlockKind::Code { syntax, .. } = block.kind else { return None };
@@ -211,7 +211,7 @@ fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Opti
 
 /// Tags that hold only tags of one name.
 fn parts(reader: &mut Reader<'_>, whole: BlockKind, (name, inner): (&str, &[Line<'_>])) -> Option<Block> {
-    let chunks = chunks::read(inner, reader.matches);
+    let chunks = chunks::read(inner);
     let is_part = |chunk: &Chunk<'_>| match &chunk.kind {
         ChunkKind::Tag(text, Some(_)) => {
             Tag::read(text).is_some_and(|tag| tag.name == name && kind(&tag).is_some())

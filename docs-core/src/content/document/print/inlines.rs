@@ -53,10 +53,16 @@ impl Labels {
     }
 
     /// The same, where notes were taken before.
-    pub(in super::super) fn at(&self, taken: usize) -> Self {
+    pub(in super::super) fn at(&self, taken: &[String]) -> Self {
         let mut labels = self.clone();
-        labels.notes.resize(taken, (String::new(), Vec::new()));
+        labels.used.extend(taken.iter().cloned());
+        labels.notes.extend(taken.iter().map(|label| (label.clone(), Vec::new())));
         labels
+    }
+
+    /// The labels that notes have so far, in their order.
+    pub(in super::super) fn taken(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(|(label, _)| label.as_str())
     }
 
     /// Gives labels to all annotations of a block, in the order of the text.
@@ -111,7 +117,7 @@ pub(in super::super) fn print(nodes: &[Node], place: Place, labels: &mut Labels)
 }
 
 fn reads_as(written: &str, place: Place, wanted: &[Node], labels: &Labels) -> bool {
-    let mut notes = Notes::known(&labels.known, labels.notes.len());
+    let mut notes = Notes::known(&labels.known, labels.taken());
     let mut rules = Rules { definitions: &labels.definitions, notes: &mut notes };
     let read = match place {
         Place::Html => html::tree(written).and_then(|nodes| rich::inlines(&nodes, &mut rules)),

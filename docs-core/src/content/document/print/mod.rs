@@ -11,7 +11,7 @@ use super::{
     escape::Place,
     html as markup, inlines as reader_inlines,
     lines::{self, Line, SPACE},
-    normal,
+    marks, normal,
     notes::Notes,
     read,
     read::{Reader, VERBATIM},
@@ -82,7 +82,7 @@ pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
 }
 
 /// Text as it stands between HTML tags, where notes were taken before.
-pub(super) fn rich(nodes: &[Node], taken: usize) -> Option<String> {
+pub(super) fn rich(nodes: &[Node], taken: &[String]) -> Option<String> {
     let mut labels = Labels::default().at(taken);
     write_inlines(nodes, (Mode::Usual, Place::Html), &mut labels)
 }
@@ -118,7 +118,7 @@ impl Printer {
         for block in blocks.iter().filter(|block| is_verbatim(block)) {
             let text = spelling::plain(&block.nodes);
             let lines = lines::split(&text);
-            for chunk in chunks::read(&lines, &std::collections::HashMap::new()) {
+            for chunk in chunks::read(&lines) {
                 if let ChunkKind::Definition(label, destination, title) = chunk.kind {
                     definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
                 }
@@ -431,26 +431,23 @@ impl Printer {
         let is_task = matches!(list.kind, BlockKind::ListTasks {});
         let checked = checked.or(is_task.then_some(false));
         let blocks = self.children(item)?;
-        let mut text = self.item_blocks(&blocks)?;
+        let text = self.item_blocks(&blocks)?;
         let boxed = match checked {
             Some(true) => "[x] ",
             Some(false) => "[ ] ",
             None => "",
         };
-        // What an item cannot begin with follows on the next line.
-        let begins_apart = text.starts_with("    ")
-            || (blocks
-                .iter()
-                .find(|block| !is_nothing(block))
-                .is_some_and(|block| matches!(block.kind, BlockKind::Divider {}))
-                && checked.is_none())
-            || (checked.is_none() && text.starts_with('['));
-        if begins_apart && !text.starts_with('[') {
-            text.insert(0, '\n');
-        }
         let indent = " ".repeat(bullet.len() + 1);
-        let out = format!("{bullet} {boxed}{}", indented(&text, &indent, ""));
-        Ok(if text.is_empty() { out.trim_end_matches(SPACE).to_owned() } else { out })
+        let body = indented(&text, &indent, "");
+        let out = format!("{bullet} {boxed}{body}");
+        // What an item cannot begin with follows on the next line.
+        let is_divider = marks::is_divider(out.split('\n').next().unwrap_or_default());
+        let begins_apart = checked.is_none() && (is_divider || text.starts_with("    "));
+        Ok(match (text.is_empty(), begins_apart) {
+            (true, _) => out.trim_end_matches(SPACE).to_owned(),
+            (false, true) => format!("{bullet}\n{indent}{body}"),
+            (false, false) => out,
+        })
     }
 
     /// The blocks of an item: a list follows its paragraph without an empty line.
@@ -520,9 +517,7 @@ fn begins_with_text(list: &str) -> bool {
 /// The blocks of a text on its own.
 pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
-    let matches = lines::matches(&lines);
-    let mut reader =
-        Reader::alone(&matches, &labels.definitions, Notes::known(&labels.known, labels.notes.len()));
+    let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, labels.taken()));
     reader.depth = depth;
     let blocks = reader.level(&lines);
     (!blocks.is_empty()).then_some(blocks)

@@ -202,7 +202,7 @@ fn block() -> impl Strategy<Value = Block> {
 
 proptest! {
     // The same texts in every run: what is new is for the example `fuzz_documents` to find.
-    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(4), ..ProptestConfig::with_cases(1500) })]
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(5), ..ProptestConfig::with_cases(1500) })]
 
     #[test]
     fn reading_what_was_written_gives_the_same_tree(text in prop_oneof![4 => markdown(), 1 => any::<String>()]) {

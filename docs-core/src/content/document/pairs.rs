@@ -1,0 +1,134 @@
+//! Which tags belong together.
+
+use std::collections::HashMap;
+
+use super::{
+    lines::{self, Line, SPACE},
+    marks::{CODE, HTML_ENDS, heading, is_divider, item},
+};
+
+/// Which lines of one level belong together: from the line of an opening tag to that of its closing one. Code, HTML
+/// that goes on, and what is inside of lists and quotes are passed over.
+pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
+    let mut level = Level::default();
+    for line in lines {
+        level.line(line);
+    }
+    level.finder.found
+}
+
+/// What a line of a level is part of.
+#[derive(Default)]
+struct Level {
+    finder: Finder,
+    fence: Option<(char, usize)>,
+    /// What ends the HTML that has begun.
+    html: Option<&'static str>,
+    /// The column at which the lines of the list item begin.
+    item: Option<usize>,
+    /// Whether the line before was blank.
+    after_blank: bool,
+}
+
+impl Level {
+    fn line(&mut self, line: &Line<'_>) {
+        let text = &*line.text;
+        if let Some((mark, length)) = self.fence {
+            if lines::closes_fence(text, mark, length) {
+                self.fence = None;
+            }
+            return;
+        }
+        if let Some(end) = self.html {
+            if text.to_ascii_lowercase().contains(end) {
+                self.html = None;
+            }
+            return;
+        }
+        let after_blank = std::mem::replace(&mut self.after_blank, line.is_blank());
+        let indent = line.indent();
+        if line.is_blank() || self.item.is_some_and(|width| indent >= width) {
+            return;
+        }
+        if indent >= CODE {
+            if after_blank {
+                self.item = None;
+            }
+            return;
+        }
+        self.start(line, after_blank);
+    }
+
+    /// A line that is inside of nothing.
+    fn start(&mut self, line: &Line<'_>, after_blank: bool) {
+        let text = line.text.trim_start_matches(SPACE);
+        if let Some(item) = item(&line.text).filter(|_| !is_divider(text)) {
+            self.item = Some(item.width);
+            return;
+        }
+        let is_block = text.starts_with(['>', '<', '|'])
+            || text.starts_with("{%")
+            || heading(text).is_some()
+            || is_divider(text);
+        self.fence = lines::fence(text).map(|(mark, length, _)| (mark, length));
+        if after_blank || is_block || self.fence.is_some() {
+            self.item = None;
+        }
+        if self.fence.is_some() || text.starts_with('>') {
+            return;
+        }
+        if text.starts_with('<') {
+            let lower = text.to_ascii_lowercase();
+            let end = HTML_ENDS.iter().find(|(start, _)| lower.starts_with(start)).map(|(_, end)| *end);
+            self.html = end.filter(|end| !lower.contains(end));
+        }
+        self.finder.line(line.at, text);
+    }
+}
+
+#[derive(Default)]
+struct Finder {
+    found: HashMap<usize, usize>,
+    open: Vec<(usize, String)>,
+    /// Where the tags of a name stand among those that are open; those that are no longer open are passed over.
+    places: HashMap<String, Vec<(usize, usize)>>,
+}
+
+impl Finder {
+    fn line(&mut self, at: usize, text: &str) {
+        if let Some(text) = text.strip_prefix("{%") {
+            let name = text.trim_start_matches([' ', '\t', '-']);
+            let end = name.find(|c: char| c.is_whitespace() || c == '%').unwrap_or(name.len());
+            match &name[..end] {
+                "" => {}
+                name => match name.strip_prefix("end") {
+                    Some(name) if !name.is_empty() => self.close(at, name),
+                    _ => self.open(at, name),
+                },
+            }
+            return;
+        }
+        let lower = text.get(..9).map(str::to_ascii_lowercase).unwrap_or_default();
+        if lower.starts_with("<details") && !text.contains("</details>") {
+            self.open(at, "<details");
+        } else if lower == "</details" || text.trim_end_matches(SPACE).ends_with("</details>") {
+            self.close(at, "<details");
+        }
+    }
+
+    fn open(&mut self, at: usize, name: &str) {
+        self.places.entry(name.to_owned()).or_default().push((self.open.len(), at));
+        self.open.push((at, name.to_owned()));
+    }
+
+    fn close(&mut self, at: usize, name: &str) {
+        let Some(places) = self.places.get_mut(name) else { return };
+        while let Some((place, line)) = places.pop() {
+            if self.open.get(place).is_some_and(|(own, own_name)| *own == line && own_name == name) {
+                self.open.truncate(place);
+                self.found.insert(line, at);
+                return;
+            }
+        }
+    }
+}
