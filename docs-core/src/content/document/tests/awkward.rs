@@ -27,6 +27,26 @@ fn what_is_not_known_is_written_as_it_was() {
 }
 
 #[test]
+fn what_mutated_texts_found_stays_found() {
+    for text in [
+        "[^1]: [^1]: [^1]:\n [^1",
+        "\n\n\u{c}",
+        "\u{feff}\u{feff}a",
+        "\t\n\u{feff}a",
+        "* a\u{a0}",
+        "a\rb\r\r\nc",
+        "<!--\n\na[^1]\n\n[^1]: b",
+        "a[^1]\n\n[^1]: b\n\n<!-- c",
+        "{% content-ref url=\"a\" %}\n[a\n](b)\n{% endcontent-ref %}",
+        "*   a\n\n   <div b",
+        "    a\n        \n    b",
+        "1. a\n\n   ```\nb\n   ```\n\n{% hint style=\"info\" %}\nc\n{% endhint %}",
+    ] {
+        stable(text);
+    }
+}
+
+#[test]
 fn code_and_quotes_hide_what_looks_like_tags() {
     assert_eq!(nodes("```\n{% hint style=\"info\" %}\n```")[0]["type"], json!("code"));
     assert_eq!(nodes("`{% hint style=\"info\" %}`")[0]["type"], json!("paragraph"));
