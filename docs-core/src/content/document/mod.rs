@@ -10,8 +10,8 @@
 //! - A block's key is made of what it says, all blocks in it included: 16 characters of the hash, of equal blocks the
 //!   second and later ones of the hash and a number. So editing a block changes the keys of it and of the blocks
 //!   around it, and of no other.
-//! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 50,000; what goes beyond
-//!   is kept as it is.
+//! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 20,000; what goes beyond
+//!   is kept as it is, and so is a list, table or code of thousands of parts of a few bytes.
 
 mod atoms;
 mod builder;

@@ -25,7 +25,11 @@ pub(super) const VERBATIM: &str = "verbatim";
 /// Deepest nesting of blocks that is read; what is deeper is kept as it is.
 pub(super) const MAX_DEPTH: usize = 20;
 /// Most blocks that are read; what follows is kept as it is.
-const MAX_BLOCKS: usize = 50_000;
+const MAX_BLOCKS: usize = 20_000;
+/// Most parts of a block (items of a list, lines of code, cells of a table), and how many bytes a further one needs.
+/// What has more, and smaller ones, is kept as it is: a tree of it would take memory out of all proportion.
+const MAX_PARTS: usize = 2_000;
+const BYTES_A_PART: usize = 8;
 
 /// A text as blocks.
 pub(super) struct Text {
@@ -262,6 +266,9 @@ impl<'r> Reader<'r> {
     fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
         self.left = self.left.saturating_sub(1);
         let own = &lines[chunk.lines.clone()];
+        if is_crowded(&chunk.kind, own) {
+            return vec![verbatim(own)];
+        }
         let block = match &chunk.kind {
             ChunkKind::Paragraph => self.paragraph(own),
             ChunkKind::Heading(level, text, is_underlined) => {
@@ -408,6 +415,19 @@ impl<'r> Reader<'r> {
         let tree = html::tree(source)?;
         figures::block(self, &tree, source)
     }
+}
+
+/// Tells whether a block has more parts than its text is worth.
+fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
+    let parts = match kind {
+        ChunkKind::List(list) => 2 * list.items.len(),
+        ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => code.len(),
+        ChunkKind::Table => lines.iter().map(|line| line.text.bytes().filter(|b| *b == b'|').count()).sum(),
+        ChunkKind::Html => lines.iter().map(|line| line.text.matches("</td").count()).sum(),
+        _ => 0,
+    };
+    parts > MAX_PARTS
+        && parts - MAX_PARTS > lines.iter().map(|line| line.text.len()).sum::<usize>() / BYTES_A_PART
 }
 
 /// Blocks as nodes.

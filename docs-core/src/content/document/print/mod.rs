@@ -318,10 +318,13 @@ impl Printer {
         if self.depth() > read::MAX_DEPTH || self.reads_as(text, block, &self.labels) {
             return true;
         }
-        // On the top level, what does not read the same when it is written is kept, too.
-        let is_settled = || read::text(&lines::split(text)).blocks;
-        self.depth() == 0
-            && matches!(is_settled().as_slice(), [read] if normal::block(read) == normal::block(block))
+        if self.depth() > 0 {
+            return false;
+        }
+        // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
+        // that has too many blocks.
+        let read = read::text(&lines::split(text)).blocks;
+        read.len() > 1 || matches!(read.as_slice(), [read] if normal::block(read) == normal::block(block))
     }
 
     /// Tells whether a text, on its own, is a block.
