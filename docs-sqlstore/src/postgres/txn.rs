@@ -1,11 +1,14 @@
 //! A transaction of the store.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_core::store::{
-    Batch, Key, MAX_TXN, Mode, Scan, StoreError, StoreResult, Txn, Value,
+    Batch, Key, MAX_TXN, Mode, Op, Scan, StoreError, StoreResult, Txn, Value,
     limits::{check_batch, check_key, check_scan},
 };
 
@@ -65,14 +68,18 @@ impl PostgresTxn {
         layout.table_of_range(scan).map_or_else(|| layout.tables().collect(), |table| vec![table])
     }
 
-    /// Which of the keys that a statement was to create is there.
-    async fn exists(&self, (table, keys): &(String, Vec<String>), batch: &Batch) -> StoreError {
-        let rows = match self.session.read_alone(sql::which(table, keys.clone())).await {
-            Ok(rows) => rows,
-            Err(error) => return error,
-        };
-        let found: Vec<&str> = rows.iter().filter_map(|row| row.try_get(0).ok()).collect();
-        let taken = batch.ops.iter().find(|op| found.contains(&&**op.key()));
+    /// Which of the keys that a batch was to create is there: the first in the order of the batch, whichever statement
+    /// met another.
+    async fn exists(&self, creates: Vec<(String, Vec<String>)>, batch: &Batch) -> StoreError {
+        let mut found: HashSet<String> = HashSet::new();
+        for (table, keys) in creates {
+            match self.session.read_alone(sql::which(&table, keys)).await {
+                Ok(rows) => found.extend(rows.iter().filter_map(|row| row.try_get(0).ok())),
+                Err(error) => return error,
+            }
+        }
+        let is_create = |op: &&Op| matches!(op, Op::Create(..));
+        let taken = batch.ops.iter().filter(is_create).find(|op| found.contains(&**op.key()));
         // None if it was deleted since: then another attempt may succeed.
         taken.map_or(StoreError::Conflict, |op| StoreError::Exists(op.key().clone()))
     }
@@ -133,9 +140,9 @@ impl Txn for PostgresTxn {
             Ok(_) => {}
             Err(Refusal::Unsure(why)) => return Err(StoreError::Unknown(why)),
             Err(Refusal::At(n, error)) => {
-                return Err(match creates.get(n) {
-                    Some(create) if is_taken(&error) => self.exists(create, &batch).await,
-                    _ => super::error::store_error(&error, Work::Write),
+                return Err(match n < creates.len() && is_taken(&error) {
+                    true => self.exists(creates, &batch).await,
+                    false => super::error::store_error(&error, Work::Write),
                 });
             }
             Err(refusal @ Refusal::Not(_)) => return Err(refusal.again(Work::Write)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    super::{StoreError, Value},
+    super::{Op, StoreError, Value},
     Factory,
     kit::{
         Note, Plain, Rng, add, commit, create, delete, get, get_int, join, json, key, ops, put, spawn_each,
@@ -54,10 +54,20 @@ pub async fn create_names_the_key(factory: &dyn Factory) {
             "not" => json(&Note::new("taken")),
             _ => Value::Unit,
         };
-        let op = |at: &str, value: &Value| super::super::Op::Create(key(at), value.clone());
+        let op = |at: &str, value: &Value| Op::Create(key(at), value.clone());
         write(&*store, vec![op(taken, &value)]).await;
         let batch = ops(vec![create("cf!0"), op(taken, &value), create("cf!z"), unit("cf!y")]);
         assert_eq!(commit(&*store, batch).await, Err(StoreError::Exists(key(taken))));
+    }
+    // Of several, the first in the order of the batch, whatever tables they are in.
+    let json_of = |at: &str| Op::Create(key(at), json(&Note::new("late")));
+    let int_of = |at: &str| Op::Create(key(at), Value::Int(2));
+    let taken = [create("cf!b"), int_of("num!b"), json_of("note!ü \"quoted\" (x)=(y)")];
+    for first in 0..taken.len() {
+        let mut batch = taken.to_vec();
+        batch.rotate_left(first);
+        let named = batch[0].key().clone();
+        assert_eq!(commit(&*store, ops(batch)).await, Err(StoreError::Exists(named)));
     }
 }
 
