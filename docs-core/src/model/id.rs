@@ -111,6 +111,8 @@ ids! {
     SpaceId,
     /// A collection of spaces.
     CollectionId,
+    /// A team.
+    TeamId,
     /// A change request.
     ChangeRequestId,
     /// A comment.

@@ -1,15 +1,19 @@
 //! From an id in a request to a proof of access.
 
+mod sight;
+
 use std::sync::Arc;
+
+pub(super) use sight::Sight;
 
 use super::Actor;
 use crate::{
     Error, Result,
-    model::{OrgId, SiteId, SpaceId},
-    policy::{OrgAccess, SiteAction, SpaceAccess},
+    model::{CollectionId, OrgId, SiteId, SpaceId},
+    policy::{CollectionAccess, OrgAccess, SiteAction, SpaceAccess},
     store::{
         Tx,
-        records::{MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
+        records::{CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
     },
 };
 
@@ -32,7 +36,17 @@ pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<Sp
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
     let Some(space) = space else { return Err(Error::not_found("space")) };
     let org = org(tx, actor, &space.organization).await.map_err(|error| hide(error, "space"))?;
-    org.space(Some(space), actor.user())
+    let seen = Sight::new(org, actor).spaces(tx, vec![Some(space)]).await?.pop().flatten();
+    seen.ok_or_else(|| Error::not_found("space"))
+}
+
+/// The access of an actor to a collection.
+pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<CollectionAccess> {
+    let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(id)).await?;
+    let Some(collection) = collection else { return Err(Error::not_found("collection")) };
+    let org = org(tx, actor, &collection.organization).await.map_err(|error| hide(error, "collection"))?;
+    let seen = Sight::new(org, actor).collections(tx, vec![Some(collection)]).await?.pop().flatten();
+    seen.ok_or_else(|| Error::not_found("collection"))
 }
 
 /// The access of an actor to a space that is not deleted.

@@ -15,8 +15,8 @@ use crate::{
     Error, ErrorKind, Result,
     model::{
         Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, ListOrder, Member,
-        MemberObject, NodeKey, PageId, PostComment, PostCommentReply, RevisionId, UpdateComment,
-        UpdateCommentReply, User, UserId,
+        NodeKey, PageId, PostComment, PostCommentReply, RevisionId, UpdateComment, UpdateCommentReply,
+        UserId,
     },
     policy::{SpaceAccess, SpaceAction},
     store::{
@@ -344,9 +344,7 @@ impl Platform {
             }
         }
         let page = list.finish(&tx, None).await?;
-        let users: Vec<UserId> = page.items.iter().map(|member| member.user.clone()).collect();
-        let users = self.user_views(&tx, &users).await?;
-        let items = page.items.iter().zip(users).map(|(member, user)| member_view(member, user)).collect();
+        let items = self.member_views(&tx, &page.items).await?;
         Ok(Page { items, next: page.next, count: page.count })
     }
 
@@ -446,22 +444,5 @@ fn found(done: Result<()>) -> Result<bool> {
     match done {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         other => other.map(|()| true),
-    }
-}
-
-fn member_view(member: &MemberRecord, user: User) -> Member {
-    Member {
-        object: MemberObject::Is,
-        id: member.user.clone(),
-        role: member.role,
-        user,
-        // Nobody can be disabled, and nobody signs in through an organization, for as long as no record says so.
-        disabled: false,
-        joined_at: member.joined_at,
-        last_seen_at: None,
-        sso: false,
-        // There are no grants and no teams that a member could have.
-        spaces: 0,
-        teams: 0,
     }
 }

@@ -353,7 +353,7 @@ impl Platform {
         (at, context, view): (&Located, VersionContext, View),
     ) -> Result<Frame> {
         let org = access::org(tx, actor, &at.space().organization).await?;
-        let space = self.space_views(tx, &org, std::slice::from_ref(&at.access)).await?.pop();
+        let space = self.space_views(tx, std::slice::from_ref(&at.access)).await?.pop();
         Ok(Frame {
             organization: self.org_view(&org),
             space: space.ok_or_else(|| Error::not_found("space"))?,

@@ -13,6 +13,7 @@ mod git;
 mod import;
 mod jobs;
 mod links;
+mod members;
 mod orgs;
 mod page_source;
 mod pdf;

@@ -8,8 +8,8 @@ use super::{Actor, Platform, access, people::platform_only};
 use crate::{
     Error, Result,
     model::{
-        DefaultLevel, OrgId, Organization, OrganizationObject, OrganizationTitle, OrganizationUrls, Role,
-        Trial, TrialStatus, UpdateOrganization, UserId,
+        OrgId, Organization, OrganizationObject, OrganizationTitle, OrganizationUrls, Role, Trial,
+        TrialStatus, UpdateOrganization, UserId,
     },
     policy::{OrgAccess, OrgAction},
     ports::id_text,
@@ -158,15 +158,6 @@ impl Platform {
             urls: OrganizationUrls { location, app, logo: org.logo.clone() },
             permissions: access.permissions(),
         }
-    }
-}
-
-/// The role that a space's level shows to somebody: `inherit` as the role it comes down to for them.
-pub(super) fn shown_level(level: DefaultLevel, access: &OrgAccess) -> Option<Role> {
-    match level {
-        DefaultLevel::Inherit => access.role(),
-        DefaultLevel::Nobody => None,
-        DefaultLevel::Role(role) => Some(role),
     }
 }
 

@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use super::{
-    Actor, ContentOf, Platform, access,
+    Actor, ContentOf, Platform,
+    access::{self, Sight},
     change_requests::{find, require_living, require_own},
     comments::{Place, Reader, drop_some, text_of},
     people::later,
@@ -388,8 +389,9 @@ impl Ask {
         let members = tx.get_many::<MemberRecord>(&keys).await?;
         for ((at, user), member) in self.users.iter().zip(members) {
             let access = OrgAccess::of_member(org.clone(), member.as_deref());
-            let sees = access.and_then(|access| access.space(Some(Arc::clone(space)), Some(user)));
-            sees.map_err(|_| no_reviewer(*at))?;
+            let mut sight = Sight::of(access.map_err(|_| no_reviewer(*at))?, Some(user.clone()));
+            let sees = sight.spaces(tx, vec![Some(Arc::clone(space))]).await?;
+            sees.into_iter().flatten().next().ok_or_else(|| no_reviewer(*at))?;
         }
         Ok(())
     }

@@ -13,7 +13,10 @@ use std::{
 
 pub(super) use follow::{Follower, Round};
 
-use super::{Actor, Platform, access};
+use super::{
+    Actor, Platform,
+    access::{self, Sight},
+};
 use crate::{
     Error, ErrorKind, Result,
     content::{ENDLESS, PageEntry, PageKind, View},
@@ -181,8 +184,8 @@ impl Platform {
         let access = access::org(&tx, actor, org).await?;
         let keys: Vec<Key> = ids.iter().map(|id| SpaceRecord::at(id)).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
-        let live = spaces.into_iter().filter(|s| s.as_ref().is_some_and(|s| s.deleted_at.is_none()));
-        let seen = live.filter_map(|space| access.space(space, actor.user()).ok());
+        let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
+        let seen = Sight::new(access, actor).spaces(&tx, live.collect()).await?.into_iter().flatten();
         Ok(seen.map(|access| (access.space().id.clone(), access)).collect())
     }
 
@@ -266,10 +269,7 @@ async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageE
 /// The spaces of an organization that an actor may see.
 async fn visible_spaces(tx: &Tx, access: &OrgAccess, actor: &Actor) -> Result<BTreeSet<SpaceId>> {
     let mut seen = BTreeSet::new();
-    // Guests see none, so none is looked at.
-    if access.role().is_none() {
-        return Ok(seen);
-    }
+    let mut sight = Sight::new(access.clone(), actor);
     let mut scan = SpaceRecord::of_org(&access.org().id).scan(false, MAX_SCAN);
     loop {
         let rows = tx.scan(&scan).await?;
@@ -277,8 +277,7 @@ async fn visible_spaces(tx: &Tx, access: &OrgAccess, actor: &Actor) -> Result<BT
             KeyBuf::new(<SpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
         };
         let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
-        let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter();
-        let ours = spaces.filter_map(|space| access.space(space, actor.user()).ok());
+        let ours = sight.spaces(tx, tx.get_many::<SpaceRecord>(&keys).await?).await?.into_iter().flatten();
         seen.extend(ours.map(|access| access.space().id.clone()));
         match rows.last() {
             Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),

@@ -126,6 +126,8 @@ impl Platform {
                 Some(SpaceRecord {
                     id: self.id(),
                     organization: org.clone(),
+                    parent: None,
+                    rank: None,
                     domain,
                     title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
                     emoji: None,

@@ -7,8 +7,8 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, Platform, access,
-    orgs::shown_level,
+    Actor, Platform,
+    access::{self, Sight},
     people::{later, platform_only},
     sites::Placement,
 };
@@ -18,7 +18,7 @@ use crate::{
         ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, OrgId, Patch, RevisionId, Space,
         SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, UpdateSpace, UserId, Visibility,
     },
-    policy::{OrgAccess, OrgAction, SpaceAccess, SpaceAction, SpaceProof},
+    policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Hash, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, jobs, key,
         records::{
@@ -53,23 +53,24 @@ impl Platform {
     pub async fn list_spaces(&self, actor: &Actor, org: &OrgId, page: &PageRequest) -> Result<Page<Space>> {
         let tx = self.read().await?;
         let access = access::org(&tx, actor, org).await?;
+        // The number of all spaces is for those only who may see them all.
+        let all = access.require(OrgAction::Administrate).is_ok();
+        let mut sight = Sight::new(access, actor);
         let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
-            let found = tx.get_many::<SpaceRecord>(&keys).await?;
-            for ((row, _), space) in rows.iter().zip(found) {
-                if !list.offer(row, access.space(space, actor.user()).ok()) {
+            let seen = sight.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+            for ((row, _), space) in rows.iter().zip(seen) {
+                if !list.offer(row, space) {
                     break;
                 }
             }
         }
-        // The number of all spaces is for those only who may see them all.
-        let all = access.require(OrgAction::Administrate).is_ok();
         let count =
             if all { u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok() } else { None };
         let page = list.finish(&tx, count).await?;
-        let shown = self.space_views(&tx, &access, &page.items).await?;
+        let shown = self.space_views(&tx, &page.items).await?;
         Ok(Page { items: shown, next: page.next, count: page.count })
     }
 
@@ -115,6 +116,8 @@ impl Platform {
         let record = SpaceRecord {
             id: self.id(),
             organization: org.clone(),
+            parent: None,
+            rank: None,
             domain,
             title: new.title.clone().unwrap_or(untitled),
             emoji: new.emoji.clone(),
@@ -143,8 +146,7 @@ impl Platform {
         let tx = self.read().await?;
         let access = access::any_space(&tx, actor, id).await?;
         self.refuse_expired(access.space())?;
-        let org = access::org(&tx, actor, &access.space().organization).await?;
-        let mut shown = self.space_views(&tx, &org, std::slice::from_ref(&access)).await?;
+        let mut shown = self.space_views(&tx, std::slice::from_ref(&access)).await?;
         shown.pop().ok_or_else(|| Error::not_found("space"))
     }
 
@@ -200,6 +202,7 @@ impl Platform {
             created_by: by.clone(),
             created_at: now,
             updated_at: now,
+            rank: None,
             head: self.id(),
             git: None,
             ..SpaceRecord::clone(&from)
@@ -217,12 +220,7 @@ impl Platform {
     }
 
     /// Shows spaces of one organization: all their counters and places in two reads.
-    pub(super) async fn space_views(
-        &self,
-        tx: &Tx,
-        org: &OrgAccess,
-        spaces: &[SpaceAccess],
-    ) -> Result<Vec<Space>> {
+    pub(super) async fn space_views(&self, tx: &Tx, spaces: &[SpaceAccess]) -> Result<Vec<Space>> {
         let mut counters = Vec::with_capacity(spaces.len() * 4);
         for access in spaces {
             let id = &access.space().id;
@@ -245,20 +243,19 @@ impl Platform {
             .iter()
             .zip(counts.chunks(4))
             .zip(places)
-            .map(|((access, counts), place)| self.space_view(org, access, counts, place.as_ref()))
+            .map(|((access, counts), place)| self.space_view(access, counts, place.as_ref()))
             .collect())
     }
 
-    fn space_view(
-        &self,
-        org: &OrgAccess,
-        access: &SpaceAccess,
-        counts: &[u64],
-        place: Option<&Placement>,
-    ) -> Space {
+    fn space_view(&self, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
         let space = access.space();
         let (location, app) = self.urls().space(&space.id);
-        let visibility = place.map_or(Visibility::Private, |place| place.site.visibility.into());
+        // Whoever may see the collection may see a space in it that inherits.
+        let unpublished = match (&space.parent, space.default_level) {
+            (Some(_), DefaultLevel::Inherit) => Visibility::InCollection,
+            _ => Visibility::Private,
+        };
+        let visibility = place.map_or(unpublished, |place| place.site.visibility.into());
         let published = place.map(|place| place.url.clone());
         let public = published.clone().filter(|_| visibility == Visibility::Public);
         Space {
@@ -277,10 +274,10 @@ impl Platform {
             edit_mode: space.edit_mode,
             urls: SpaceUrls { location, app, published, public, icon: space.icon.clone() },
             organization: space.organization.clone(),
-            parent: None,
+            parent: space.parent.clone(),
             git_sync: space.git.as_ref().map(|git| git.info.clone()),
             revision: space.head.clone(),
-            default_level: shown_level(space.default_level, org),
+            default_level: access.level(),
             comments: counts[0],
             change_requests: counts[1],
             change_requests_open: counts[2],

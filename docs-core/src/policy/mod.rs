@@ -2,12 +2,18 @@
 //!
 //! Only this module makes proofs. What changes a space's content takes one, so forgetting the check does not compile.
 
+mod inherit;
+
 use std::sync::Arc;
+
+pub use inherit::{Layer, effective_role, inherited_role};
 
 use crate::{
     Error, Result,
-    model::{CommentPermissions, DefaultLevel, OrganizationPermissions, Role, SpacePermissions, UserId},
-    store::records::{MemberRecord, OrgRecord, SpaceRecord},
+    model::{
+        CollectionPermissions, CommentPermissions, OrganizationPermissions, Role, SpacePermissions, UserId,
+    },
+    store::records::{CollectionRecord, MemberRecord, OrgRecord, SpaceRecord},
 };
 
 /// What somebody wants to do in an organization.
@@ -151,33 +157,28 @@ impl OrgAccess {
         }
     }
 
-    /// The access to a space of the organization; `user` is `None` for the platform itself.
+    /// The access to a space of the organization, for somebody who holds this on it and on what it lies in.
     ///
     /// # Errors
     /// `NotFound` where the actor may not see it.
-    pub fn space(&self, space: Option<Arc<SpaceRecord>>, user: Option<&UserId>) -> Result<SpaceAccess> {
-        let space = space.filter(|space| space.organization == self.org.id);
-        let role = space.as_ref().and_then(|space| self.role_on(space, user));
-        match (space, role) {
-            (Some(space), Some(role)) => Ok(SpaceAccess { space, role }),
-            _ => Err(Error::not_found("space")),
-        }
+    pub fn space(&self, space: Arc<SpaceRecord>, layers: &[Layer]) -> Result<SpaceAccess> {
+        let role = effective_role(self.role, layers).filter(|_| space.organization == self.org.id);
+        let role = role.ok_or_else(|| Error::not_found("space"))?;
+        Ok(SpaceAccess { space, role, level: inherited_role(self.role, layers) })
     }
 
-    fn role_on(&self, space: &SpaceRecord, user: Option<&UserId>) -> Option<Role> {
-        if self.role == Some(Role::Admin) {
-            return Some(Role::Admin);
-        }
-        let creator = user.is_some_and(|user| *user == space.created_by);
-        match space.default_level {
-            // Guests see only what they were added to.
-            _ if self.role.is_none() => None,
-            DefaultLevel::Inherit => self.role,
-            DefaultLevel::Role(role) => Some(role),
-            // What a creator hides stays in the creator's own hands.
-            DefaultLevel::Nobody if creator => self.role,
-            DefaultLevel::Nobody => None,
-        }
+    /// The access to a collection of the organization, for somebody who holds this on it and on what it lies in.
+    ///
+    /// # Errors
+    /// `NotFound` where the actor may not see it.
+    pub fn collection(
+        &self,
+        collection: Arc<CollectionRecord>,
+        layers: &[Layer],
+    ) -> Result<CollectionAccess> {
+        let role = effective_role(self.role, layers).filter(|_| collection.organization == self.org.id);
+        let role = role.ok_or_else(|| Error::not_found("collection"))?;
+        Ok(CollectionAccess { collection, role, level: inherited_role(self.role, layers) })
     }
 
     /// Demands a right on a site of the organization.
@@ -209,6 +210,7 @@ impl OrgAccess {
 pub struct SpaceAccess {
     space: Arc<SpaceRecord>,
     role: Role,
+    level: Option<Role>,
 }
 
 impl SpaceAccess {
@@ -222,6 +224,12 @@ impl SpaceAccess {
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// The role that the space's level comes down to for the actor; `None` where it gives none.
+    #[must_use]
+    pub fn level(&self) -> Option<Role> {
+        self.level
     }
 
     /// Demands a right.
@@ -297,6 +305,65 @@ impl SpaceAccess {
             merge: from(Role::Review),
             review: from(Role::Review),
         }
+    }
+}
+
+/// What somebody wants to do with a collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CollectionAction {
+    /// See it.
+    View,
+    /// Create spaces and collections in it, rename, move and delete it, grant it.
+    Manage,
+}
+
+/// Proof that an actor may see a collection, and what else.
+#[derive(Clone, Debug)]
+pub struct CollectionAccess {
+    collection: Arc<CollectionRecord>,
+    role: Role,
+    level: Option<Role>,
+}
+
+impl CollectionAccess {
+    /// The collection.
+    #[must_use]
+    pub fn collection(&self) -> &Arc<CollectionRecord> {
+        &self.collection
+    }
+
+    /// The role on the collection.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The role that the collection's level comes down to for the actor; `None` where it gives none.
+    #[must_use]
+    pub fn level(&self) -> Option<Role> {
+        self.level
+    }
+
+    /// Demands a right.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, action: CollectionAction) -> Result<&Arc<CollectionRecord>> {
+        let needed = match action {
+            CollectionAction::View => Role::Read,
+            CollectionAction::Manage => Role::Create,
+        };
+        if self.role >= needed {
+            return Ok(&self.collection);
+        }
+        Err(Error::forbidden("this needs the role `create` on the collection"))
+    }
+
+    /// What the actor may do with the collection.
+    #[must_use]
+    pub fn permissions(&self) -> CollectionPermissions {
+        let manages = self.role >= Role::Create;
+        CollectionPermissions { view: true, admin: manages, view_invite_links: manages, create: manages }
     }
 }
 

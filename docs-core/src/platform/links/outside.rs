@@ -10,7 +10,10 @@ use crate::{
     ErrorKind, Result,
     content::{Link, LinkTarget, Standing},
     model::{ContentLocation, ContentRef, OrgId, SpaceId, User, UserId},
-    platform::{Actor, Platform, access},
+    platform::{
+        Actor, Platform,
+        access::{self, Sight},
+    },
     policy::{OrgAccess, SpaceAccess},
     store::{
         Key, Tx,
@@ -114,15 +117,14 @@ impl<'a> Outside<'a> {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            let seen: Vec<SpaceAccess> = spaces
-                .into_iter()
-                .filter_map(|space| org.space(Some(space), self.actor.user()).ok())
-                .collect();
-            let shown = self.platform.space_views(tx, &org, &seen).await?;
+            let mut sight = Sight::new(org, self.actor);
+            let seen = sight.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
+            let seen: Vec<SpaceAccess> = seen.into_iter().flatten().collect();
+            let shown = self.platform.space_views(tx, &seen).await?;
             for (access, space) in seen.iter().zip(shown) {
                 let record = Arc::clone(access.space());
                 let view = self.platform.content().view(&record.domain, record.root);
-                let organization = self.platform.org_view(&org);
+                let organization = self.platform.org_view(sight.org());
                 let id = record.id.clone();
                 frames.insert(id, Frame { organization, space, context: None, record, view });
             }

@@ -9,7 +9,7 @@ use crate::{
         Site, SiteId, SiteObject, SiteProxy, SiteSpace, SiteSpaceObject, SiteSpaceUrls, SiteUrls,
         SiteVisibility, SpaceId, Visibility,
     },
-    platform::{Actor, Platform},
+    platform::{Actor, Platform, access::Sight},
     policy::OrgAccess,
     store::{
         Key, MAX_SCAN, Tx, key,
@@ -111,14 +111,12 @@ impl Platform {
     ) -> Result<Vec<SiteSpace>> {
         let keys: Vec<Key> = places.iter().map(|place| SpaceRecord::at(&place.space)).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
-        let seen: Vec<_> = places
-            .iter()
-            .zip(spaces)
-            .filter(|(_, space)| space.as_ref().is_some_and(|space| space.deleted_at.is_none()))
-            .filter_map(|(place, space)| Some((place, org.space(space, actor.user()).ok()?)))
-            .collect();
+        let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
+        let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
+        let seen: Vec<_> =
+            places.iter().zip(access).filter_map(|(place, access)| Some((place, access?))).collect();
         let access: Vec<_> = seen.iter().map(|(_, access)| access.clone()).collect();
-        let shown = self.space_views(tx, org, &access).await?;
+        let shown = self.space_views(tx, &access).await?;
         let base = site.published.then(|| self.urls().published(site.basename.as_str()));
         Ok(seen
             .iter()

@@ -3,23 +3,32 @@
 //! Records differ from the resources of [`model`](crate::model) where a resource shows what is derived (permissions,
 //! addresses, counts). A field is never renamed or re-typed; a new one has a default.
 
+mod collection;
 mod comment;
 mod content;
+mod grant;
 mod job;
 mod people;
 mod review;
 mod site;
 mod space;
+mod team;
 
+pub use collection::*;
 pub use comment::*;
 pub use content::*;
+pub use grant::*;
 pub use job::*;
 pub use people::*;
 pub use review::*;
 pub use site::*;
 pub use space::*;
+pub use team::*;
+
+use collection::{CHILDREN, child_rows};
 
 use super::{Key, KeyBuf, Kind, Value};
+use crate::model::{OrgId, UserId};
 
 /// Every kind of record, for the registry.
 pub(super) const KINDS: &[Kind] = &[
@@ -27,6 +36,10 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<TokenRecord>(),
     Kind::of::<OrgRecord>(),
     Kind::of::<MemberRecord>(),
+    Kind::of::<TeamRecord>(),
+    Kind::of::<TeamMemberRecord>(),
+    Kind::of::<GrantRecord>(),
+    Kind::of::<CollectionRecord>(),
     Kind::of::<SpaceRecord>(),
     Kind::of::<RevisionRecord>(),
     Kind::of::<ChangeRequestRecord>(),
@@ -46,6 +59,12 @@ pub const COUNTERS: &str = "ctr";
 #[must_use]
 pub fn counter(owner: &str, what: &str) -> Key {
     KeyBuf::new(COUNTERS).part(owner).part(what).key()
+}
+
+/// The counter of something a member of an organization has.
+#[must_use]
+pub fn member_counter(organization: &OrgId, user: &UserId, what: &str) -> Key {
+    KeyBuf::new(COUNTERS).part(organization.as_str()).part(user.as_str()).part(what).key()
 }
 
 /// The key of a unique value.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counter;
+use super::{CHILDREN, Child, Place, child_rows, counter};
 use crate::{
     model::{
-        DefaultLevel, EditMode, Emoji, GitSync, OrgId, RevisionId, SpaceId, SpaceTitle, Timestamp, Url,
-        UserId,
+        CollectionId, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId, SpaceId, SpaceTitle,
+        Timestamp, Url, UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Row, Value},
 };
@@ -18,6 +18,12 @@ pub struct SpaceRecord {
     pub id: SpaceId,
     /// The organization it belongs to.
     pub organization: OrgId,
+    /// The collection it is in.
+    #[serde(default)]
+    pub parent: Option<CollectionId>,
+    /// Its place among what it lies beside; by the time of its creation where it was never moved.
+    #[serde(default)]
+    pub rank: Option<Rank>,
     /// Where its objects are kept; stays when the space moves to another organization.
     pub domain: String,
     /// The title.
@@ -96,6 +102,18 @@ impl SpaceRecord {
         KeyBuf::new("spc.o").part(organization.as_str())
     }
 
+    /// The spaces that were deleted and not yet removed from a collection.
+    #[must_use]
+    pub fn deleted_in(parent: &CollectionId) -> KeyBuf {
+        KeyBuf::new("spc.d").part(parent.as_str())
+    }
+
+    /// Its place among what it lies beside.
+    #[must_use]
+    pub fn rank(&self) -> Rank {
+        self.rank.clone().unwrap_or_else(|| Rank::at_time(self.created_at))
+    }
+
     /// How many spaces an organization has.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
@@ -104,15 +122,20 @@ impl SpaceRecord {
 }
 
 impl Indexed for SpaceRecord {
-    const INDEXES: &'static [&'static str] = &["spc.o", "ctr"];
+    const INDEXES: &'static [&'static str] = &["spc.o", "spc.d", CHILDREN, "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         if self.deleted_at.is_some() {
-            return Vec::new();
+            let row = self.parent.iter().map(|parent| Self::deleted_in(parent).part(self.id.as_str()));
+            return row.map(|row| Row::Index(row.key(), Value::Unit)).collect();
         }
+        let place = Place::of(&self.organization, self.parent.as_ref());
+        let mut rows = child_rows(place, &self.rank(), &Child::Space(self.id.clone()));
         let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
-        vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+        rows.push(Row::Index(row.key(), Value::Unit));
+        rows.push(Row::Count(Self::count_in(&self.organization)));
+        rows
     }
 }

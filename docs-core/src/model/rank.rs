@@ -4,12 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Timestamp;
+
 /// Longest rank; when no shorter one fits, the siblings are spread anew.
 pub const MAX_RANK: usize = 64;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits of the counting part: enough for 14 million pages added at the end.
 const HEAD: usize = 4;
+/// Digits of a time in milliseconds: enough until the year 8900.
+const TIME: usize = 8;
 /// Where counting starts: in the middle, so that both ends have room.
 const MIDDLE: u64 = 31 * 62 * 62 * 62;
 
@@ -34,6 +38,20 @@ impl Rank {
         let position = position as u64;
         Self::counted(MIDDLE + position / 61 * 62 + position % 61 + 1)
             .unwrap_or_else(|| Self(format!("zzzz{position:020}V").into()))
+    }
+
+    /// The rank of a sibling that is added at a time: behind all that were added before, without a look at them.
+    #[must_use]
+    pub fn at_time(at: Timestamp) -> Self {
+        let mut rest = u64::try_from(at.time().timestamp_millis()).unwrap_or_default();
+        let mut digits = [b'0'; TIME];
+        for digit in digits.iter_mut().rev() {
+            *digit = DIGITS[(rest % 62) as usize];
+            rest /= 62;
+        }
+        // The last digit is there because no rank ends in the lowest one.
+        let digits: String = digits.iter().map(|b| char::from(*b)).chain(['V']).collect();
+        Self(digits.into())
     }
 
     /// A rank between two others; `None` when the bounds leave no room or the rank would be longer than

@@ -1,0 +1,89 @@
+//! Collections.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CollectionId, LevelInput, OrgId, Patch, Role, Text, list::constants, text::given};
+
+constants! {
+    /// `collection`.
+    CollectionObject = "collection",
+}
+
+/// Title of a collection: at most 50 characters (SPEC 8).
+pub type CollectionTitle = Text<0, 50>;
+/// Description of a collection: at most 100 characters (SPEC 8).
+pub type CollectionDescription = Text<0, 100>;
+
+/// A collection: a folder of spaces and other collections (SPEC 2.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Collection {
+    /// Always `collection`.
+    pub object: CollectionObject,
+    /// The id.
+    pub id: CollectionId,
+    /// The title.
+    pub title: CollectionTitle,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<CollectionDescription>,
+    /// The organization it belongs to.
+    pub organization: OrgId,
+    /// The collection it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CollectionId>,
+    /// The level for members it is not granted to by name; `null` hides it from them.
+    pub default_level: Option<Role>,
+    /// Addresses of the collection.
+    pub urls: CollectionUrls,
+    /// What the reader may do.
+    pub permissions: CollectionPermissions,
+}
+
+/// Addresses of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CollectionUrls {
+    /// The collection in this API.
+    pub location: String,
+    /// The collection for people.
+    pub app: String,
+}
+
+/// What the reader may do with a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub struct CollectionPermissions {
+    pub view: bool,
+    pub admin: bool,
+    pub view_invite_links: bool,
+    pub create: bool,
+}
+
+/// What a new collection is made of; everything may be left out (SPEC 4.3).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct CreateCollection {
+    /// At most 50 characters; `Untitled` when absent.
+    #[serde(default, deserialize_with = "given")]
+    pub title: Option<CollectionTitle>,
+    /// The collection to create it in.
+    #[serde(default, deserialize_with = "given")]
+    pub parent: Option<String>,
+}
+
+/// A change of a collection; what is left out stays (SPEC 4.3).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateCollection {
+    /// At most 50 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub title: Option<CollectionTitle>,
+    /// At most 100 characters, or `null` for none.
+    #[serde(default)]
+    pub description: Patch<CollectionDescription>,
+    /// A role, `inherit`, or `null` to hide it from all but administrators.
+    #[serde(default)]
+    pub default_level: Patch<LevelInput>,
+}

@@ -1,0 +1,90 @@
+//! Teams.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Member, TeamId, Text, Timestamp, list::constants};
+
+constants! {
+    /// `team`.
+    TeamObject = "team",
+}
+
+/// Title of a team: 1 to 64 characters (SPEC 8).
+pub type TeamTitle = Text<1, 64>;
+
+/// What a member may do with a team (SPEC 2.1).
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum TeamRole {
+    /// Is in it.
+    #[default]
+    Member,
+    /// Adds and removes members.
+    Owner,
+}
+
+/// A team: members who are granted content together (SPEC 2.10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Team {
+    /// Always `team`.
+    pub object: TeamObject,
+    /// The id.
+    pub id: TeamId,
+    /// The title; several teams may have the same.
+    pub title: TeamTitle,
+    /// How many members it has.
+    pub members: u64,
+    /// How many spaces were granted to it.
+    pub spaces: u64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// What the reader may do.
+    pub permissions: TeamPermissions,
+}
+
+/// What the reader may do with a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamPermissions {
+    /// Add and remove members.
+    pub admin: bool,
+    /// See it.
+    pub view: bool,
+}
+
+/// A place in a team, as the team shows it (SPEC 2.10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamMember {
+    /// Who it is.
+    pub organization: Member,
+    /// The place.
+    pub team: TeamMembership,
+    /// What the reader may do.
+    pub permissions: TeamMemberPermissions,
+}
+
+/// What a member may do with a team, as a part of other answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamMembership {
+    /// The role.
+    pub role: TeamRole,
+}
+
+/// What the reader may do with a place in a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamMemberPermissions {
+    /// See it.
+    pub view: bool,
+}
+
+/// A place in a team, as the member shows it (SPEC 2.10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemberTeam {
+    /// The team.
+    pub team: Team,
+    /// The place.
+    pub member: TeamMembership,
+}

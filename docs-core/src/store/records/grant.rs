@@ -1,0 +1,117 @@
+//! Grants: roles on content that somebody was given by name.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Child, counter, member_counter};
+use crate::{
+    model::{OrgId, Role, TeamId, Timestamp, UserId},
+    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+};
+
+/// Who a grant is for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grantee {
+    /// A member.
+    User(UserId),
+    /// The members of a team.
+    Team(TeamId),
+}
+
+/// A role that a member or a team was given on a space or a collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GrantRecord {
+    /// The organization of both.
+    pub organization: OrgId,
+    /// What it is on.
+    pub content: Child,
+    /// Who it is for.
+    pub grantee: Grantee,
+    /// What it gives.
+    pub role: Role,
+    /// When it was given.
+    pub granted_at: Timestamp,
+}
+
+impl Entity for GrantRecord {
+    const KIND: &'static str = "grt";
+}
+
+impl GrantRecord {
+    /// The key of a member's grant.
+    #[must_use]
+    pub fn of_user(content: &str, user: &UserId) -> Key {
+        Self::users_of(content).part(user.as_str()).key()
+    }
+
+    /// The key of a team's grant.
+    #[must_use]
+    pub fn of_team(content: &str, team: &TeamId) -> Key {
+        Self::teams_of(content).part(team.as_str()).key()
+    }
+
+    /// All grants on content.
+    #[must_use]
+    pub fn on(content: &str) -> KeyBuf {
+        KeyBuf::new(Self::KIND).part(content)
+    }
+
+    /// The grants of members on content.
+    #[must_use]
+    pub fn users_of(content: &str) -> KeyBuf {
+        Self::on(content).part("u")
+    }
+
+    /// The grants of teams on content.
+    #[must_use]
+    pub fn teams_of(content: &str) -> KeyBuf {
+        Self::on(content).part("t")
+    }
+
+    /// The content that was granted to a member of an organization by name.
+    #[must_use]
+    pub fn held_by(organization: &OrgId, user: &UserId) -> KeyBuf {
+        KeyBuf::new("grt.u").part(organization.as_str()).part(user.as_str())
+    }
+
+    /// The content that was granted to a team.
+    #[must_use]
+    pub fn held_by_team(team: &TeamId) -> KeyBuf {
+        KeyBuf::new("grt.t").part(team.as_str())
+    }
+
+    /// How many spaces were granted to a member by name.
+    #[must_use]
+    pub fn spaces_of(organization: &OrgId, user: &UserId) -> Key {
+        member_counter(organization, user, "spaces")
+    }
+
+    /// How many spaces were granted to a team.
+    #[must_use]
+    pub fn spaces_of_team(team: &TeamId) -> Key {
+        counter(team.as_str(), "spaces")
+    }
+}
+
+impl Indexed for GrantRecord {
+    const INDEXES: &'static [&'static str] = &["grt.u", "grt.t", "ctr"];
+    fn key(&self) -> Key {
+        match &self.grantee {
+            Grantee::User(user) => Self::of_user(self.content.id(), user),
+            Grantee::Team(team) => Self::of_team(self.content.id(), team),
+        }
+    }
+    fn rows(&self) -> Vec<Row> {
+        let (held, count) = match &self.grantee {
+            Grantee::User(user) => {
+                (Self::held_by(&self.organization, user), Self::spaces_of(&self.organization, user))
+            }
+            Grantee::Team(team) => (Self::held_by_team(team), Self::spaces_of_team(team)),
+        };
+        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), Value::Unit)];
+        if matches!(self.content, Child::Space(_)) {
+            rows.push(Row::Count(count));
+        }
+        rows
+    }
+}

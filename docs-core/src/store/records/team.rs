@@ -1,0 +1,135 @@
+//! Teams and who is in them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{counter, member_counter};
+use crate::{
+    model::{OrgId, TeamId, TeamRole, TeamTitle, Timestamp, UserId},
+    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+};
+
+/// A team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TeamRecord {
+    /// The id.
+    pub id: TeamId,
+    /// The organization it belongs to.
+    pub organization: OrgId,
+    /// The title; several teams may have the same.
+    pub title: TeamTitle,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+impl Entity for TeamRecord {
+    const KIND: &'static str = "tea";
+}
+
+impl TeamRecord {
+    /// The key of a team.
+    #[must_use]
+    pub fn at(id: &TeamId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// The teams of an organization, by title.
+    #[must_use]
+    pub fn of_org(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("tea.o").part(organization.as_str())
+    }
+
+    /// How many teams an organization has.
+    #[must_use]
+    pub fn count_in(organization: &OrgId) -> Key {
+        counter(organization.as_str(), "teams")
+    }
+}
+
+impl Indexed for TeamRecord {
+    const INDEXES: &'static [&'static str] = &["tea.o", "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let row = Self::of_org(&self.organization).sort_text(&self.title).part(self.id.as_str());
+        vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+    }
+}
+
+/// A member's place in a team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TeamMemberRecord {
+    /// The team.
+    pub team: TeamId,
+    /// The team's organization.
+    pub organization: OrgId,
+    /// Who is in it.
+    pub user: UserId,
+    /// What the member may do with the team.
+    pub role: TeamRole,
+    /// Since when.
+    pub added_at: Timestamp,
+}
+
+impl Entity for TeamMemberRecord {
+    const KIND: &'static str = "tmm";
+}
+
+impl TeamMemberRecord {
+    /// The key of a place in a team.
+    #[must_use]
+    pub fn at(team: &TeamId, user: &UserId) -> Key {
+        KeyBuf::new(Self::KIND).part(team.as_str()).part(user.as_str()).key()
+    }
+
+    /// The members of a team, by the time they were added.
+    #[must_use]
+    pub fn of_team(team: &TeamId) -> KeyBuf {
+        KeyBuf::new("tmm.t").part(team.as_str())
+    }
+
+    /// The teams of a member.
+    #[must_use]
+    pub fn of_member(organization: &OrgId, user: &UserId) -> KeyBuf {
+        KeyBuf::new("tmm.u").part(organization.as_str()).part(user.as_str())
+    }
+
+    /// The teams that a member owns.
+    #[must_use]
+    pub fn owned_by(organization: &OrgId, user: &UserId) -> KeyBuf {
+        KeyBuf::new("tmm.o").part(organization.as_str()).part(user.as_str())
+    }
+
+    /// How many members a team has.
+    #[must_use]
+    pub fn count_in(team: &TeamId) -> Key {
+        counter(team.as_str(), "members")
+    }
+
+    /// How many teams a member is in.
+    #[must_use]
+    pub fn count_of(organization: &OrgId, user: &UserId) -> Key {
+        member_counter(organization, user, "teams")
+    }
+}
+
+impl Indexed for TeamMemberRecord {
+    const INDEXES: &'static [&'static str] = &["tmm.t", "tmm.u", "tmm.o", "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.team, &self.user)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let (org, team) = (&self.organization, self.team.as_str());
+        let in_team = Self::of_team(&self.team).time(self.added_at.time()).part(self.user.as_str());
+        let mut rows = vec![
+            Row::Index(in_team.key(), Value::Unit),
+            Row::Index(Self::of_member(org, &self.user).part(team).key(), Value::Unit),
+            Row::Count(Self::count_in(&self.team)),
+            Row::Count(Self::count_of(org, &self.user)),
+        ];
+        if self.role == TeamRole::Owner {
+            rows.push(Row::Index(Self::owned_by(org, &self.user).part(team).key(), Value::Unit));
+        }
+        rows
+    }
+}
