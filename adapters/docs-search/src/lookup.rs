@@ -9,8 +9,8 @@ use std::{
 use docs_core::{
     model::{PageId, SpaceId},
     ports::search::{
-        Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings, Rank,
-        Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
+        Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings,
+        Query, Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
     },
 };
 use serde::de::DeserializeOwned;
@@ -97,13 +97,13 @@ impl Lookup {
     pub(crate) fn find_pages(&self, query: &SearchQuery) -> tantivy::Result<Vec<PageHit>> {
         let searcher = self.reader.searcher();
         let found = select_pages(self.find(&searcher, query)?, query.after, query.limit);
-        self.hits(&searcher, found)
+        self.hits(&searcher, &query.query, found)
     }
 
     pub(crate) fn find_spaces(&self, query: &SearchQuery, pages: usize) -> tantivy::Result<Vec<SpaceHit>> {
         let searcher = self.reader.searcher();
         let found = select_spaces(self.find(&searcher, query)?, query.after, (query.limit, pages));
-        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&searcher, found)? });
+        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&searcher, &query.query, found)? });
         found.into_iter().map(hit).collect()
     }
 
@@ -125,9 +125,16 @@ impl Lookup {
         Ok(found)
     }
 
-    fn hits(&self, searcher: &Searcher, found: Vec<Found<DocAddress>>) -> tantivy::Result<Vec<PageHit>> {
+    /// One page is held at a time.
+    fn hits(
+        &self,
+        searcher: &Searcher,
+        query: &Query,
+        found: Vec<Found<DocAddress>>,
+    ) -> tantivy::Result<Vec<PageHit>> {
         let hit = |found: Found<DocAddress>| {
-            Ok(PageHit { rank: found.rank, page: Arc::new(stored(searcher, &self.fields, found.at)?) })
+            let page: PageDocument = stored(searcher, &self.fields, found.at)?;
+            Ok(PageHit::new(found.rank, query, &page))
         };
         found.into_iter().map(hit).collect()
     }
