@@ -5,10 +5,10 @@ use docs_core::{
     content::LinkTarget,
     model::{
         BrokenContext, ContentLocation, ContentUpdateChange, CreateChangeRequest, InternalLocation, LinkList,
-        LinkRelation, LinkStatus, LinkUsage, PageId, RevisionPage, Role, SpaceId, UpdateContent,
+        LinkRelation, LinkStatus, LinkUsage, PageId, Revision, RevisionPage, Role, SpaceId, UpdateContent,
         VersionContext,
     },
-    platform::{ContentOf, RequestLinkFilter},
+    platform::{ContentOf, RequestLinkFilter, Shown},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -211,6 +211,23 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
     assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 5);
     let list = w.platform.list_space_links(&stranger, &space, None, &PageRequest::default()).await;
     list.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_revision_around_a_link_is_the_one_that_is_read_without_what_it_holds() {
+    let w = World::new().await;
+    let (space, _) = filled(&w, &["[b](/pages/{1})", "plain"]).await;
+    let list = links(&w, &w.admin, &space, None).await;
+    let Some(ContentLocation::Page { version_context: Some(VersionContext::Revision { revision }), .. }) =
+        list.items[0].location_references.first()
+    else {
+        panic!("{list:?}")
+    };
+    let read = w.platform.get_revision(&w.admin, &ContentOf::space(space), Shown::default()).await;
+    let read = read.expect("read");
+    assert_eq!(read.pages.len(), 2);
+    let bare = Revision { pages: Vec::new(), files: Vec::new(), variables: None, ..read };
+    assert_eq!(**revision, bare);
 }
 
 #[tokio::test]
