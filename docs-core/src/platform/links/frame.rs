@@ -79,6 +79,11 @@ enum Thing {
 pub(super) struct Things(HashMap<LinkTarget, Thing>);
 
 impl Things {
+    /// Tells whether the content has a thing.
+    pub(super) fn has(&self, target: &LinkTarget) -> bool {
+        self.0.contains_key(target)
+    }
+
     /// Where a thing is; `None` for one that the content does not have.
     pub(super) fn location(
         &self,
