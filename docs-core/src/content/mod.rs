@@ -28,6 +28,7 @@ mod merge;
 mod rank;
 mod reach;
 mod read;
+mod reference;
 mod slug;
 pub mod templates;
 #[cfg(test)]

@@ -514,7 +514,7 @@ fn target_location(
         Some((target, anchor)) => things.location(frame, &target, anchor),
         None => outside.find(&link.reference),
     };
-    found.or_else(|| link.destination().map(|url| ContentLocation::Url { url }))
+    found.or_else(|| Some(ContentLocation::Url { url: link.destination() }))
 }
 
 fn thing_of(source: &LinkSource) -> LinkTarget {
