@@ -116,11 +116,16 @@ impl Inner {
     fn find(&self, query: &SearchQuery) -> Vec<Found<u32>> {
         let spaces: HashSet<u64> = match &query.scope {
             Scope::Organization(_) => HashSet::new(),
-            Scope::Spaces(spaces) => spaces.iter().map(|space| tie(&[space.as_str()])).collect(),
+            Scope::Spaces(spaces) | Scope::OrganizationBut(_, spaces) => {
+                spaces.iter().map(|space| tie(&[space.as_str()])).collect()
+            }
         };
         let is_wanted = |number: u32| {
             self.pages.get(&number).is_some_and(|stored| match &query.scope {
                 Scope::Organization(org) => stored.page.organization == *org,
+                Scope::OrganizationBut(org, _) => {
+                    stored.page.organization == *org && !spaces.contains(&stored.space_tie)
+                }
                 Scope::Spaces(_) => spaces.contains(&stored.space_tie),
             })
         };

@@ -7,7 +7,7 @@ use std::{
 };
 
 use docs_core::{
-    model::{PageId, SpaceId},
+    model::{OrgId, PageId, SpaceId},
     ports::search::{
         Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings,
         Query, Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
@@ -172,13 +172,22 @@ impl<'s> Words<'s> {
 
     /// Tells whether a page is where the query looks.
     fn wanted(&self, scope: &Scope) -> impl Fn(u32) -> bool {
-        let (column, names): (&Column<u64>, HashSet<u64>) = match scope {
-            Scope::Organization(org) => (&self.organizations, HashSet::from([tie(&[org.as_str()])])),
-            Scope::Spaces(spaces) => {
-                (&self.spaces, spaces.iter().map(|space| tie(&[space.as_str()])).collect())
-            }
+        let ties = |spaces: &BTreeSet<SpaceId>| -> HashSet<u64> {
+            spaces.iter().map(|space| tie(&[space.as_str()])).collect()
         };
-        move |page| column.first(page).is_some_and(|name| names.contains(&name))
+        let of = |org: &OrgId| Some(tie(&[org.as_str()]));
+        let (org, but, only) = match scope {
+            Scope::Organization(org) => (of(org), HashSet::new(), None),
+            Scope::OrganizationBut(org, but) => (of(org), ties(but), None),
+            Scope::Spaces(only) => (None, HashSet::new(), Some(ties(only))),
+        };
+        move |page| {
+            let in_org = org.is_none() || self.organizations.first(page) == org;
+            in_org
+                && self.spaces.first(page).is_some_and(|space| {
+                    !but.contains(&space) && only.as_ref().is_none_or(|only| only.contains(&space))
+                })
+        }
     }
 
     fn part(&self, part: Part) -> tantivy::Result<&InvertedIndexReader> {

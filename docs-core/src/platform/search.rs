@@ -28,8 +28,7 @@ use crate::{
         search::{MAX_HITS, PageHit, Query, Rank, Scope, SearchQuery},
     },
     store::{
-        Hash, Key, KeyBuf, MAX_SCAN, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, key,
-        open_cursor,
+        Hash, Key, MAX_SCAN, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, key, open_cursor,
         records::{SiteSpaceRecord, SpaceRecord},
         seal_cursor,
     },
@@ -93,10 +92,12 @@ impl Platform {
         let tx = self.read().await?;
         let access = access::org(&tx, actor, org).await?;
         let scope = if access.require(OrgAction::Administrate).is_ok() {
-            // All of them, without a look at each.
             Scope::Organization(org.clone())
+        } else if access.role().is_none() {
+            // Guests see none.
+            Scope::Spaces(BTreeSet::new())
         } else {
-            Scope::Spaces(visible_spaces(&tx, &access, actor).await?)
+            Scope::OrganizationBut(org.clone(), hidden_spaces(&tx, &access, actor).await?)
         };
         drop(tx);
         let walk = Walk::new(&["org", org.as_str()], (query, scope), page)?;
@@ -272,26 +273,24 @@ async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageE
     Ok(pages)
 }
 
-/// The spaces of an organization that an actor may see.
-async fn visible_spaces(tx: &Tx, access: &OrgAccess, actor: &Actor) -> Result<BTreeSet<SpaceId>> {
-    let mut seen = BTreeSet::new();
-    // Guests see none, so none is looked at.
-    if access.role().is_none() {
-        return Ok(seen);
-    }
-    let mut scan = SpaceRecord::of_org(&access.org().id).scan(false, MAX_SCAN);
+/// The spaces of an organization that an actor may not see, at the cost of those that are closed: others are for every
+/// member. Were hidden ones only left out of what is shown, short pages would tell what is in them.
+async fn hidden_spaces(tx: &Tx, access: &OrgAccess, actor: &Actor) -> Result<BTreeSet<SpaceId>> {
+    let mut hidden = BTreeSet::new();
+    let mut scan = SpaceRecord::closed_in(&access.org().id).scan(false, MAX_SCAN);
     loop {
         let rows = tx.scan(&scan).await?;
-        let by_row = |row: &Key| {
-            KeyBuf::new(<SpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
-        };
-        let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
-        let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter();
-        let ours = spaces.filter_map(|space| access.space(space, actor.user()).ok());
-        seen.extend(ours.map(|access| access.space().id.clone()));
+        let ids = rows.iter().filter_map(|(row, _)| key::last_segment(row).parse().ok());
+        let ids: Vec<SpaceId> = ids.collect();
+        let keys: Vec<Key> = ids.iter().map(SpaceRecord::at).collect();
+        let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
+        let theirs = ids.into_iter().zip(spaces);
+        hidden.extend(
+            theirs.filter(|(_, space)| access.space(space.clone(), actor.user()).is_err()).map(|(id, _)| id),
+        );
         match rows.last() {
             Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-            _ => return Ok(seen),
+            _ => return Ok(hidden),
         }
     }
 }

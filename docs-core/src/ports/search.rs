@@ -135,6 +135,8 @@ pub enum IndexChange {
 pub enum Scope {
     /// In all spaces of an organization.
     Organization(OrgId),
+    /// In all spaces of an organization but these.
+    OrganizationBut(OrgId, BTreeSet<SpaceId>),
     /// In these spaces.
     Spaces(BTreeSet<SpaceId>),
 }

@@ -264,7 +264,7 @@ pub async fn hits_show_where_the_query_is_met_and_of_which_text(index: &impl Sea
     }
 }
 
-/// An organization, or named spaces.
+/// An organization, with or without some of its spaces, or named spaces.
 pub async fn only_what_is_in_scope_is_found(index: &impl SearchIndex) {
     let other = PageDocument { organization: org("other"), ..page(("x", "x"), "Page", &[]) };
     let pages = vec![page(("s", "a"), "Page", &[]), page(("t", "b"), "Page", &[]), other];
@@ -279,6 +279,17 @@ pub async fn only_what_is_in_scope_is_found(index: &impl SearchIndex) {
         let scope = Scope::Spaces(spaces.into_iter().map(space).collect());
         let hits = index.find_pages(&SearchQuery { scope, ..asks("page") }).await.expect("found");
         assert_eq!(hits.iter().map(|hit| hit.page.to_string()).collect::<BTreeSet<_>>(), expected);
+    }
+    for (but, expected) in [
+        (vec![], names(["a", "b"])),
+        (vec!["t", "x"], names(["a"])),
+        (vec!["s", "t"], names([])),
+        (vec!["unknown"], names(["a", "b"])),
+    ] {
+        let scope = Scope::OrganizationBut(org("org"), but.into_iter().map(space).collect());
+        let spaces = index.find_spaces(&SearchQuery { scope, ..asks("page") }, 5).await.expect("found");
+        let pages = spaces.iter().flat_map(|hit| &hit.pages).map(|hit| hit.page.to_string());
+        assert_eq!(pages.collect::<BTreeSet<_>>(), expected);
     }
 }
 

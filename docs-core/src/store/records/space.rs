@@ -96,6 +96,13 @@ impl SpaceRecord {
         KeyBuf::new("spc.o").part(organization.as_str())
     }
 
+    /// The spaces of an organization that are closed: their default level gives nobody anything. All others are for
+    /// every member.
+    #[must_use]
+    pub fn closed_in(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("spc.c").part(organization.as_str())
+    }
+
     /// How many spaces an organization has.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
@@ -104,7 +111,7 @@ impl SpaceRecord {
 }
 
 impl Indexed for SpaceRecord {
-    const INDEXES: &'static [&'static str] = &["spc.o", "ctr"];
+    const INDEXES: &'static [&'static str] = &["spc.o", "spc.c", "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -113,6 +120,12 @@ impl Indexed for SpaceRecord {
             return Vec::new();
         }
         let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
-        vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+        let mut rows =
+            vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))];
+        if self.default_level == DefaultLevel::Nobody {
+            let closed = Self::closed_in(&self.organization).part(self.id.as_str());
+            rows.push(Row::Index(closed.key(), Value::Unit));
+        }
+        rows
     }
 }
