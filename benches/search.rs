@@ -5,9 +5,12 @@ use std::{collections::BTreeSet, hint::black_box};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use docs_benches::Outcome;
-use docs_core::ports::{
-    SearchIndex,
-    search::{IndexChange, PageDocument, Query, Scope, SearchQuery, Section},
+use docs_core::{
+    ports::{
+        SearchIndex,
+        search::{IndexChange, PageDocument, Query, Scope, SearchQuery, Section},
+    },
+    store::Hash,
 };
 use docs_search::TantivySearch;
 use tokio::runtime::Runtime;
@@ -26,6 +29,7 @@ fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
         page: format!("page{n}").parse()?,
         title: format!("Configuration of part {n}"),
         description: Some(format!("Edit {edit}")),
+        text: Hash::of(&n.to_be_bytes()),
         sections: vec![Section {
             anchor: Some("set-up".to_owned()),
             heading: Some("Set up".to_owned()),

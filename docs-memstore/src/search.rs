@@ -13,8 +13,8 @@ use docs_core::{
     ports::{
         SearchError, SearchIndex,
         search::{
-            Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Rank,
-            Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
+            Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query,
+            Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
         },
     },
     store::FeedPos,
@@ -116,11 +116,16 @@ impl Inner {
     fn find(&self, query: &SearchQuery) -> Vec<Found<u32>> {
         let spaces: HashSet<u64> = match &query.scope {
             Scope::Organization(_) => HashSet::new(),
-            Scope::Spaces(spaces) => spaces.iter().map(|space| tie(&[space.as_str()])).collect(),
+            Scope::Spaces(spaces) | Scope::OrganizationBut(_, spaces) => {
+                spaces.iter().map(|space| tie(&[space.as_str()])).collect()
+            }
         };
         let is_wanted = |number: u32| {
             self.pages.get(&number).is_some_and(|stored| match &query.scope {
                 Scope::Organization(org) => stored.page.organization == *org,
+                Scope::OrganizationBut(org, _) => {
+                    stored.page.organization == *org && !spaces.contains(&stored.space_tie)
+                }
                 Scope::Spaces(_) => spaces.contains(&stored.space_tie),
             })
         };
@@ -133,9 +138,11 @@ impl Inner {
         found.collect()
     }
 
-    fn hits(&self, found: Vec<Found<u32>>) -> Vec<PageHit> {
-        let hit = |found: Found<u32>| Some((found.rank, Arc::clone(&self.pages.get(&found.at)?.page)));
-        found.into_iter().filter_map(hit).map(|(rank, page)| PageHit { rank, page }).collect()
+    fn hits(&self, query: &Query, found: Vec<Found<u32>>) -> Vec<PageHit> {
+        let hit = |found: Found<u32>| {
+            self.pages.get(&found.at).map(|stored| PageHit::new(found.rank, query, &stored.page))
+        };
+        found.into_iter().filter_map(hit).collect()
     }
 }
 
@@ -214,13 +221,14 @@ impl SearchIndex for MemSearch {
 
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
         let inner = self.0.read();
-        Ok(inner.hits(select_pages(inner.find(query), query.after, query.limit)))
+        Ok(inner.hits(&query.query, select_pages(inner.find(query), query.after, query.limit)))
     }
 
     async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError> {
         let inner = self.0.read();
         let spaces = select_spaces(inner.find(query), query.after, (query.limit, pages));
-        Ok(spaces.into_iter().map(|(rank, found)| SpaceHit { rank, pages: inner.hits(found) }).collect())
+        let hit = |(rank, found)| SpaceHit { rank, pages: inner.hits(&query.query, found) };
+        Ok(spaces.into_iter().map(hit).collect())
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {

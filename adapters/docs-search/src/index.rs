@@ -17,7 +17,7 @@ use tantivy::{
 use crate::OpenError;
 
 /// Which form the index has: the fields below, and how words are told apart. Another one is made anew.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// The fields of a document, which is a page or the note about a space.
 #[derive(Clone, Debug)]

@@ -7,10 +7,10 @@ use std::{
 };
 
 use docs_core::{
-    model::{PageId, SpaceId},
+    model::{OrgId, PageId, SpaceId},
     ports::search::{
-        Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings, Rank,
-        Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
+        Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings,
+        Query, Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
     },
 };
 use serde::de::DeserializeOwned;
@@ -97,13 +97,13 @@ impl Lookup {
     pub(crate) fn find_pages(&self, query: &SearchQuery) -> tantivy::Result<Vec<PageHit>> {
         let searcher = self.reader.searcher();
         let found = select_pages(self.find(&searcher, query)?, query.after, query.limit);
-        self.hits(&searcher, found)
+        self.hits(&searcher, &query.query, found)
     }
 
     pub(crate) fn find_spaces(&self, query: &SearchQuery, pages: usize) -> tantivy::Result<Vec<SpaceHit>> {
         let searcher = self.reader.searcher();
         let found = select_spaces(self.find(&searcher, query)?, query.after, (query.limit, pages));
-        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&searcher, found)? });
+        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&searcher, &query.query, found)? });
         found.into_iter().map(hit).collect()
     }
 
@@ -125,9 +125,16 @@ impl Lookup {
         Ok(found)
     }
 
-    fn hits(&self, searcher: &Searcher, found: Vec<Found<DocAddress>>) -> tantivy::Result<Vec<PageHit>> {
+    /// One page is held at a time.
+    fn hits(
+        &self,
+        searcher: &Searcher,
+        query: &Query,
+        found: Vec<Found<DocAddress>>,
+    ) -> tantivy::Result<Vec<PageHit>> {
         let hit = |found: Found<DocAddress>| {
-            Ok(PageHit { rank: found.rank, page: Arc::new(stored(searcher, &self.fields, found.at)?) })
+            let page: PageDocument = stored(searcher, &self.fields, found.at)?;
+            Ok(PageHit::new(found.rank, query, &page))
         };
         found.into_iter().map(hit).collect()
     }
@@ -165,13 +172,22 @@ impl<'s> Words<'s> {
 
     /// Tells whether a page is where the query looks.
     fn wanted(&self, scope: &Scope) -> impl Fn(u32) -> bool {
-        let (column, names): (&Column<u64>, HashSet<u64>) = match scope {
-            Scope::Organization(org) => (&self.organizations, HashSet::from([tie(&[org.as_str()])])),
-            Scope::Spaces(spaces) => {
-                (&self.spaces, spaces.iter().map(|space| tie(&[space.as_str()])).collect())
-            }
+        let ties = |spaces: &BTreeSet<SpaceId>| -> HashSet<u64> {
+            spaces.iter().map(|space| tie(&[space.as_str()])).collect()
         };
-        move |page| column.first(page).is_some_and(|name| names.contains(&name))
+        let of = |org: &OrgId| Some(tie(&[org.as_str()]));
+        let (org, but, only) = match scope {
+            Scope::Organization(org) => (of(org), HashSet::new(), None),
+            Scope::OrganizationBut(org, but) => (of(org), ties(but), None),
+            Scope::Spaces(only) => (None, HashSet::new(), Some(ties(only))),
+        };
+        move |page| {
+            let in_org = org.is_none() || self.organizations.first(page) == org;
+            in_org
+                && self.spaces.first(page).is_some_and(|space| {
+                    !but.contains(&space) && only.as_ref().is_none_or(|only| only.contains(&space))
+                })
+        }
     }
 
     fn part(&self, part: Part) -> tantivy::Result<&InvertedIndexReader> {

@@ -27,6 +27,7 @@ pub mod markdown;
 mod merge;
 mod reach;
 mod read;
+mod reference;
 mod slug;
 pub mod templates;
 #[cfg(test)]

@@ -100,7 +100,8 @@ pub struct EmojiReaction {
     pub emoji: Emoji,
     /// How many people reacted with it.
     pub count: u64,
-    /// These people, the first one first.
+    /// The first of these people, the first one first: at most 10, and fewer where there are many emoji. Whoever reads is
+    /// among them when they reacted.
     pub users: Vec<Reactor>,
 }
 

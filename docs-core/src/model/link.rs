@@ -183,7 +183,8 @@ pub struct LinkUsage {
 pub struct LinkStats {
     /// All links, whatever the filter.
     pub total: u64,
-    /// Those that are broken.
+    /// Those that are broken. Of links that lead out of the content, to other spaces and to users, 5,000 are looked at
+    /// for it.
     pub broken: BrokenLinks,
 }
 

@@ -17,7 +17,8 @@ pub struct SearchPageResult {
     pub title: String,
     /// Its path in its space.
     pub path: String,
-    /// The sections that say what was searched for, the best first; absent when only the title or the description does.
+    /// The sections that say what was searched for, the best first; absent when only the title or the description does,
+    /// and for a moment after the text was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SearchSectionResult>,
     /// Its addresses.

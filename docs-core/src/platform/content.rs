@@ -14,12 +14,12 @@ use crate::{
     content::{ContentError, Evaluated, PageEntry, Rendering, View, document},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
-        RevisionId, RevisionObject, RevisionPage, RevisionType, RevisionUrls, SpaceId,
+        RevisionId, RevisionPage, SpaceId,
     },
     policy::SpaceAccess,
     store::{
         Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
-        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+        records::{RevisionRecord, SpaceRecord},
         seal_cursor,
     },
 };
@@ -151,18 +151,7 @@ impl Platform {
         let record: Option<Arc<RevisionRecord>> =
             tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
         let record = record.ok_or_else(|| Error::not_found("revision"))?;
-        let kind = match &record.kind {
-            RevisionKind::Edits => RevisionType::Edits,
-            RevisionKind::Update => RevisionType::Update,
-            RevisionKind::Merge(id) => {
-                let merged: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
-                let merged = merged.ok_or_else(|| Error::not_found("change request"))?;
-                let shown = self.request_views(&tx, at.space(), std::slice::from_ref(&merged)).await?;
-                let merged = shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))?;
-                RevisionType::Merge { merged_from: Box::new(merged) }
-            }
-        };
-        let place = self.placements(&tx, &[&of.space]).await?.pop().flatten();
+        let frame = self.bare_revision(&tx, at.space(), &record).await?;
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
         drop(tx);
         let tree = at.view.tree().await?;
@@ -170,10 +159,6 @@ impl Platform {
         let reusable = at.view.reusables(None, usize::MAX).await?;
         let files = at.view.files(None, usize::MAX).await?;
         Ok(Revision {
-            object: RevisionObject::Is,
-            id: at.revision.clone(),
-            parents: record.parents.clone(),
-            kind,
             pages: self.tree_view(at.space(), &tree, shown)?,
             files: self.file_views(at.space(), files, shown)?,
             reusable_contents: reusable
@@ -182,13 +167,8 @@ impl Platform {
                 .collect::<Result<_>>()?,
             variables: (!variables.is_empty())
                 .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
-            created_at: record.created_at,
-            git: record.git.clone().filter(|_| shown.git),
-            urls: RevisionUrls {
-                app: self.urls().revision(&of.space, &at.revision),
-                published: place.as_ref().map(|place| place.url.clone()),
-                public: place.filter(|p| p.site.visibility == Default::default()).map(|place| place.url),
-            },
+            git: frame.git.filter(|_| shown.git),
+            ..frame
         })
     }
 

@@ -30,6 +30,9 @@ use crate::{
 
 /// Most links that one read of the content answers.
 const CHUNK: usize = 1_000;
+/// Most links that leave the revision which are judged for the totals. Those behind count as they stand in the
+/// revision, which does not know them as broken.
+const MAX_JUDGED: usize = 5_000;
 
 /// Which links of a change request to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,7 +182,8 @@ impl Platform {
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// How many links there are. Costs O(log n), and the links that lead out of the revision: those have to be looked at.
+    /// How many links there are. Costs O(log n), and the links that lead out of the revision, up to [`MAX_JUDGED`]: those
+    /// have to be looked at.
     async fn stats(
         &self,
         listing: &Listing,
@@ -190,10 +194,10 @@ impl Platform {
         let mut broken = counts.broken;
         let range = LinkRange { standing: Standing::Outside, source: source.cloned() };
         let mut after: Option<Key> = None;
-        loop {
+        for _ in 0..MAX_JUDGED / CHUNK {
             let rows = listing.view.links(&range, after.as_deref(), CHUNK).await?;
             outside.learn(&rows).await?;
-            let missing = rows.iter().filter(|(_, link)| outside.find(&link.reference).is_none()).count();
+            let missing = rows.iter().filter(|(_, link)| !outside.is_there(&link.reference)).count();
             broken += missing as u64;
             match rows.last() {
                 Some((last, _)) if rows.len() == CHUNK => after = Some(Key::clone(last)),
@@ -214,7 +218,7 @@ impl Platform {
         match link.standing {
             Standing::Broken => LinkStatus::Broken,
             Standing::Inside => LinkStatus::Ok,
-            Standing::Outside if outside.find(&link.reference).is_none() => LinkStatus::Broken,
+            Standing::Outside if !outside.is_there(&link.reference) => LinkStatus::Broken,
             Standing::Outside => LinkStatus::Ok,
             Standing::Web => match &link.reference {
                 ContentRef::Url { url } if self.urls().is_app(url) => LinkStatus::InApp,
@@ -508,9 +512,9 @@ fn target_location(
 ) -> Option<ContentLocation> {
     let found = match frame.target_of(link) {
         Some((target, anchor)) => things.location(frame, &target, anchor),
-        None => outside.find(&link.reference).cloned(),
+        None => outside.find(&link.reference),
     };
-    found.or_else(|| link.destination().map(|url| ContentLocation::Url { url }))
+    found.or_else(|| Some(ContentLocation::Url { url: link.destination() }))
 }
 
 fn thing_of(source: &LinkSource) -> LinkTarget {

@@ -10,11 +10,12 @@ use bytes::Bytes;
 use quick_cache::{Weighter, sync::Cache};
 use serde::{Deserialize, Serialize};
 
+use self::book::Names;
 use super::{Actor, ContentOf, Platform, change_requests};
 use crate::{
     Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
-    model::{ChangeRequestId, PageId, PdfLink, SpaceId, Timestamp},
+    model::{ChangeRequestId, PageId, PdfLink, SpaceId, Timestamp, UserId},
     ports::{Pdf, PdfError},
     store::{
         Hash,
@@ -28,6 +29,8 @@ pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 const MAX_PAGES: usize = 5_000;
 /// Bytes of files that are kept for the next time.
 const KEPT_BYTES: u64 = 128 << 20;
+/// Bytes of lists of people that are kept for the next time.
+const KEPT_PEOPLE: u64 = 4 << 20;
 
 /// What of some content becomes a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +65,11 @@ struct Ticket {
 }
 
 /// Files that were made lately, by what they show. A refusal is kept too: trying again would refuse again.
-pub(crate) struct Pdfs(Cache<Hash, Made, Weigh>);
+pub(crate) struct Pdfs {
+    files: Cache<Hash, Made, Weigh>,
+    /// Whom content names, which never changes: their names do, and are part of what a file shows.
+    people: Cache<Hash, Arc<[UserId]>, Weigh>,
+}
 
 pub(crate) type Made = std::result::Result<Bytes, PdfError>;
 
@@ -75,9 +82,18 @@ impl Weighter<Hash, Made> for Weigh {
     }
 }
 
+impl Weighter<Hash, Arc<[UserId]>> for Weigh {
+    fn weight(&self, _: &Hash, people: &Arc<[UserId]>) -> u64 {
+        people.len() as u64 * 64 + 256
+    }
+}
+
 impl Default for Pdfs {
     fn default() -> Self {
-        Self(Cache::with_weighter(64, KEPT_BYTES, Weigh))
+        Self {
+            files: Cache::with_weighter(64, KEPT_BYTES, Weigh),
+            people: Cache::with_weighter(1_024, KEPT_PEOPLE, Weigh),
+        }
     }
 }
 
@@ -153,15 +169,28 @@ impl Platform {
             subject => format!("#{} {subject}", request.number),
         });
         let what = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree };
+        let key = what.key();
+        let mut read = None;
+        let find = async {
+            let (book, people) = self.book(&what).await?;
+            read = Some(book);
+            Ok::<_, Error>(Arc::from(people))
+        };
+        let people: Arc<[UserId]> = self.pdfs().people.get_or_insert_async(&key, find).await?;
+        let names = self.names(&what, &people).await?;
         let make = async {
-            let book = self.book(&what).await?;
+            let book = match read {
+                Some(book) => book,
+                None => self.book(&what).await?.0,
+            };
+            let book = book::with_names(book, &names);
             match typesetter.render(Arc::new(book)).await {
                 // It may work the next time, so it is not kept.
                 Err(PdfError::Failed(why)) => Err(Error::internal(PdfError::Failed(why))),
                 made => Ok(made),
             }
         };
-        let made = self.pdfs().0.get_or_insert_async(&what.key(), make).await?;
+        let made = self.pdfs().files.get_or_insert_async(&named(key, &names), make).await?;
         let bytes = made.map_err(|error| {
             Error::new(ErrorKind::TooLarge, format!("{error}; ask for fewer pages with `page` and `only`"))
         })?;
@@ -183,7 +212,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Equal for files that are equal.
+    /// Equal for files that are equal but for the names of people.
     fn key(&self) -> Hash {
         let page = self.part.page.as_ref().map_or("", |page| page.as_str());
         let only = if self.part.only { "only" } else { "" };
@@ -193,6 +222,16 @@ impl Shown<'_> {
         let all = [self.space.id.as_str(), &root, page, only, self.space.title.as_str(), subtitle];
         Hash::of(all.join("\n").as_bytes())
     }
+}
+
+/// Equal for files that are equal.
+fn named(key: Hash, names: &Names) -> Hash {
+    let mut all = key.to_string();
+    for (user, name) in names {
+        // Names cannot hold a line feed.
+        all.extend(["\n", user.as_str(), "\n", name.as_str()]);
+    }
+    Hash::of(all.as_bytes())
 }
 
 /// The pages that are shown, in reading order, each with how many of them are above it.

@@ -1,10 +1,12 @@
 //! Search in a space, in an organization, and on a site.
 //!
 //! The index is asked first, and what it answers is then shown as the store has it: rights, titles and paths come from
-//! a snapshot, and what is gone there, or may not be seen, is left out. So an index that is behind shows too little,
-//! never too much.
+//! a snapshot, and what is gone there, or may not be seen, is left out. Excerpts are of the text that the index has, so
+//! they are shown only of a page that still has this text: one that was edited since the index last followed stands there
+//! without. So an index that is behind shows too little, never what was removed.
 
 mod follow;
+mod range;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,20 +26,18 @@ use crate::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
         SearchText, SiteId, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
     },
-    policy::{OrgAccess, OrgAction, SiteAction, SpaceAccess},
+    policy::{SiteAction, SpaceAccess},
     ports::{
         SearchError, SearchIndex,
-        search::{PageHit, Query, Rank, Scope, SearchQuery, excerpts},
+        search::{MAX_HITS, PageHit, Query, Rank, Scope, SearchQuery},
     },
     store::{
-        Key, KeyBuf, MAX_SCAN, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, key, open_cursor,
+        Hash, Key, Page, PageRequest, checked_limit, cursor_fingerprint, open_cursor,
         records::{SiteSpaceRecord, SpaceRecord},
         seal_cursor,
     },
 };
 
-/// Most sections that are shown of a page.
-const MAX_SECTIONS: usize = 5;
 /// Most pages that are shown of a space when several are searched; a search in the space itself gives them all.
 const PAGES_OF_A_SPACE: usize = 50;
 /// How often the index is asked for one page of a list: where the store drops what it found, the page is short.
@@ -53,7 +53,8 @@ enum Audience {
 }
 
 impl Platform {
-    /// Searches the pages of a space (SPEC 4.7), the best first.
+    /// Searches the pages of a space (SPEC 4.7), the best first. Of a page that was edited since the index last
+    /// followed, no text is shown.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` where the platform has no search index.
@@ -73,14 +74,15 @@ impl Platform {
         let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_pages(&ask).await?;
-            let shown = self.shown(access.space(), &ask.query, &hits, Audience::Members).await?;
+            let shown = self.shown(access.space(), &hits, Audience::Members).await?;
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
         Ok(walk.finish(items))
     }
 
-    /// Searches the spaces of an organization that the actor may see (SPEC 4.10), those with the best pages first.
+    /// Searches the spaces of an organization that the actor may see (SPEC 4.10), those with the best pages first: up to
+    /// 50 pages of each. A page of the list ends where its spaces have about [`MAX_HITS`] pages, and the next goes on.
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; otherwise as [`search_space`](Platform::search_space).
@@ -93,12 +95,7 @@ impl Platform {
     ) -> Result<Page<SearchSpaceResult>> {
         let tx = self.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        let scope = if access.require(OrgAction::Administrate).is_ok() {
-            // All of them, without a look at each.
-            Scope::Organization(org.clone())
-        } else {
-            Scope::Spaces(visible_spaces(&tx, &access, actor).await?)
-        };
+        let scope = range::spaces_of(&tx, access, actor).await?;
         drop(tx);
         let walk = Walk::new(&["org", org.as_str()], (query, scope), page)?;
         self.search_spaces(actor, org, walk, Audience::Members).await
@@ -140,20 +137,19 @@ impl Platform {
         audience: Audience,
     ) -> Result<Page<SearchSpaceResult>> {
         let index = self.index()?;
-        let mut items = Vec::new();
+        let (mut items, mut read) = (Vec::new(), 0);
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_spaces(&ask, PAGES_OF_A_SPACE).await?;
-            let ids: Vec<&SpaceId> =
-                hits.iter().filter_map(|hit| Some(&hit.pages.first()?.page.space)).collect();
+            let ids: Vec<&SpaceId> = hits.iter().filter_map(|hit| Some(&hit.pages.first()?.space)).collect();
             let seen = self.still_seen(actor, org, &ids).await?;
             let mut shown = Vec::with_capacity(hits.len());
             for hit in &hits {
-                let space = hit.pages.first().and_then(|page| seen.get(&page.page.space));
+                let space = hit.pages.first().and_then(|page| seen.get(&page.space));
                 let Some(space) = space else {
                     shown.push((hit.rank, None));
                     continue;
                 };
-                let pages = self.shown(space.space(), &ask.query, &hit.pages, audience).await?;
+                let pages = self.shown(space.space(), &hit.pages, audience).await?;
                 let pages: Vec<SearchPageResult> = pages.into_iter().flatten().collect();
                 let found = (!pages.is_empty()).then(|| SearchSpaceResult {
                     id: space.space().id.clone(),
@@ -162,7 +158,12 @@ impl Platform {
                 });
                 shown.push((hit.rank, found));
             }
-            walk.take(&mut items, shown, hits.len() < ask.limit);
+            let pages: usize = hits.iter().map(|hit| hit.pages.len()).sum();
+            walk.take(&mut items, shown, hits.len() < ask.limit && pages < MAX_HITS);
+            read += pages;
+            if read >= MAX_HITS {
+                walk.is_enough();
+            }
         }
         Ok(walk.finish(items))
     }
@@ -193,57 +194,60 @@ impl Platform {
     async fn shown(
         &self,
         space: &SpaceRecord,
-        query: &Query,
         hits: &[PageHit],
         audience: Audience,
     ) -> Result<Vec<Option<SearchPageResult>>> {
         let view = self.content().view(&space.domain, space.root);
-        let ids: Vec<PageId> = hits.iter().map(|hit| hit.page.page.clone()).collect();
+        let ids: Vec<PageId> = hits.iter().map(|hit| hit.page.clone()).collect();
         let pages = lineage(&view, ids).await?;
-        Ok(hits.iter().map(|hit| self.page_result(space, query, hit, (&pages, audience))).collect())
+        hits.iter().map(|hit| self.page_result(space, hit, (&pages, audience))).collect()
     }
 
     fn page_result(
         &self,
         space: &SpaceRecord,
-        query: &Query,
         hit: &PageHit,
         (pages, audience): (&BTreeMap<PageId, PageEntry>, Audience),
-    ) -> Option<SearchPageResult> {
-        let id = &hit.page.page;
-        let entry = pages.get(id).filter(|entry| is_indexed(entry))?;
+    ) -> Result<Option<SearchPageResult>> {
+        let id = &hit.page;
+        let Some(entry) = pages.get(id).filter(|entry| is_indexed(entry)) else { return Ok(None) };
         let above = |entry: &&PageEntry| entry.parent.as_ref().and_then(|parent| pages.get(parent));
         let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(ENDLESS).collect();
         if line.iter().any(|entry| entry.no_index || !is_for(entry, audience)) {
-            return None;
+            return Ok(None);
         }
         let slugs: Vec<&str> = line.iter().rev().map(|entry| entry.slug.as_str()).collect();
         let path = slugs.join("/");
         let app = self.urls().page(&space.id, &path);
-        let found = excerpts(query, &hit.page, MAX_SECTIONS).into_iter();
-        let sections = found.map(|section| {
-            let anchor = section.anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+        let found = if hit.text == text_of(entry)? { hit.excerpts.as_slice() } else { &[] };
+        let sections = found.iter().map(|section| {
+            let anchor = section.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
             SearchSectionResult {
                 id: format!("{id}/{}", section.index),
-                title: section.heading.unwrap_or_else(|| entry.title.clone()),
+                title: section.heading.clone().unwrap_or_else(|| entry.title.clone()),
                 path: format!("{path}{anchor}"),
-                body: section.body,
+                body: section.body.clone(),
                 urls: PageUrls { app: format!("{app}{anchor}") },
             }
         });
-        Some(SearchPageResult {
+        Ok(Some(SearchPageResult {
             id: id.clone(),
             title: entry.title.clone(),
             sections: sections.collect(),
             path,
             urls: PageUrls { app },
-        })
+        }))
     }
 }
 
 /// Whether a page is in the index at all.
 fn is_indexed(entry: &PageEntry) -> bool {
     entry.kind == PageKind::Document && !entry.no_index
+}
+
+/// Which text a page has: equal for equal texts.
+fn text_of(entry: &PageEntry) -> Result<Hash> {
+    Ok(Hash::of(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
 }
 
 /// Whether a page, or what stands below it, is for an audience. What depends on a visitor is for nobody of whom
@@ -264,26 +268,6 @@ async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageE
         level = parents.filter(|id| !pages.contains_key(*id)).cloned().collect();
     }
     Ok(pages)
-}
-
-/// The spaces of an organization that an actor may see.
-async fn visible_spaces(tx: &Tx, access: &OrgAccess, actor: &Actor) -> Result<BTreeSet<SpaceId>> {
-    let mut seen = BTreeSet::new();
-    let mut sight = Sight::new(access.clone(), actor);
-    let mut scan = SpaceRecord::of_org(&access.org().id).scan(false, MAX_SCAN);
-    loop {
-        let rows = tx.scan(&scan).await?;
-        let by_row = |row: &Key| {
-            KeyBuf::new(<SpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
-        };
-        let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
-        let ours = sight.spaces(tx, tx.get_many::<SpaceRecord>(&keys).await?).await?.into_iter().flatten();
-        seen.extend(ours.map(|access| access.space().id.clone()));
-        match rows.last() {
-            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-            _ => return Ok(seen),
-        }
-    }
 }
 
 /// Which site spaces a search is about.
@@ -384,6 +368,11 @@ impl Walk {
         let after = page.page.as_ref().map(|token| rank(&open_cursor(token, fingerprint)?)).transpose()?;
         let end = if limit == 0 || nowhere || query.is_empty() { End::Reached } else { End::Open };
         Ok(Self { query, scope, fingerprint, limit, shown: None, after, rounds: 0, end })
+    }
+
+    /// Ends the page of the list with what it has: the next page goes on from here.
+    fn is_enough(&mut self) {
+        self.rounds = MAX_ROUNDS;
     }
 
     /// What to ask the index next, given how many items the page has; `None` when it is done.

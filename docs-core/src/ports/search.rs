@@ -1,7 +1,8 @@
 //! The search index: [`SearchIndex`], what it holds, and how text matches.
 //!
 //! An index is fed by the platform and can always be made anew from the store, so it may lose what it has. What it
-//! answers is checked against the store before anybody sees it.
+//! answers is checked against the store before anybody sees it: whether the page is there, who may see it, and whether
+//! it still has the text that an excerpt is of.
 //!
 //! What matches and in which order is decided here, by [`tokens`], [`Query`] and [`scores`], so that all
 //! indexes find the same. A score depends on the query and the page alone, never on what else is indexed or on how:
@@ -14,14 +15,14 @@ mod query;
 mod score;
 mod words;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-pub use excerpt::{Excerpt, MAX_EXCERPT, excerpts};
+pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
 pub use query::{Match, Need, Part, Phrase, Query, Word};
-pub use score::{Field, Found, Postings, scores, select_pages, select_spaces};
+pub use score::{Field, Found, MAX_HITS, Postings, scores, select_pages, select_spaces};
 pub use words::{MAX_WORD, Token, TokenKind, tokens};
 
 use crate::{
@@ -45,6 +46,8 @@ pub struct PageDocument {
     pub title: String,
     /// What it is about, in a sentence.
     pub description: Option<String>,
+    /// Which text the sections are of: equal for equal texts. Only while the page has this text is an excerpt shown.
+    pub text: Hash,
     /// The text, cut at its headings.
     pub sections: Vec<Section>,
 }
@@ -132,6 +135,8 @@ pub enum IndexChange {
 pub enum Scope {
     /// In all spaces of an organization.
     Organization(OrgId),
+    /// In all spaces of an organization but these.
+    OrganizationBut(OrgId, BTreeSet<SpaceId>),
     /// In these spaces.
     Spaces(BTreeSet<SpaceId>),
 }
@@ -175,8 +180,23 @@ pub struct SearchQuery {
 pub struct PageHit {
     /// Its place among the hits.
     pub rank: Rank,
-    /// The page as it was indexed.
-    pub page: Arc<PageDocument>,
+    /// The space.
+    pub space: SpaceId,
+    /// The page.
+    pub page: PageId,
+    /// Which text the page had when it was indexed.
+    pub text: Hash,
+    /// What that text says where the query is met: at most [`MAX_EXCERPTS`].
+    pub excerpts: Vec<Excerpt>,
+}
+
+impl PageHit {
+    /// A page that was found: of its text, only what is shown is kept.
+    #[must_use]
+    pub fn new(rank: Rank, query: &Query, page: &PageDocument) -> Self {
+        let excerpts = excerpts(query, page, MAX_EXCERPTS);
+        Self { rank, space: page.space.clone(), page: page.page.clone(), text: page.text, excerpts }
+    }
 }
 
 /// A space in which pages were found.
@@ -212,6 +232,8 @@ pub enum SearchError {
 ///   answers, or never.
 /// - A page is found when every [`Need`] of the query is met somewhere in it, in the order of [`Rank`], with the scores
 ///   of [`scores`]. A query without needs finds nothing.
+/// - A hit has the excerpts of its page's text, and tells which text that is. The texts of hits are read one after the
+///   other, and only those of the pages that are answered.
 #[async_trait]
 pub trait SearchIndex: Send + Sync + 'static {
     /// Applies changes, and moves the position where one is given.
@@ -244,7 +266,8 @@ pub trait SearchIndex: Send + Sync + 'static {
     /// [`SearchError`].
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError>;
 
-    /// The spaces with the best pages, with at most `pages` of each.
+    /// The spaces with the best pages, with at most `pages` of each, as [`select_spaces`] has them: fewer than asked for
+    /// where they have many pages.
     ///
     /// # Errors
     /// [`SearchError`].

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,12 +23,22 @@ use docs_core::{
     ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
     store::{Hash, records::JobState},
 };
+use tokio::sync::Notify;
 
 use crate::support::{Refused, World, page};
 
 /// A repository that changes as a test wants.
 #[derive(Clone, Default)]
-pub(crate) struct Remote(Arc<Mutex<Repository>>);
+pub(crate) struct Remote(Arc<Mutex<Repository>>, Arc<Watch>);
+
+/// What a remote was asked to do.
+#[derive(Default)]
+struct Watch {
+    /// Told when a fetch was asked for that is held.
+    held: Notify,
+    /// Files that were read.
+    reads: AtomicUsize,
+}
 
 #[derive(Clone, Default)]
 struct Repository {
@@ -33,6 +46,8 @@ struct Repository {
     links: BTreeMap<String, String>,
     urls: Vec<String>,
     failure: Option<GitError>,
+    /// No fetch is answered.
+    is_holding: bool,
 }
 
 impl Remote {
@@ -49,6 +64,21 @@ impl Remote {
         self.edit(|repo| repo.urls.clone())
     }
 
+    /// Leaves all fetches from here on without an answer.
+    pub(crate) fn hold(&self) {
+        self.edit(|repo| repo.is_holding = true);
+    }
+
+    /// Waits for a fetch that is held.
+    pub(crate) async fn held(&self) {
+        self.1.held.notified().await;
+    }
+
+    /// How many files were read.
+    pub(crate) fn reads(&self) -> usize {
+        self.1.reads.load(Ordering::SeqCst)
+    }
+
     fn remove(&self, path: &str) {
         self.edit(|repo| repo.files.remove(path));
     }
@@ -58,6 +88,7 @@ struct Snapshot {
     commit: Commit,
     entries: Vec<RepoEntry>,
     files: BTreeMap<String, Bytes>,
+    watch: Arc<Watch>,
 }
 
 #[async_trait]
@@ -67,6 +98,10 @@ impl GitRemote for Remote {
             repo.urls.push(request.url.clone());
             repo.clone()
         });
+        if repo.is_holding {
+            self.1.held.notify_one();
+            std::future::pending::<()>().await;
+        }
         if let Some(failure) = repo.failure {
             return Err(failure);
         }
@@ -93,7 +128,7 @@ impl GitRemote for Remote {
             message: "A commit".to_owned(),
             committed_at: DateTime::<Utc>::UNIX_EPOCH,
         };
-        Ok(Box::new(Snapshot { commit, entries, files: repo.files }))
+        Ok(Box::new(Snapshot { commit, entries, files: repo.files, watch: Arc::clone(&self.1) }))
     }
 }
 
@@ -106,6 +141,7 @@ impl Checkout for Snapshot {
         &self.entries
     }
     async fn read(&self, path: &str) -> Result<Bytes, GitError> {
+        self.watch.reads.fetch_add(1, Ordering::SeqCst);
         self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
     }
 }

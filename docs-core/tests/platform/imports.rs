@@ -315,6 +315,31 @@ async fn an_archive_becomes_pages_as_its_summary_or_its_folders_say() {
 }
 
 #[tokio::test]
+async fn a_wiki_that_does_not_come_in_time_ends_the_import() {
+    let s = Setting::new().await;
+    s.git.put("Home.md", "Home.\n");
+    s.git.hold();
+    let import = s.try_import("https://github.com/o/r/wiki", "github-wiki");
+    let (done, ()) = tokio::join!(import, async {
+        s.git.held().await;
+        s.w.clock.advance(std::time::Duration::from_secs(121));
+    });
+    let error = done.refused(ErrorKind::Invalid);
+    assert_eq!(error.message(), "url: the import takes longer than 120 seconds");
+}
+
+#[tokio::test]
+async fn a_wiki_of_too_many_pages_is_refused_before_one_is_read() {
+    let s = Setting::new().await;
+    for n in 0..1_001 {
+        s.git.put(&format!("Page-{n}.md"), "text\n");
+    }
+    let error = s.try_import("https://github.com/o/r/wiki", "github-wiki").await.refused(ErrorKind::Invalid);
+    assert_eq!(error.message(), "url: the wiki has more than 1000 pages");
+    assert_eq!(s.git.reads(), 0);
+}
+
+#[tokio::test]
 async fn a_wiki_becomes_pages_as_its_side_bar_says() {
     let s = Setting::new().await;
     s.git.put("Home.md", "Welcome. [[Getting Started]] and ![i](images/i.png)\n");

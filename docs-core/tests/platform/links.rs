@@ -5,10 +5,10 @@ use docs_core::{
     content::LinkTarget,
     model::{
         BrokenContext, ContentLocation, ContentUpdateChange, CreateChangeRequest, InternalLocation, LinkList,
-        LinkRelation, LinkStatus, LinkUsage, PageId, RevisionPage, Role, SpaceId, UpdateContent,
+        LinkRelation, LinkStatus, LinkUsage, PageId, Revision, RevisionPage, Role, SpaceId, UpdateContent,
         VersionContext,
     },
-    platform::{ContentOf, RequestLinkFilter},
+    platform::{ContentOf, RequestLinkFilter, Shown},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -211,6 +211,42 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
     assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 5);
     let list = w.platform.list_space_links(&stranger, &space, None, &PageRequest::default()).await;
     list.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn totals_judge_a_bounded_number_of_the_links_that_leave_and_lists_judge_each() {
+    let w = World::new().await;
+    let texts: Vec<String> = (0..6)
+        .map(|page| (0..1_000).map(|n| format!("[x](/spaces/missing/pages/p{page}x{n})\n")).collect())
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (space, pages) = filled(&w, &texts).await;
+    let all = links(&w, &w.admin, &space, None).await;
+    assert_eq!((all.stats.total, all.stats.broken.total), (6_000, 5_000));
+    assert!(all.items.iter().all(|link| link.status == LinkStatus::Broken));
+    let of = ContentOf::space(space);
+    let page = PageRequest { limit: Some(1), ..PageRequest::default() };
+    for id in &pages {
+        let list = w.platform.list_page_links(&w.admin, &of, id, (None, &page)).await.expect("listed");
+        assert_eq!((list.stats.broken.total, list.items[0].status), (1_000, LinkStatus::Broken));
+    }
+}
+
+#[tokio::test]
+async fn a_revision_around_a_link_is_the_one_that_is_read_without_what_it_holds() {
+    let w = World::new().await;
+    let (space, _) = filled(&w, &["[b](/pages/{1})", "plain"]).await;
+    let list = links(&w, &w.admin, &space, None).await;
+    let Some(ContentLocation::Page { version_context: Some(VersionContext::Revision { revision }), .. }) =
+        list.items[0].location_references.first()
+    else {
+        panic!("{list:?}")
+    };
+    let read = w.platform.get_revision(&w.admin, &ContentOf::space(space), Shown::default()).await;
+    let read = read.expect("read");
+    assert_eq!(read.pages.len(), 2);
+    let bare = Revision { pages: Vec::new(), files: Vec::new(), variables: None, ..read };
+    assert_eq!(**revision, bare);
 }
 
 #[tokio::test]

@@ -18,11 +18,12 @@ use docs_core::{
     },
     platform::{ContentOf, PDF_WINDOW, PdfFile, PdfPart},
     ports::{Book, Pdf, PdfError},
+    store::{Mode, Tx, records::UserRecord},
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::support::{Refused, World};
+use crate::support::{Refused, World, person};
 
 /// Keeps the books it was given, and answers with their titles.
 struct Press {
@@ -219,6 +220,35 @@ async fn a_second_request_finds_the_file_made_and_many_at_once_make_one() {
     // Another part is another file, and so is the same part of a space with another title.
     desk.titles(&desk.of(), part(&desk.start, true)).await;
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_file_shows_the_names_that_members_have_now() {
+    let desk = Desk::new().await;
+    let bob = person(&desk.w.platform, "Bob").await.user().expect("a user").clone();
+    let mention = format!("Ask <a href=\"/users/{bob}\">@Bob</a>.\n");
+    let changes =
+        json!([{ "operation": "insert_page", "title": "Who", "document": { "markdown": mention } }]);
+    let (number, pages) = request(&desk.w, &desk.space, changes).await;
+    let of = ContentOf::request(desk.space.clone(), &number);
+    let shown = async || {
+        desk.titles(&of, part(&pages[0], true)).await;
+        let link = desk.press.last().links.get(&ContentRef::User { user: bob.clone() }).cloned();
+        link.and_then(|link| link.title)
+    };
+    assert_eq!(shown().await, None, "no member");
+    let role = Some(Role::Read);
+    desk.w.platform.put_member(&Actor::Platform, &desk.w.org, &bob, role).await.expect("a member");
+    assert_eq!(shown().await.as_deref(), Some("Bob"));
+    shown().await;
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2, "nothing has changed");
+    let mut tx = Tx::new(desk.w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    let record: Arc<UserRecord> = tx.get(&UserRecord::at(&bob)).await.expect("read").expect("the user");
+    let renamed = UserRecord { display_name: "Robert".to_owned(), ..UserRecord::clone(&record) };
+    tx.put(&*record, renamed).expect("put");
+    tx.commit().await.expect("stored");
+    assert_eq!(shown().await.as_deref(), Some("Robert"));
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]

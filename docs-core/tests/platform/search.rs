@@ -219,6 +219,58 @@ async fn people_find_what_they_may_see_and_no_more() {
     assert_eq!(spaces(&w, &reader, "needle").await.len(), 0);
 }
 
+/// No short or empty page of a list tells that something was found that may not be seen.
+#[tokio::test]
+async fn closed_spaces_leave_no_trace_in_what_members_find() {
+    let (w, _) = world().await;
+    let member = w.member("Mia", Some(Role::Create)).await;
+    let mut all = Vec::new();
+    for n in 0..9 {
+        let space = if n % 3 == 0 {
+            // What a creator closes stays in the creator's hands.
+            let new = CreateSpace {
+                title: Some(format!("Space {n}").parse().expect("a title")),
+                ..CreateSpace::default()
+            };
+            w.platform.create_space(&member, &w.org, new).await.expect("created").id
+        } else {
+            space(&w, &format!("Space {n}")).await
+        };
+        add(&w, &space, "Page", "needle").await;
+        if n < 6 {
+            let close = UpdateSpace { default_level: Patch::Clear, ..UpdateSpace::default() };
+            w.platform.update_space(&w.admin, &space, close).await.expect("closed");
+        }
+        all.push(space);
+    }
+    w.platform.settle().await.expect("settled");
+    let one_by_one = async |actor: &Actor| {
+        let (mut page, mut found) = (PageRequest { page: None, limit: Some(1) }, Vec::new());
+        loop {
+            let answer = w.platform.search_org(actor, &w.org, &text("needle"), &page).await.expect("found");
+            assert_eq!(answer.items.len(), 1, "no page is short");
+            found.extend(answer.items.into_iter().map(|space| space.title.to_string()));
+            page.page = answer.next;
+            if page.page.is_none() {
+                found.sort();
+                return found;
+            }
+        }
+    };
+    assert_eq!(one_by_one(&w.admin).await.len(), 9);
+    let seen: Vec<String> = [0, 3, 6, 7, 8].map(|n| format!("Space {n}")).into();
+    assert_eq!(one_by_one(&member).await, seen);
+    let reader = w.member("Rob", Some(Role::Read)).await;
+    assert_eq!(one_by_one(&reader).await, seen[2..]);
+    let open = UpdateSpace {
+        default_level: Patch::Set(serde_json::from_value(json!("inherit")).expect("a level")),
+        ..UpdateSpace::default()
+    };
+    w.platform.update_space(&w.admin, &all[1], open).await.expect("opened");
+    assert_eq!(one_by_one(&reader).await.len(), 4);
+    w.check().await;
+}
+
 #[tokio::test]
 async fn a_deleted_space_is_not_found_until_it_is_restored() {
     let (w, index) = world().await;

@@ -42,6 +42,8 @@ mod targets;
 mod tests;
 mod texts;
 
+#[cfg(test)]
+pub(super) use self::targets::read as referred;
 pub use self::{
     source::Source,
     texts::{OutlineItem, Section, outline, plain_text, sections},

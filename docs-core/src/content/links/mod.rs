@@ -15,6 +15,8 @@ mod refer;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+#[cfg(test)]
+pub(super) use self::refer::reference as referred;
 pub(crate) use self::{
     derive::entries,
     refer::{Parts, References, of_parts},
@@ -22,7 +24,7 @@ pub(crate) use self::{
 use super::{
     ContentError, ContentResult,
     entry::{decode, encode},
-    keys,
+    keys, reference,
 };
 use crate::{
     model::{BASE32, ContentRef, FileId, LinkRelation, PageId, ReusableId},
@@ -247,10 +249,10 @@ const fn is_once(times: &u64) -> bool {
 }
 
 impl Link {
-    /// Where it leads, as stored text writes it; `None` for what no destination can name, like a specification.
+    /// Where it leads, as stored text writes it.
     #[must_use]
-    pub fn destination(&self) -> Option<String> {
-        refer::destination(&self.reference)
+    pub fn destination(&self) -> String {
+        reference::destination(&self.reference)
     }
 
     fn key(&self) -> ContentResult<Key> {

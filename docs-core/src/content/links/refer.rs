@@ -9,6 +9,7 @@ use super::super::{
     facade::term_texts,
     load::{Session, Step},
     markdown::{LinkRole, links_and_specs},
+    reference::named,
     text,
 };
 use crate::model::{ContentRef, LinkRelation, PageCover};
@@ -104,9 +105,9 @@ fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
 
 /// What a destination in stored text refers to; `None` for one that is empty or holds the data itself.
 ///
-/// Stored text names things by their ids: `/pages/<id>#place`, `/files/<id>`, `/reusable-content/<id>`,
-/// `/spaces/<id>/pages/<id>`, `/users/<id>`, `/collections/<id>`. Whatever else has neither scheme nor host was kept
-/// because nothing was found there; it becomes an address that leads nowhere.
+/// Stored text names things by their ids: see [`reference`](super::super::reference). A query, a slash at the end and
+/// space around change nothing of what is meant, nor does a place on what has none. Whatever else has neither scheme nor
+/// host was kept because nothing was found there; it becomes an address that leads nowhere.
 pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     let text = destination.trim();
     let is_data = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
@@ -120,56 +121,12 @@ pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     if let Some(anchor) = text.strip_prefix('#') {
         return Some(ContentRef::Anchor { anchor: anchor.to_owned(), page: None, space: None });
     }
-    let (path, anchor) = text.split_once('#').unwrap_or((text, ""));
-    let path = path.split('?').next().unwrap_or_default();
-    Some(by_id(path, anchor).unwrap_or_else(url))
-}
-
-fn by_id(path: &str, anchor: &str) -> Option<ContentRef> {
-    let parts: Vec<&str> = path.strip_prefix('/')?.trim_end_matches('/').split('/').collect();
-    let page = |page: &str, space| {
-        let page = page.parse().ok()?;
-        Some(match anchor {
-            "" => ContentRef::Page { page, space },
-            anchor => ContentRef::Anchor { anchor: anchor.to_owned(), page: Some(page), space },
-        })
+    let (path, anchor) = match text.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor).filter(|anchor| !anchor.is_empty())),
+        None => (text, None),
     };
-    match parts.as_slice() {
-        ["pages", id] => page(id, None),
-        ["spaces", space, "pages", id] => page(id, Some(space.parse().ok()?)),
-        ["spaces", space] => Some(ContentRef::Space { space: space.parse().ok()? }),
-        ["files", id] => Some(ContentRef::File { file: id.parse().ok()? }),
-        ["reusable-content", id] => {
-            Some(ContentRef::ReusableContent { reusable_content: id.parse().ok()?, space: None })
-        }
-        ["users", id] => Some(ContentRef::User { user: id.parse().ok()? }),
-        ["collections", id] => Some(ContentRef::Collection { collection: id.parse().ok()? }),
-        _ => None,
-    }
-}
-
-/// A reference as stored text writes it; `None` for a kind that no destination can name.
-pub(crate) fn destination(reference: &ContentRef) -> Option<String> {
-    Some(match reference {
-        ContentRef::Url { url } => url.clone(),
-        ContentRef::File { file } => format!("/files/{file}"),
-        ContentRef::Page { page, space: None } => format!("/pages/{page}"),
-        ContentRef::Page { page, space: Some(space) } => format!("/spaces/{space}/pages/{page}"),
-        ContentRef::Anchor { anchor, page: Some(page), space: None } => format!("/pages/{page}#{anchor}"),
-        ContentRef::Anchor { anchor, page: Some(page), space: Some(space) } => {
-            format!("/spaces/{space}/pages/{page}#{anchor}")
-        }
-        ContentRef::Anchor { anchor, page: None, space: None } => format!("#{anchor}"),
-        ContentRef::Anchor { page: None, space: Some(space), .. } | ContentRef::Space { space } => {
-            format!("/spaces/{space}")
-        }
-        ContentRef::User { user } => format!("/users/{user}"),
-        ContentRef::Collection { collection } => format!("/collections/{collection}"),
-        ContentRef::ReusableContent { reusable_content, .. } => {
-            format!("/reusable-content/{reusable_content}")
-        }
-        ContentRef::OpenApi { .. } => return None,
-    })
+    let path = path.split('?').next().unwrap_or_default();
+    Some(named(path.trim_end_matches('/'), anchor).unwrap_or_else(url))
 }
 
 /// Tells whether an address leads out of the content: it has a scheme, or a host.
@@ -183,7 +140,7 @@ pub(super) fn has_host_or_scheme(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::super::reference::destination, *};
 
     #[test]
     fn what_a_destination_refers_to_is_written_as_that_destination() {
@@ -204,7 +161,7 @@ mod tests {
             "#top",
         ] {
             let found = reference(text).unwrap();
-            assert_eq!(destination(&found).as_deref(), Some(text));
+            assert_eq!(destination(&found), text);
         }
     }
 

@@ -11,17 +11,22 @@ use crate::{
     content::{PageEntry, PageKind, Rendering, View, document},
     model::{
         Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyObject, CommentState,
-        CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, User, UserId, UserUrls,
+        CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp, User, UserId,
+        UserUrls,
     },
     platform::{Actor, Platform, content::page_base},
     store::{
         Key, Tx,
-        records::{CommentRecord, Posted, ReplyRecord},
+        records::{CommentRecord, Posted, Reactions, ReplyRecord},
     },
 };
 
 /// Users whose records are read at once.
 const USERS_AT_ONCE: usize = 1_000;
+/// Most users that are shown of an emoji.
+const OF_AN_EMOJI: usize = 10;
+/// Most users that are shown of all emoji together, as far as each shows one.
+const OF_ALL_EMOJI: usize = 50;
 
 /// Who reads, where, and in which form.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +63,8 @@ impl Platform {
             records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
         let replies = tx.numbers(&counters).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
-        let people = self.people(&tx, records.iter().map(|record| &record.posted), resolved).await?;
+        let posted = records.iter().map(|record| &record.posted);
+        let people = self.people(&tx, (reader.actor.user(), posted), resolved).await?;
         drop(tx);
         let pages = self.pages_now(reader.place, records).await?;
         let shown = records.iter().zip(replies).map(|(record, replies)| {
@@ -76,7 +82,7 @@ impl Platform {
                 posted_by: person(&people, &posted.by)?,
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
-                reactions: reactions(posted, &people)?,
+                reactions: reactions(posted, reader.actor.user(), &people)?,
                 replies: u64::try_from(replies).unwrap_or(0),
                 body: body_of(&posted.text, reader.format),
                 target: target(record, &pages),
@@ -95,7 +101,8 @@ impl Platform {
         reader: Reader<'_>,
         records: &[Arc<ReplyRecord>],
     ) -> Result<Vec<CommentReply>> {
-        let people = self.people(tx, records.iter().map(|record| &record.posted), std::iter::empty()).await?;
+        let posted = records.iter().map(|record| &record.posted);
+        let people = self.people(tx, (reader.actor.user(), posted), std::iter::empty()).await?;
         let shown = records.iter().map(|record| {
             let posted = &record.posted;
             Ok(CommentReply {
@@ -104,7 +111,7 @@ impl Platform {
                 posted_by: person(&people, &posted.by)?,
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
-                reactions: reactions(posted, &people)?,
+                reactions: reactions(posted, reader.actor.user(), &people)?,
                 body: body_of(&posted.text, reader.format),
                 urls: UserUrls { location: self.urls().reply(&record.board, &record.comment, &record.id) },
                 permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
@@ -113,17 +120,17 @@ impl Platform {
         shown.collect()
     }
 
-    /// Everybody who is named by what was posted, and others.
+    /// Everybody who is shown with what was posted, and others: each is read once.
     async fn people(
         &self,
         tx: &Tx,
-        posted: impl Iterator<Item = &Posted>,
+        (reader, posted): (Option<&UserId>, impl Iterator<Item = &Posted>),
         others: impl Iterator<Item = &UserId>,
     ) -> Result<BTreeMap<UserId, User>> {
         let mut ids: BTreeSet<&UserId> = others.collect();
         for posted in posted {
             ids.insert(&posted.by);
-            ids.extend(posted.reactions.iter().flat_map(|of| of.users.iter().map(|(user, _)| user)));
+            ids.extend(shown(posted, reader).flat_map(|(_, users)| users).map(|(user, _)| user));
         }
         let ids: Vec<UserId> = ids.into_iter().cloned().collect();
         let mut people = BTreeMap::new();
@@ -188,14 +195,33 @@ fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
     people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not read")))
 }
 
-fn reactions(posted: &Posted, people: &BTreeMap<UserId, User>) -> Result<Vec<EmojiReaction>> {
-    let each = posted.reactions.iter().map(|of| {
-        let users = of
-            .users
-            .iter()
+/// The reactions to what was posted, each with those who are shown of it: the first who reacted, and the reader.
+fn shown<'p>(
+    posted: &'p Posted,
+    reader: Option<&UserId>,
+) -> impl Iterator<Item = (&'p Reactions, Vec<&'p (UserId, Timestamp)>)> {
+    let share = (OF_ALL_EMOJI / posted.reactions.len().max(1)).clamp(1, OF_AN_EMOJI);
+    posted.reactions.iter().map(move |of| {
+        let mut users: Vec<_> = of.users.iter().take(share).collect();
+        let own = of.users.iter().skip(share).find(|(user, _)| reader == Some(user));
+        if let (Some(own), Some(last)) = (own, users.last_mut()) {
+            *last = own;
+        }
+        (of, users)
+    })
+}
+
+fn reactions(
+    posted: &Posted,
+    reader: Option<&UserId>,
+    people: &BTreeMap<UserId, User>,
+) -> Result<Vec<EmojiReaction>> {
+    let each = shown(posted, reader).map(|(of, users)| {
+        let users = users
+            .into_iter()
             .map(|(user, at)| Ok(Reactor { user: person(people, user)?, reacted_at: *at }))
             .collect::<Result<Vec<_>>>()?;
-        Ok(EmojiReaction { emoji: of.emoji.clone(), count: users.len() as u64, users })
+        Ok(EmojiReaction { emoji: of.emoji.clone(), count: of.users.len() as u64, users })
     });
     each.collect()
 }
@@ -222,4 +248,48 @@ fn target(record: &CommentRecord, pages: &BTreeMap<PageId, PageNow>) -> CommentT
     let (base, path) = now.map_or((&then.page, &then.path), |now| (&now.base, &now.path));
     shown.page = Some(CommentPage { base: base.clone(), path: path.clone(), outdated });
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was posted, with reactions of so many users to each of so many emoji.
+    fn posted(emoji: u32, users: usize) -> Posted {
+        let at = Timestamp::from(chrono::DateTime::UNIX_EPOCH);
+        let of = |n: u32| Reactions {
+            emoji: serde_json::from_value(char::from_u32(0x1f600 + n).unwrap().to_string().into()).unwrap(),
+            users: (0..users).map(|user| (format!("user{user}").parse().unwrap(), at)).collect(),
+        };
+        Posted {
+            by: "author".parse().unwrap(),
+            at,
+            edited_at: None,
+            text: "text".parse().unwrap(),
+            reactions: (0..emoji).map(of).collect(),
+        }
+    }
+
+    #[test]
+    fn of_many_who_reacted_the_first_and_the_reader_are_shown_and_all_are_counted() {
+        for (emoji, users, each) in
+            [(1, 500, 10), (1, 3, 3), (5, 100, 10), (10, 50, 5), (50, 10, 1), (80, 6, 1)]
+        {
+            let posted = posted(emoji, users);
+            let name = |user: usize| -> UserId { format!("user{user}").parse().unwrap() };
+            for reader in [None, Some(name(0)), Some(name(users - 1)), Some(name(9_999))] {
+                let mut all = 0;
+                for (of, users_shown) in shown(&posted, reader.as_ref()) {
+                    let ids: Vec<&UserId> = users_shown.iter().map(|(user, _)| user).collect();
+                    assert_eq!((of.users.len(), ids.len()), (users, each));
+                    let is_in = reader.as_ref().is_some_and(|reader| ids.contains(&reader));
+                    let reacted = reader.as_ref().is_some_and(|reader| *reader != name(9_999));
+                    assert_eq!(is_in, reacted, "{emoji} {users} {reader:?}");
+                    assert!(each == 1 || *ids[0] == name(0), "the first comes first");
+                    all += ids.len();
+                }
+                assert!(all <= OF_ALL_EMOJI.max(posted.reactions.len()));
+            }
+        }
+    }
 }

@@ -1,18 +1,70 @@
 //! How content is shown: pages, files and reusable contents as clients know them.
 
+use std::sync::Arc;
+
 use super::Shown;
 use crate::{
-    Result,
+    Error, Result,
     content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage},
     model::{
-        ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage, Icon, LinkPage, PageBase, PageId,
-        PageUrls, ReusableContent, ReusableId, RevisionFile, RevisionPage, Timestamp,
+        ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage,
+        Icon, LinkPage, PageBase, PageId, PageUrls, ReusableContent, ReusableId, Revision, RevisionFile,
+        RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
     platform::Platform,
-    store::records::SpaceRecord,
+    store::{
+        Tx,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+    },
 };
 
 impl Platform {
+    /// A revision without what it holds: the frame of every answer with one.
+    pub(in crate::platform) async fn bare_revision(
+        &self,
+        tx: &Tx,
+        space: &SpaceRecord,
+        record: &RevisionRecord,
+    ) -> Result<Revision> {
+        let kind = match &record.kind {
+            RevisionKind::Edits => RevisionType::Edits,
+            RevisionKind::Update => RevisionType::Update,
+            RevisionKind::Merge(id) => {
+                RevisionType::Merge { merged_from: Box::new(self.merged_request(tx, space, id).await?) }
+            }
+        };
+        let place = self.placements(tx, &[&space.id]).await?.pop().flatten();
+        Ok(Revision {
+            object: RevisionObject::Is,
+            id: record.id.clone(),
+            parents: record.parents.clone(),
+            kind,
+            pages: Vec::new(),
+            files: Vec::new(),
+            reusable_contents: Vec::new(),
+            variables: None,
+            created_at: record.created_at,
+            git: record.git.clone(),
+            urls: RevisionUrls {
+                app: self.urls().revision(&space.id, &record.id),
+                published: place.as_ref().map(|place| place.url.clone()),
+                public: place.filter(|p| p.site.visibility == Default::default()).map(|place| place.url),
+            },
+        })
+    }
+
+    async fn merged_request(
+        &self,
+        tx: &Tx,
+        space: &SpaceRecord,
+        id: &ChangeRequestId,
+    ) -> Result<ChangeRequest> {
+        let missing = || Error::not_found("change request");
+        let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
+        let found = found.ok_or_else(missing)?;
+        self.request_views(tx, space, std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
+    }
+
     pub(super) fn tree_view(
         &self,
         space: &SpaceRecord,

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Most pages of a folder.
-const MAX_PAGES: usize = 1_000;
+pub(super) const MAX_PAGES: usize = 1_000;
 /// Most files of a folder that its pages show.
 const MAX_FILES: usize = 1_000;
 /// Most bytes of all texts together.

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use tokio::time::{Instant, timeout_at};
+use chrono::{DateTime, Utc};
 
 use super::{Gathered, links};
 use crate::{
@@ -39,7 +39,7 @@ pub(in crate::platform) struct Gather<'a> {
     pub(super) domain: &'a str,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,
-    until: Instant,
+    until: DateTime<Utc>,
 }
 
 /// A page to add.
@@ -86,7 +86,7 @@ impl<'a> Gather<'a> {
             domain,
             web: Arc::clone(platform.web().ok_or_else(missing)?),
             converter: Arc::clone(platform.converter().ok_or_else(missing)?),
-            until: Instant::now() + MAX_TIME,
+            until: platform.clock().now() + MAX_TIME,
         })
     }
 
@@ -96,8 +96,18 @@ impl<'a> Gather<'a> {
 
     /// Fetches something, as long as there is time.
     pub(super) async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
-        let late = || Err(WebError::Unreachable(format!("the import takes longer than {MAX_TIME:?}")));
-        timeout_at(self.until, self.web.get(url)).await.unwrap_or_else(|_| late())
+        self.in_time(self.web.get(url)).await.unwrap_or_else(|late| Err(WebError::Unreachable(late)))
+    }
+
+    /// Does something that others answer, as long as there is time; otherwise says that there is none.
+    pub(super) async fn in_time<T>(&self, doing: impl Future<Output = T>) -> std::result::Result<T, String> {
+        tokio::select! {
+            biased;
+            done = doing => Ok(done),
+            () = self.platform.clock().wait_until(self.until) => {
+                Err(format!("the import takes longer than {} seconds", MAX_TIME.as_secs()))
+            }
+        }
     }
 
     /// Fetches what the import is about.

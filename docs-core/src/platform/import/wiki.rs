@@ -1,10 +1,12 @@
 //! The wiki of a repository on GitHub: the pages of the Git repository that it is kept in.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bytes::Bytes;
 
 use super::{
     Gathered,
-    folder::Folder,
+    folder::{Folder, MAX_PAGES},
     gather::{Gather, MAX_FILES_BYTES},
     links,
 };
@@ -21,6 +23,8 @@ use crate::{
 const BRANCHES: [&str; 2] = ["refs/heads/master", "refs/heads/main"];
 /// The first page of a wiki.
 const HOME: &str = "home";
+/// Most files of a wiki that are no pages.
+const MAX_ASSETS: usize = 5_000;
 /// Endings of pictures, which double brackets show.
 const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "svg", "webp"];
 
@@ -28,30 +32,16 @@ impl Gather<'_> {
     /// A wiki: its pages as its side bar has them, the others behind.
     pub(super) async fn wiki(&self, url: &str) -> Result<Gathered> {
         let wiki = Wiki::read(url)?;
-        let checkout = self.clone_wiki(&wiki).await?;
-        let mut files = BTreeMap::new();
-        let mut bytes = 0_u64;
-        for entry in checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File) {
-            let Ok(path) = RepoPath::new(&entry.path) else { continue };
-            bytes = bytes.saturating_add(entry.size);
-            if bytes > MAX_FILES_BYTES || entry.size > MAX_FILE_BYTES {
-                let most = MAX_FILES_BYTES / 1_000_000;
-                return Err(Error::invalid("url", format_args!("the wiki has more than {most} MB")));
-            }
-            let read = checkout.read(&entry.path).await.map_err(refused)?;
-            files.insert(path, read);
-        }
-        let pages: Vec<RepoPath> = files.keys().filter(|path| is_page(path)).cloned().collect();
-        if pages.is_empty() {
-            return Err(Error::invalid("url", "the wiki has no page in Markdown"));
-        }
+        let files =
+            self.in_time(self.files_of(&wiki)).await.map_err(|late| Error::invalid("url", late))??;
+        let pages = Pages::of(&files);
         let mut folder = Folder::new("the wiki");
         let text_of =
             |path: &RepoPath| String::from_utf8_lossy(files.get(path).map_or(&[][..], |b| b)).into_owned();
         let side =
             files.keys().find(|path| path.stem().eq_ignore_ascii_case("_sidebar") && path.is_markdown());
         let side = side.map(|path| wiki.plain(&text_of(path), &pages)).unwrap_or_default();
-        folder.contents(contents(&side, &pages));
+        folder.contents(contents(&side, &pages.paths));
         for (path, bytes) in &files {
             if is_page(path) {
                 folder.put(path.clone(), wiki.plain(&text_of(path), &pages).into());
@@ -62,6 +52,37 @@ impl Gather<'_> {
         let mut gathered = Gathered::default();
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
+    }
+
+    /// The files of a wiki. How many they are, and how large, is known before the first is read.
+    async fn files_of(&self, wiki: &Wiki) -> Result<BTreeMap<RepoPath, Bytes>> {
+        let checkout = self.clone_wiki(wiki).await?;
+        let entries = checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File);
+        let wanted: BTreeMap<RepoPath, (&str, u64)> = entries
+            .filter_map(|entry| Some((RepoPath::new(&entry.path).ok()?, (entry.path.as_str(), entry.size))))
+            .collect();
+        let too_much = |what: std::fmt::Arguments<'_>| {
+            Err(Error::invalid("url", format_args!("the wiki has more than {what}")))
+        };
+        let pages = wanted.keys().filter(|path| is_page(path)).count();
+        if pages == 0 {
+            return Err(Error::invalid("url", "the wiki has no page in Markdown"));
+        }
+        if pages > MAX_PAGES {
+            return too_much(format_args!("{MAX_PAGES} pages"));
+        }
+        if wanted.len() - pages > MAX_ASSETS {
+            return too_much(format_args!("{MAX_ASSETS} files beside its pages"));
+        }
+        let bytes = wanted.values().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
+        if bytes > MAX_FILES_BYTES || wanted.values().any(|(_, size)| *size > MAX_FILE_BYTES) {
+            return too_much(format_args!("{} MB", MAX_FILES_BYTES / 1_000_000));
+        }
+        let mut files = BTreeMap::new();
+        for (path, (name, _)) in wanted {
+            files.insert(path, checkout.read(name).await.map_err(refused)?);
+        }
+        Ok(files)
     }
 
     async fn clone_wiki(&self, wiki: &Wiki) -> Result<Box<dyn Checkout>> {
@@ -112,11 +133,11 @@ impl Wiki {
     }
 
     /// The Markdown of a page with all its links as links to files.
-    fn plain(&self, text: &str, pages: &[RepoPath]) -> String {
+    fn plain(&self, text: &str, pages: &Pages) -> String {
         let text = brackets(text, pages);
         links::rewritten(&text, |destination| {
             let name = destination.strip_prefix(&self.pages)?;
-            page_named(name, pages).map(|page| links::encoded(page.as_str()))
+            pages.named(name).map(|page| links::encoded(page.as_str()))
         })
     }
 }
@@ -132,12 +153,38 @@ fn is_page(path: &RepoPath) -> bool {
     path.is_markdown() && !path.as_str().split('/').any(|part| part.starts_with(['_', '.']))
 }
 
-/// The page of a name: spaces and hyphens are the same, and so are cases.
-fn page_named<'a>(name: &str, pages: &'a [RepoPath]) -> Option<&'a RepoPath> {
-    let folded = |text: &str| text.trim().replace(['-', '_'], " ").to_lowercase();
-    let decoded = name.replace("%20", " ");
-    let wanted = folded(decoded.trim_end_matches('/'));
-    pages.iter().find(|page| folded(page.stem()) == wanted)
+/// The pages of a wiki.
+struct Pages {
+    /// In their order.
+    paths: Vec<RepoPath>,
+    /// Where each is, by its folded name; the first of those with the same.
+    by_name: HashMap<String, usize>,
+}
+
+impl Pages {
+    fn of(files: &BTreeMap<RepoPath, Bytes>) -> Self {
+        Self::new(files.keys().filter(|path| is_page(path)).cloned().collect())
+    }
+
+    fn new(paths: Vec<RepoPath>) -> Self {
+        let mut by_name = HashMap::with_capacity(paths.len());
+        for (at, path) in paths.iter().enumerate() {
+            by_name.entry(folded(path.stem())).or_insert(at);
+        }
+        Self { paths, by_name }
+    }
+
+    /// The page of a name.
+    fn named(&self, name: &str) -> Option<&RepoPath> {
+        let decoded = name.replace("%20", " ");
+        let at = self.by_name.get(&folded(decoded.trim_end_matches('/')))?;
+        self.paths.get(*at)
+    }
+}
+
+/// Spaces and hyphens are the same in names, and so are cases.
+fn folded(name: &str) -> String {
+    name.trim().replace(['-', '_'], " ").to_lowercase()
 }
 
 /// The table of contents: the first page, what the side bar lists, and what it does not.
@@ -168,7 +215,7 @@ fn contents(side: &str, pages: &[RepoPath]) -> String {
 }
 
 /// Double brackets as links of Markdown: `[[Page]]`, `[[Text|Page]]`, `[[picture.png|alt=Text]]`. Code stays.
-fn brackets(text: &str, pages: &[RepoPath]) -> String {
+fn brackets(text: &str, pages: &Pages) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
     for line in text.split_inclusive('\n') {
@@ -188,7 +235,7 @@ fn brackets(text: &str, pages: &[RepoPath]) -> String {
     out
 }
 
-fn bracket_line(line: &str, pages: &[RepoPath], out: &mut String) {
+fn bracket_line(line: &str, pages: &Pages, out: &mut String) {
     let mut rest = line;
     let mut ticks = 0;
     while let Some(start) = rest.find("[[") {
@@ -208,7 +255,7 @@ fn bracket_line(line: &str, pages: &[RepoPath], out: &mut String) {
     out.push_str(rest);
 }
 
-fn bracket(inside: &str, pages: &[RepoPath]) -> String {
+fn bracket(inside: &str, pages: &Pages) -> String {
     let mut parts = inside.split('|').map(str::trim);
     let (first, second) = (parts.next().unwrap_or_default(), parts.next());
     let is_picture = |name: &str| {
@@ -222,7 +269,7 @@ fn bracket(inside: &str, pages: &[RepoPath]) -> String {
     let (label, target) = (first, second.unwrap_or(first));
     let (name, place) = target.split_once('#').unwrap_or((target, ""));
     let place = if place.is_empty() { String::new() } else { format!("#{}", links::encoded(place)) };
-    let to = match page_named(name, pages) {
+    let to = match pages.named(name) {
         Some(page) => links::encoded(page.as_str()),
         None if target.contains("://") => return format!("[{}]({target})", links::escaped(label)),
         // A page that nobody has written: its name is all there is.
@@ -235,10 +282,20 @@ fn bracket(inside: &str, pages: &[RepoPath]) -> String {
 mod tests {
     use super::*;
 
-    fn pages() -> Vec<RepoPath> {
-        ["Home.md", "Getting-Started.md", "guides/Deep-Dive.md"]
-            .map(|path| RepoPath::new(path).unwrap())
-            .into()
+    fn pages() -> Pages {
+        let paths = ["Home.md", "Getting-Started.md", "guides/Deep-Dive.md"];
+        Pages::new(paths.map(|path| RepoPath::new(path).unwrap()).into())
+    }
+
+    #[test]
+    fn a_page_is_named_without_regard_to_case_and_hyphens_and_the_first_of_a_name_is_meant() {
+        let paths = ["a/One-Page.md", "b/one_page.md", "Two.md"].map(|path| RepoPath::new(path).unwrap());
+        let pages = Pages::new(paths.into());
+        for name in ["One Page", "one-page", "ONE_PAGE/", "one%20page", " One Page "] {
+            assert_eq!(pages.named(name).map(RepoPath::as_str), Some("a/One-Page.md"), "{name}");
+        }
+        assert_eq!(pages.named("two").map(RepoPath::as_str), Some("Two.md"));
+        assert_eq!(pages.named("three"), None);
     }
 
     #[test]
@@ -280,7 +337,7 @@ mod tests {
     fn the_side_bar_is_the_table_of_contents_and_what_it_leaves_out_follows() {
         let side = "## Guides\n* [Deep](guides/Deep-Dive.md)\n";
         assert_eq!(
-            contents(side, &pages()),
+            contents(side, &pages().paths),
             "# Table of contents\n\n* [Home](Home.md)\n## Guides\n* [Deep](guides/Deep-Dive.md)\n\n\n## More\n\n* \
              [Getting Started](Getting-Started.md)\n"
         );

@@ -6,18 +6,14 @@ use std::{
 };
 
 use crate::{
-    Error, Result,
+    Result,
     content::{Link, LinkSource, LinkTarget, View},
     model::{
-        ChangeRequestId, ContentLocation, ContentRef, InternalLocation, Organization, ReusableContent,
-        Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Space,
-        VersionContext,
+        ContentLocation, ContentRef, InternalLocation, Organization, ReusableContent, RevisionFile,
+        RevisionPage, Space, VersionContext,
     },
     platform::{Platform, content::Shown},
-    store::{
-        Tx,
-        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
-    },
+    store::records::SpaceRecord,
 };
 
 /// A space's content, and what is shown around everything in it.
@@ -83,6 +79,11 @@ enum Thing {
 pub(super) struct Things(HashMap<LinkTarget, Thing>);
 
 impl Things {
+    /// Tells whether the content has a thing.
+    pub(super) fn has(&self, target: &LinkTarget) -> bool {
+        self.0.contains_key(target)
+    }
+
     /// Where a thing is; `None` for one that the content does not have.
     pub(super) fn location(
         &self,
@@ -143,51 +144,5 @@ impl Platform {
             things.insert(LinkTarget::Reusable(id.clone()), Thing::Reusable(content));
         }
         Ok(Things(things))
-    }
-
-    /// A revision without what it holds.
-    pub(super) async fn bare_revision(
-        &self,
-        tx: &Tx,
-        space: &SpaceRecord,
-        record: &RevisionRecord,
-    ) -> Result<Revision> {
-        let kind = match &record.kind {
-            RevisionKind::Edits => RevisionType::Edits,
-            RevisionKind::Update => RevisionType::Update,
-            RevisionKind::Merge(id) => {
-                RevisionType::Merge { merged_from: Box::new(self.merged_request(tx, space, id).await?) }
-            }
-        };
-        let place = self.placements(tx, &[&space.id]).await?.pop().flatten();
-        Ok(Revision {
-            object: RevisionObject::Is,
-            id: record.id.clone(),
-            parents: record.parents.clone(),
-            kind,
-            pages: Vec::new(),
-            files: Vec::new(),
-            reusable_contents: Vec::new(),
-            variables: None,
-            created_at: record.created_at,
-            git: record.git.clone(),
-            urls: RevisionUrls {
-                app: self.urls().revision(&space.id, &record.id),
-                published: place.as_ref().map(|place| place.url.clone()),
-                public: place.filter(|p| p.site.visibility == Default::default()).map(|place| place.url),
-            },
-        })
-    }
-
-    async fn merged_request(
-        &self,
-        tx: &Tx,
-        space: &SpaceRecord,
-        id: &ChangeRequestId,
-    ) -> Result<crate::model::ChangeRequest> {
-        let missing = || Error::not_found("change request");
-        let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
-        let found = found.ok_or_else(missing)?;
-        self.request_views(tx, space, std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
     }
 }

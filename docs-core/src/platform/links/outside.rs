@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::frame::{Frame, anchor_of, thing_in};
+use super::frame::{Frame, Things, anchor_of, thing_in};
 use crate::{
     ErrorKind, Result,
     content::{Link, LinkTarget, Standing},
@@ -26,7 +26,32 @@ pub(super) struct Outside<'a> {
     platform: &'a Platform,
     actor: &'a Actor,
     own: &'a Frame,
-    known: HashMap<ContentRef, Option<ContentLocation>>,
+    known: HashMap<ContentRef, Known<'a>>,
+}
+
+/// What a reference leads to. Locations say much about the space that they are in, so they are made when one is shown;
+/// until then all things of a space share it.
+enum Known<'a> {
+    Nothing,
+    User(User),
+    Space(Around<'a>),
+    Thing(Around<'a>, Arc<Things>, LinkTarget),
+}
+
+/// The content that something is in.
+#[derive(Clone)]
+enum Around<'a> {
+    Own(&'a Frame),
+    Other(Arc<Frame>),
+}
+
+impl Around<'_> {
+    fn frame(&self) -> &Frame {
+        match self {
+            Self::Own(frame) => frame,
+            Self::Other(frame) => frame,
+        }
+    }
 }
 
 impl<'a> Outside<'a> {
@@ -34,9 +59,24 @@ impl<'a> Outside<'a> {
         Self { platform, actor, own, known: HashMap::new() }
     }
 
+    /// Tells whether a reference that was learned leads to something that the actor may see.
+    pub(super) fn is_there(&self, reference: &ContentRef) -> bool {
+        self.known.get(reference).is_some_and(|known| !matches!(known, Known::Nothing))
+    }
+
     /// Where a reference leads that was learned; `None` for one that leads to nothing the actor may see.
-    pub(super) fn find(&self, reference: &ContentRef) -> Option<&ContentLocation> {
-        self.known.get(reference)?.as_ref()
+    pub(super) fn find(&self, reference: &ContentRef) -> Option<ContentLocation> {
+        match self.known.get(reference)? {
+            Known::Nothing => None,
+            Known::User(user) => Some(ContentLocation::User { user: user.clone() }),
+            Known::Space(around) => Some(ContentLocation::Space {
+                organization: Box::new(around.frame().organization.clone()),
+                space: Box::new(around.frame().space.clone()),
+            }),
+            Known::Thing(around, things, target) => {
+                things.location(around.frame(), target, anchor_of(reference))
+            }
+        }
     }
 
     /// Looks up where the links lead that leave the revision: a few reads, whatever their number.
@@ -60,6 +100,12 @@ impl<'a> Outside<'a> {
         }
         let tx = self.platform.read().await?;
         let frames = self.frames(&tx, spaces.into_iter().collect()).await?;
+        let around = |space: &SpaceId| {
+            if *space == self.own.record.id {
+                return Some(Around::Own(self.own));
+            }
+            frames.get(space).map(|frame| Around::Other(Arc::clone(frame)))
+        };
         let users = self.users(&tx, users.into_iter().collect()).await?;
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
         drop(tx);
@@ -71,39 +117,33 @@ impl<'a> Outside<'a> {
         }
         let mut things = HashMap::new();
         for (space, wanted) in wanted {
-            if let Some(frame) = self.frame(&frames, space) {
-                things.insert(space.clone(), self.platform.things(frame, wanted).await?);
+            if let Some(around) = around(space) {
+                let found = self.platform.things(around.frame(), wanted).await?;
+                things.insert(space.clone(), Arc::new(found));
             }
         }
-        for reference in new {
-            let location = match (reference, thing_in(reference)) {
-                (ContentRef::User { user }, _) => {
-                    users.get(user).map(|user| ContentLocation::User { user: user.clone() })
-                }
-                (_, (Some(space), target)) => match (self.frame(&frames, space), target) {
-                    (Some(frame), Some(target)) => things
-                        .get(space)
-                        .and_then(|things| things.location(frame, &target, anchor_of(reference))),
-                    (Some(frame), None) => Some(ContentLocation::Space {
-                        organization: Box::new(frame.organization.clone()),
-                        space: Box::new(frame.space.clone()),
-                    }),
-                    (None, _) => None,
-                },
-                // Collections and specifications: there are none that content could refer to.
-                _ => None,
-            };
-            self.known.insert(reference.clone(), location);
-        }
+        let found: Vec<(ContentRef, Known<'a>)> = new
+            .into_iter()
+            .map(|reference| {
+                let known = match (reference, thing_in(reference)) {
+                    (ContentRef::User { user }, _) => users.get(user).cloned().map(Known::User),
+                    (_, (Some(space), None)) => around(space).map(Known::Space),
+                    (_, (Some(space), Some(target))) => {
+                        let there = things.get(space).filter(|things| things.has(&target)).cloned();
+                        around(space).zip(there).map(|(around, there)| Known::Thing(around, there, target))
+                    }
+                    // Collections and specifications: there are none that content could refer to.
+                    _ => None,
+                };
+                (reference.clone(), known.unwrap_or(Known::Nothing))
+            })
+            .collect();
+        self.known.extend(found);
         Ok(())
     }
 
-    fn frame<'f>(&'f self, others: &'f HashMap<SpaceId, Frame>, space: &SpaceId) -> Option<&'f Frame> {
-        if *space == self.own.record.id { Some(self.own) } else { others.get(space) }
-    }
-
     /// The live content of those spaces that are there and that the actor may see.
-    async fn frames(&self, tx: &Tx, spaces: Vec<SpaceId>) -> Result<HashMap<SpaceId, Frame>> {
+    async fn frames(&self, tx: &Tx, spaces: Vec<SpaceId>) -> Result<HashMap<SpaceId, Arc<Frame>>> {
         let keys: Vec<Key> = spaces.iter().map(SpaceRecord::at).collect();
         let found = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
         let mut by_org: BTreeMap<OrgId, Vec<Arc<SpaceRecord>>> = BTreeMap::new();
@@ -126,7 +166,8 @@ impl<'a> Outside<'a> {
                 let view = self.platform.content().view(&record.domain, record.root);
                 let organization = self.platform.org_view(sight.org());
                 let id = record.id.clone();
-                frames.insert(id, Frame { organization, space, context: None, record, view });
+                let frame = Frame { organization, space, context: None, record, view };
+                frames.insert(id, Arc::new(frame));
             }
         }
         Ok(frames)

@@ -7,20 +7,31 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Shown, chosen, refs::references, values::fill};
+use super::{
+    Shown, chosen,
+    refs::{References, references},
+    values::{Allowance, fill},
+};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Body, FileEntry, PageKind, Rendering, document, expression::Context},
+    content::{
+        Body, FileEntry, PageKind, Rendering, document,
+        expression::{Budget, Context, MAX_STEPS},
+    },
     model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId, Variables},
     platform::Platform,
     ports::{Book, BookLink, BookPage},
     store::{
-        Hash,
+        Hash, Key,
         records::{MemberRecord, UserRecord},
     },
 };
 
-/// Most bytes of Markdown.
+/// Most steps that all expressions of a file take together. The rest stay as they are written.
+const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
+/// Members whose names are read at once.
+const PEOPLE_AT_ONCE: usize = 1_000;
+/// Most bytes of Markdown, and as many of the values in it.
 const MAX_TEXT: usize = 32 << 20;
 /// Most bytes of one picture; a larger one is shown by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
@@ -30,23 +41,36 @@ const MAX_IMAGES: u64 = 128 << 20;
 const MAX_REUSABLES: usize = 1_000;
 
 /// What is read of a book so far.
-#[derive(Default)]
 struct Reading {
     text: usize,
-    refs: BTreeSet<ContentRef>,
+    refs: References,
     images: u64,
     /// Knows the variables of the space.
     context: Context,
+    allowance: Allowance,
+}
+
+/// The names of people, of those who are members.
+pub(super) type Names = BTreeMap<UserId, String>;
+
+/// Adds the names of people to a book that was read.
+pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
+    let links = names.iter().map(|(user, name)| {
+        (ContentRef::User { user: user.clone() }, BookLink { title: Some(name.clone()), url: None })
+    });
+    book.links.extend(links);
+    book
 }
 
 impl Platform {
-    /// Reads what a file shows.
-    pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<Book> {
+    /// Reads what a file shows, but for the names of people: those are not part of the content. Answers whom it names.
+    pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<(Book, Vec<UserId>)> {
         let variables = shown.view.variables().await?;
         let variables: Variables =
             variables.into_iter().map(|(name, variable)| (name, variable.value)).collect();
         let context = Context::default().with_space(&variables);
-        let mut reading = Reading { context, ..Reading::default() };
+        let allowance = Allowance { steps: Budget(MAX_BOOK_STEPS), bytes: MAX_TEXT };
+        let mut reading = Reading { text: 0, refs: References::default(), images: 0, context, allowance };
         let mut pages = Vec::new();
         for (page, depth) in chosen(shown.tree, shown.part)? {
             let document = match page.entry.kind {
@@ -81,12 +105,16 @@ impl Platform {
             links: BTreeMap::new(),
             reusables,
         };
-        let refs = std::mem::take(&mut reading.refs);
-        self.people_of(shown, &refs, &mut book).await?;
+        let refs = std::mem::take(&mut reading.refs).into_set();
+        let people = refs.iter().filter_map(|target| match target {
+            ContentRef::User { user } => Some(user.clone()),
+            _ => None,
+        });
+        let people = people.collect();
         for target in refs {
             self.follow(shown, target, (&mut reading, &mut book)).await?;
         }
-        Ok(book)
+        Ok((book, people))
     }
 
     async fn document(
@@ -101,15 +129,23 @@ impl Platform {
             let why = "these pages are too much text for one PDF; ask for fewer with `page`";
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
+        // Texts may all be at hand already: others are let work between two of them.
+        tokio::task::yield_now().await;
         let mut document = document::parse(&text);
         match variables {
             Some(variables) => {
-                fill(&mut document, &reading.context.clone().with_page(variables), &["space", "page"]);
+                let context = reading.context.clone().with_page(variables);
+                fill(&mut document, (&context, &["space", "page"]), &mut reading.allowance);
             }
             // A reusable content stands on several pages.
-            None => fill(&mut document, &reading.context, &["space"]),
+            None => fill(&mut document, (&reading.context, &["space"]), &mut reading.allowance),
         }
         references(&document, &mut reading.refs);
+        if reading.refs.is_over() {
+            let most = References::MAX;
+            let why = format!("these pages refer to more than {most} things; ask for fewer with `page`");
+            return Err(Error::new(ErrorKind::TooLarge, why));
+        }
         Ok(Arc::new(document))
     }
 
@@ -121,7 +157,7 @@ impl Platform {
     ) -> Result<BTreeMap<ReusableId, Arc<Document>>> {
         let mut out = BTreeMap::new();
         loop {
-            let wanted = reading.refs.iter().find_map(|target| match target {
+            let wanted = reading.refs.iter().filter_map(|target| match target {
                 ContentRef::ReusableContent { reusable_content, space }
                     if is_here(shown, space.as_ref()) && !out.contains_key(reusable_content) =>
                 {
@@ -129,12 +165,16 @@ impl Platform {
                 }
                 _ => None,
             });
-            let Some(id) = wanted.filter(|_| out.len() < MAX_REUSABLES) else { break };
-            let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
-            let document = self.document(shown, (&body, None), reading).await?;
-            out.insert(id, document);
+            let wanted: BTreeSet<ReusableId> = wanted.take(MAX_REUSABLES - out.len()).collect();
+            if wanted.is_empty() {
+                return Ok(out);
+            }
+            for id in wanted {
+                let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
+                let document = self.document(shown, (&body, None), reading).await?;
+                out.insert(id, document);
+            }
         }
-        Ok(out)
     }
 
     /// Looks up where a reference leads, what it is called, and the picture that it is.
@@ -206,32 +246,23 @@ impl Platform {
         }
     }
 
-    /// The names of the members of the organization that pages refer to.
-    async fn people_of(&self, shown: &Shown<'_>, refs: &BTreeSet<ContentRef>, book: &mut Book) -> Result<()> {
-        let people: Vec<&UserId> = refs
-            .iter()
-            .filter_map(|target| match target {
-                ContentRef::User { user } => Some(user),
-                _ => None,
-            })
-            .collect();
+    /// The names that those of these people have now who are members of the organization.
+    pub(super) async fn names(&self, shown: &Shown<'_>, people: &[UserId]) -> Result<Names> {
+        let mut names = Names::new();
         if people.is_empty() {
-            return Ok(());
+            return Ok(names);
         }
         let tx = self.read().await?;
-        for user in people {
-            let member: Option<Arc<MemberRecord>> =
-                tx.get(&MemberRecord::at(&shown.space.organization, user)).await?;
-            let known: Option<Arc<UserRecord>> = match member {
-                Some(_) => tx.get(&UserRecord::at(user)).await?,
-                None => None,
-            };
-            if let Some(known) = known {
-                let link = BookLink { title: Some(known.display_name.clone()), url: None };
-                book.links.insert(ContentRef::User { user: user.clone() }, link);
-            }
+        for people in people.chunks(PEOPLE_AT_ONCE) {
+            let keys: Vec<Key> =
+                people.iter().map(|user| MemberRecord::at(&shown.space.organization, user)).collect();
+            let members = tx.get_values(&keys).await?;
+            let members = people.iter().zip(members).filter_map(|(user, member)| member.map(|_| user));
+            let keys: Vec<Key> = members.map(UserRecord::at).collect();
+            let known = tx.get_many::<UserRecord>(&keys).await?.into_iter().flatten();
+            names.extend(known.map(|known| (known.id.clone(), known.display_name.clone())));
         }
-        Ok(())
+        Ok(names)
     }
 }
 

@@ -7,8 +7,46 @@ use crate::model::{
     UserId,
 };
 
+/// The references of a book, each once, up to [`References::MAX`].
+#[derive(Default)]
+pub(super) struct References {
+    all: BTreeSet<ContentRef>,
+    more: bool,
+}
+
+impl References {
+    /// Most references: each is looked up.
+    pub(super) const MAX: usize = 20_000;
+
+    /// Whether there are more than are kept.
+    pub(super) const fn is_over(&self) -> bool {
+        self.more
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &ContentRef> {
+        self.all.iter()
+    }
+
+    pub(super) fn into_set(self) -> BTreeSet<ContentRef> {
+        self.all
+    }
+}
+
+impl Extend<ContentRef> for References {
+    fn extend<I: IntoIterator<Item = ContentRef>>(&mut self, all: I) {
+        for target in all {
+            if self.all.len() < Self::MAX || self.all.contains(&target) {
+                self.all.insert(target);
+            } else {
+                self.more = true;
+                return;
+            }
+        }
+    }
+}
+
 /// Adds the references in a document.
-pub(super) fn references(document: &Document, out: &mut BTreeSet<ContentRef>) {
+pub(super) fn references(document: &Document, out: &mut References) {
     let mut blocks: Vec<&Block> = document.nodes.iter().collect();
     let mut nodes: Vec<&Node> = Vec::new();
     // Stacks, because nobody knows how deep a document is.
@@ -33,7 +71,7 @@ pub(super) fn references(document: &Document, out: &mut BTreeSet<ContentRef>) {
     }
 }
 
-fn of_block(block: &Block, out: &mut BTreeSet<ContentRef>) {
+fn of_block(block: &Block, out: &mut References) {
     match &block.kind {
         BlockKind::Image(image) => out.extend([image.target.clone()]),
         BlockKind::Drawing { target } => out.extend(target.clone()),
@@ -54,7 +92,7 @@ fn of_block(block: &Block, out: &mut BTreeSet<ContentRef>) {
     }
 }
 
-fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut BTreeSet<ContentRef>) {
+fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut References) {
     match (value, kind) {
         (CellValue::Reference(target) | CellValue::Image { target, .. }, _) => out.extend([target.clone()]),
         (CellValue::Ids(ids), Some(TableColumnKind::Files)) => {
@@ -69,12 +107,29 @@ fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut BTreeSet
     }
 }
 
-fn of_inline(inline: &Inline, out: &mut BTreeSet<ContentRef>) {
+fn of_inline(inline: &Inline, out: &mut References) {
     match &inline.kind {
         InlineKind::Link { target, .. }
         | InlineKind::Mention { target }
         | InlineKind::InlineImage { target, .. } => out.extend([target.clone()]),
         InlineKind::Button { target, .. } => out.extend(target.clone()),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_references_as_allowed_are_kept_and_one_more_is_told() {
+        let to = |n: usize| ContentRef::Url { url: format!("https://example.com/{n}") };
+        let mut references = References::default();
+        references.extend((0..References::MAX).map(to));
+        references.extend([to(0), to(1)]);
+        assert!(!references.is_over(), "what is there already counts once");
+        references.extend([to(References::MAX)]);
+        assert!(references.is_over());
+        assert_eq!(references.into_set().len(), References::MAX);
     }
 }

@@ -1,46 +1,75 @@
 //! The values of variables in text: a file has no visitor, so what is about one stays as it is written.
 
 use crate::{
-    content::expression::{Context, Expression, inline},
+    content::expression::{Budget, Context, Expression, inline_within},
     model::{Block, Document, Fragment, InlineKind, Leaf, Node, TextNode},
 };
 
-/// Puts values in the place of expressions that read nothing but variables of these holders.
-pub(super) fn fill(document: &mut Document, context: &Context, holders: &[&str]) {
-    blocks(&mut document.nodes, context, holders);
+/// What expressions of a whole file may take: one document after the other takes from it.
+pub(super) struct Allowance {
+    /// Steps.
+    pub(super) steps: Budget,
+    /// Bytes of text.
+    pub(super) bytes: usize,
+}
+
+/// Puts values in the place of expressions that read nothing but variables of these holders. An expression for which
+/// the allowance is not enough stays as it is written.
+pub(super) fn fill(
+    document: &mut Document,
+    (context, holders): (&Context, &[&str]),
+    allowance: &mut Allowance,
+) {
+    Filling { context, holders, allowance }.blocks(&mut document.nodes);
+}
+
+struct Filling<'f> {
+    context: &'f Context,
+    holders: &'f [&'f str],
+    allowance: &'f mut Allowance,
 }
 
 // Functions that call themselves: documents are read to a depth of 20.
-fn blocks(all: &mut [Block], context: &Context, holders: &[&str]) {
-    for block in all {
-        nodes(&mut block.nodes, context, holders);
-        fragments(block.fragments.as_deref_mut(), context, holders);
-    }
-}
-
-fn fragments(all: Option<&mut [Fragment]>, context: &Context, holders: &[&str]) {
-    for fragment in all.unwrap_or_default() {
-        blocks(&mut fragment.nodes, context, holders);
-    }
-}
-
-fn nodes(all: &mut [Node], context: &Context, holders: &[&str]) {
-    for node in all {
-        match node {
-            Node::Block(block) => blocks(std::slice::from_mut(block), context, holders),
-            Node::Inline(element) => {
-                if let InlineKind::Expression { expression } = &element.kind
-                    && is_known(expression, holders)
-                {
-                    let value = Leaf::new(inline(expression, context), Vec::new());
-                    *node = Node::Text(TextNode::new(vec![value]));
-                    continue;
-                }
-                nodes(&mut element.nodes, context, holders);
-                fragments(element.fragments.as_deref_mut(), context, holders);
-            }
-            Node::Text(_) => {}
+impl Filling<'_> {
+    fn blocks(&mut self, all: &mut [Block]) {
+        for block in all {
+            self.nodes(&mut block.nodes);
+            self.fragments(block.fragments.as_deref_mut());
         }
+    }
+
+    fn fragments(&mut self, all: Option<&mut [Fragment]>) {
+        for fragment in all.unwrap_or_default() {
+            self.blocks(&mut fragment.nodes);
+        }
+    }
+
+    fn nodes(&mut self, all: &mut [Node]) {
+        for node in all {
+            match node {
+                Node::Block(block) => self.blocks(std::slice::from_mut(block)),
+                Node::Inline(element) => {
+                    if let InlineKind::Expression { expression } = &element.kind
+                        && let Some(value) = self.value(expression)
+                    {
+                        *node = Node::Text(TextNode::new(vec![Leaf::new(value, Vec::new())]));
+                        continue;
+                    }
+                    self.nodes(&mut element.nodes);
+                    self.fragments(element.fragments.as_deref_mut());
+                }
+                Node::Text(_) => {}
+            }
+        }
+    }
+
+    fn value(&mut self, expression: &str) -> Option<String> {
+        if !is_known(expression, self.holders) {
+            return None;
+        }
+        let value = inline_within(expression, self.context, &mut self.allowance.steps);
+        self.allowance.bytes = self.allowance.bytes.checked_sub(value.len())?;
+        Some(value)
     }
 }
 
@@ -52,4 +81,50 @@ fn is_known(expression: &str, holders: &[&str]) -> bool {
             names.next().is_some_and(|holder| holders.contains(&holder)) && names.next() == Some("vars")
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{content::document, model::Variables};
+
+    /// A document of this many expressions, and what stands there after they were filled in.
+    fn filled(expression: &str, many: usize, allowance: &mut Allowance) -> String {
+        let variables: Variables = serde_json::from_value(json!({ "word": "value" })).unwrap();
+        let context = Context::default().with_space(&variables);
+        let text = format!("<code class=\"expression\">{expression}</code>\n\n").repeat(many);
+        let mut document = document::parse(&text);
+        fill(&mut document, (&context, &["space"]), allowance);
+        let shown: Value = serde_json::to_value(&document).unwrap();
+        shown.to_string()
+    }
+
+    #[test]
+    fn all_documents_of_a_file_share_one_allowance_of_steps() {
+        let expression = "space.vars.word + 'x'.repeat(2000).split('').map(x => x + 1).length";
+        let mut allowance = Allowance { steps: Budget(30_000), bytes: usize::MAX };
+        assert!(filled(expression, 1, &mut allowance).contains("value2000"));
+        let taken = 30_000 - allowance.steps.0;
+        assert!(taken > 1_000);
+        let (mut left, mut shown) = (allowance.steps.0, 1);
+        while left >= taken {
+            (left, shown) = (left - taken, shown + 1);
+        }
+        // The others, in whatever document they are, stay as they are written.
+        let (one, other) = (filled(expression, 20, &mut allowance), filled(expression, 20, &mut allowance));
+        let values = one.matches("value2000").count() + other.matches("value2000").count();
+        assert_eq!(values + 1, shown);
+        assert_eq!(allowance.steps.0, 0);
+    }
+
+    #[test]
+    fn all_documents_of_a_file_share_one_allowance_of_text() {
+        let mut allowance = Allowance { steps: Budget(1_000_000), bytes: 5 * 3 + 2 };
+        let (one, other) =
+            (filled("space.vars.word", 2, &mut allowance), filled("space.vars.word", 2, &mut allowance));
+        assert_eq!(one.matches("\"value\"").count() + other.matches("\"value\"").count(), 3);
+        assert!(other.contains("space.vars.word"), "{other}");
+    }
 }

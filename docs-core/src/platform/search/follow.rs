@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::Mutex;
 
-use super::is_indexed;
+use super::{is_indexed, text_of};
 use crate::{
     Error, ErrorKind, Result,
     content::{Attribute, ContentChange, ContentError, PageEntry, Rendering, View, document},
@@ -297,6 +297,7 @@ impl Platform {
             page: id.clone(),
             title: entry.title.clone(),
             description: entry.description.clone(),
+            text: text_of(entry)?,
             sections: sections_of(&text),
         })));
         if pending.is_full() {

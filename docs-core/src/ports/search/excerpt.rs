@@ -4,6 +4,8 @@ use super::{PageDocument, Query, Section, Token, score::Counted, tokens};
 
 /// Most characters of an excerpt, what shows that it was cut excluded.
 pub const MAX_EXCERPT: usize = 200;
+/// Most excerpts of a page.
+pub const MAX_EXCERPTS: usize = 5;
 /// Characters of an excerpt before what was found.
 const LEAD: usize = 60;
 /// What stands for text that was left out.
@@ -113,6 +115,7 @@ mod tests {
             page: "page".parse().expect("an id"),
             title: "Title".to_owned(),
             description: None,
+            text: crate::store::Hash::of(b"text"),
             sections: sections
                 .iter()
                 .map(|(heading, text)| Section {

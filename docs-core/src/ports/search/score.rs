@@ -220,7 +220,11 @@ pub fn select_pages<T>(mut found: Vec<Found<T>>, after: Option<Rank>, limit: usi
     found
 }
 
-/// The best spaces after a place, in order, each with its best pages, at most `pages` of them.
+/// Pages after which an answer has no further space.
+pub const MAX_HITS: usize = 1_000;
+
+/// The best spaces after a place, in order, each with its best pages, at most `pages` of them. When they have
+/// [`MAX_HITS`] pages together, no further space follows.
 #[must_use]
 pub fn select_spaces<T>(
     found: Vec<Found<T>>,
@@ -242,10 +246,12 @@ pub fn select_spaces<T>(
             group.get_mut().push(page);
         }
     }
-    let grouped = spaces.into_iter().map(|space| {
-        let mut group = groups.remove(&space.tie).unwrap_or_default();
+    let mut all = 0;
+    let grouped = spaces.into_iter().map_while(|space| {
+        let mut group = groups.remove(&space.tie).filter(|_| all < MAX_HITS)?;
         best(&mut group, pages, |page| page.rank);
-        (space, group)
+        all += group.len();
+        Some((space, group))
     });
     grouped.collect()
 }

@@ -48,6 +48,12 @@ impl CollectionRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
+    /// The collections of an organization that are closed: their default level gives nobody anything.
+    #[must_use]
+    pub fn closed_in(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("col.c").part(organization.as_str())
+    }
+
     /// How many collections an organization has.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
@@ -56,7 +62,7 @@ impl CollectionRecord {
 }
 
 impl Indexed for CollectionRecord {
-    const INDEXES: &'static [&'static str] = &[CHILDREN, "ctr"];
+    const INDEXES: &'static [&'static str] = &["col.c", CHILDREN, "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -64,6 +70,10 @@ impl Indexed for CollectionRecord {
         let place = Place::of(&self.organization, self.parent.as_ref());
         let mut rows = child_rows(place, &self.rank, &Child::Collection(self.id.clone()));
         rows.push(Row::Count(Self::count_in(&self.organization)));
+        if self.default_level == DefaultLevel::Nobody {
+            let closed = Self::closed_in(&self.organization).part(self.id.as_str());
+            rows.push(Row::Index(closed.key(), Value::Unit));
+        }
         rows
     }
 }
@@ -133,7 +143,15 @@ impl Child {
         }
     }
 
-    /// Reads a row of [`Place::children`].
+    /// What a row that leads to it holds.
+    pub(super) fn kind(&self) -> Value {
+        text(match self {
+            Self::Collection(_) => "collection",
+            Self::Space(_) => "space",
+        })
+    }
+
+    /// Reads a row that leads to something, such as one of [`Place::children`].
     ///
     /// # Errors
     /// [`StoreError::Corrupt`].
@@ -151,9 +169,5 @@ impl Child {
 
 /// The rows of something that lies in a place.
 pub(super) fn child_rows(place: Place<'_>, rank: &Rank, child: &Child) -> Vec<Row> {
-    let kind = match child {
-        Child::Collection(_) => "collection",
-        Child::Space(_) => "space",
-    };
-    vec![Row::Index(place.child(rank, child.id()), text(kind)), Row::Count(place.count())]
+    vec![Row::Index(place.child(rank, child.id()), child.kind()), Row::Count(place.count())]
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Child, counter, member_counter};
 use crate::{
     model::{OrgId, Role, TeamId, Timestamp, UserId},
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Row},
 };
 
 /// Who a grant is for.
@@ -108,7 +108,7 @@ impl Indexed for GrantRecord {
             }
             Grantee::Team(team) => (Self::held_by_team(team), Self::spaces_of_team(team)),
         };
-        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), Value::Unit)];
+        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), self.content.kind())];
         if matches!(self.content, Child::Space(_)) {
             rows.push(Row::Count(count));
         }

@@ -114,6 +114,13 @@ impl SpaceRecord {
         self.rank.clone().unwrap_or_else(|| Rank::at_time(self.created_at))
     }
 
+    /// The spaces of an organization that are closed: their default level gives nobody anything. Others are for every
+    /// member, unless they lie in a closed collection.
+    #[must_use]
+    pub fn closed_in(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("spc.c").part(organization.as_str())
+    }
+
     /// How many spaces an organization has.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
@@ -122,7 +129,7 @@ impl SpaceRecord {
 }
 
 impl Indexed for SpaceRecord {
-    const INDEXES: &'static [&'static str] = &["spc.o", "spc.d", CHILDREN, "ctr"];
+    const INDEXES: &'static [&'static str] = &["spc.o", "spc.c", "spc.d", CHILDREN, "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -136,6 +143,10 @@ impl Indexed for SpaceRecord {
         let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
         rows.push(Row::Index(row.key(), Value::Unit));
         rows.push(Row::Count(Self::count_in(&self.organization)));
+        if self.default_level == DefaultLevel::Nobody {
+            let closed = Self::closed_in(&self.organization).part(self.id.as_str());
+            rows.push(Row::Index(closed.key(), Value::Unit));
+        }
         rows
     }
 }

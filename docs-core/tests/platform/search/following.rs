@@ -16,13 +16,13 @@ use docs_core::{
         SearchError, SearchIndex,
         search::{IndexChange, IndexedSpace, PageDocument, PageHit, Query, Scope, SearchQuery, SpaceHit},
     },
-    store::FeedPos,
+    store::{FeedPos, PageRequest},
 };
 use docs_memstore::MemSearch;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::{add, change, edit, paths, space, world};
+use super::{add, change, edit, org, pages, paths, space, text, world};
 use crate::support::{Refused, World};
 
 /// An index that tells of each batch and fails when told to.
@@ -150,6 +150,57 @@ async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
     for worker in workers {
         worker.await.expect("it ended");
     }
+}
+
+#[tokio::test]
+async fn a_search_shows_no_text_that_was_removed_since_the_index_followed() {
+    let (w, _) = world().await;
+    let guide = space(&w, "Guide").await;
+    let page = add(&w, &guide, "Page", "needle and a secret").await;
+    w.platform.settle().await.expect("settled");
+    let shown = |of: Vec<docs_core::model::SearchPageResult>| -> Vec<String> {
+        of.into_iter().flat_map(|page| page.sections).map(|section| section.body).collect()
+    };
+    assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle and a secret"]);
+    // What is not text does not matter.
+    change(&w, &guide, &page, json!({ "title": "Other" })).await;
+    assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle and a secret"]);
+    change(&w, &guide, &page, json!({ "document": { "markdown": "needle alone" } })).await;
+    assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), [""; 0], "not followed yet");
+    let found = org(&w, &w.admin, "needle").await;
+    assert_eq!(found[0].pages[0].title, "Other", "the page is still found");
+    assert_eq!(shown(found[0].pages.clone()), [""; 0]);
+    w.platform.settle().await.expect("settled");
+    assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle alone"]);
+}
+
+#[tokio::test]
+async fn an_answer_has_a_bounded_number_of_pages_however_many_spaces_are_asked_for() {
+    let (w, _) = world().await;
+    let mut all = Vec::new();
+    for n in 0..25 {
+        all.push(space(&w, &format!("Guide {n}")).await);
+        let pages = (0..50).map(|p| {
+            json!({ "operation": "insert_page", "title": format!("Page {p}"), "document": { "markdown": "needle" } })
+        });
+        edit(&w, &all[n], pages.collect()).await.expect("inserted");
+    }
+    w.platform.settle().await.expect("settled");
+    let (mut page, mut found) = (PageRequest { limit: Some(1_000), ..PageRequest::default() }, Vec::new());
+    let mut answers = Vec::new();
+    loop {
+        let answer = w.platform.search_org(&w.admin, &w.org, &text("needle"), &page).await.expect("searched");
+        answers.push(answer.items.len());
+        found.extend(answer.items);
+        page.page = answer.next;
+        if page.page.is_none() {
+            break;
+        }
+    }
+    assert_eq!(answers, [20, 5], "twenty times fifty pages are enough");
+    assert!(found.iter().all(|space| space.pages.len() == 50));
+    let ids: std::collections::BTreeSet<_> = found.into_iter().map(|space| space.id).collect();
+    assert_eq!(ids, all.into_iter().collect());
 }
 
 #[tokio::test]

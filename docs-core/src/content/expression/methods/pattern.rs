@@ -26,7 +26,7 @@ pub(super) fn first(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eva
     match regex.find(&characters, 0, &mut machine.left)? {
         None => Ok(Value::Null),
         Some(found) => {
-            let groups = groups(&characters, &found);
+            let groups = groups(machine, &characters, &found)?;
             machine.array(groups)
         }
     }
@@ -56,6 +56,7 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
                 Value::Undefined => "".into(),
                 other => machine.text(other)?,
             };
+            machine.charge(source.len())?;
             let regex = Regex::new(&source, "").map_err(EvalError::wrong)?;
             call(machine, text, method, &[Value::Regex(regex.into())])
         }
@@ -92,9 +93,13 @@ fn slice(characters: &[char], (from, to): (usize, usize)) -> Value {
     Value::from(characters[from..to].iter().collect::<String>())
 }
 
-fn groups(characters: &[char], found: &Found) -> Vec<Value> {
+/// The whole and what each group has read, which may be the whole again: so each costs its length.
+fn groups(machine: &mut Machine<'_>, characters: &[char], found: &Found) -> Eval<Vec<Value>> {
+    let within = found.groups.iter().skip(1);
+    let length: usize = within.clone().flatten().map(|(from, to)| to - from).sum();
+    machine.charge(within.len() + length / 16)?;
     let value = |range: &Option<_>| range.map_or(Value::Undefined, |range| slice(characters, range));
-    found.groups.iter().map(value).collect()
+    Ok(found.groups.iter().map(value).collect())
 }
 
 /// All places, none of which overlap.
@@ -148,7 +153,8 @@ fn replace(machine: &mut Machine<'_>, text: &[char], places: &Places<'_>, with: 
         match &pattern {
             Some(pattern) => expand(machine, pattern, text, (found, places.names), &mut out)?,
             None => {
-                let mut arguments = groups(text, found);
+                let mut arguments = groups(machine, text, found)?;
+                machine.charge(from / 16)?;
                 let before = text[..from].iter().map(|c| c.len_utf16()).sum::<usize>();
                 arguments.push(Value::Number(before as f64));
                 let replaced = machine.call(with, arguments)?;
@@ -253,7 +259,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
             continue;
         }
         parts.push(slice(&characters, (from, start)));
-        parts.extend(groups(&characters, found).into_iter().skip(1));
+        parts.extend(groups(machine, &characters, found)?.into_iter().skip(1));
         from = end;
     }
     let empty = characters.is_empty() && places.iter().any(|found| found.whole() == (0, 0));

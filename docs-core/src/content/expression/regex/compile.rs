@@ -1,5 +1,7 @@
 //! From a parsed expression to steps.
 
+use std::sync::Arc;
+
 use super::{
     MAX_PROGRAM, Step,
     parse::{Parsed, Part},
@@ -32,7 +34,7 @@ impl Compiler {
         match part {
             Part::Char(c) => self.push(Step::Char(*c)).map(|_| ()),
             Part::Any => self.push(Step::Any).map(|_| ()),
-            Part::Class(class) => self.push(Step::Class(class.clone())).map(|_| ()),
+            Part::Class(class) => self.push(Step::Class(Arc::clone(class))).map(|_| ()),
             Part::Start => self.push(Step::Start).map(|_| ()),
             Part::End => self.push(Step::End).map(|_| ()),
             Part::Word(wanted) => self.push(Step::Word(*wanted)).map(|_| ()),

@@ -1,16 +1,19 @@
-//! Regular expressions of ECMAScript: a small backtracking matcher whose steps are counted.
+//! Regular expressions of ECMAScript: a small backtracking matcher whose work is counted: a step costs one, and more
+//! where it looks at several characters, ranges or remembered positions. What is undone was paid for when it was done.
 //!
 //! Characters are code points, as with the flag `u`. Looking behind and `\p{…}` are not supported.
 
 mod compile;
 mod parse;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::EvalError;
 
 /// Most instructions of a compiled expression: counted repetitions multiply.
 const MAX_PROGRAM: usize = 2_000;
+/// Ranges of a class that are looked at for one step, and remembered positions that are written for one.
+const OF_A_STEP: usize = 8;
 
 /// A regular expression.
 pub struct Regex {
@@ -35,7 +38,7 @@ struct Flags {
 enum Step {
     Char(char),
     Any,
-    Class(Class),
+    Class(Arc<Class>),
     /// Goes on at the first, and at the second if that fails.
     Split(usize, usize),
     Jump(usize),
@@ -113,8 +116,10 @@ impl Regex {
         left: &mut u32,
     ) -> Result<Option<Found>, EvalError> {
         let last = if self.flags.sticky { from } else { text.len() };
+        let mut machine = Machine { regex: self, text, slots: vec![None; self.slots], left };
         for start in from..=last.min(text.len()) {
-            let mut machine = Machine { regex: self, text, slots: vec![None; self.slots], left };
+            machine.charge(self.slots / OF_A_STEP)?;
+            machine.slots.fill(None);
             machine.slots[0] = Some(start);
             if machine.run(0, start)? {
                 let slots = &machine.slots;
@@ -183,10 +188,17 @@ struct Machine<'m> {
 }
 
 impl Machine<'_> {
+    /// Takes steps from the budget.
+    fn charge(&mut self, steps: usize) -> Result<(), EvalError> {
+        let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
+        *self.left = left.unwrap_or(0);
+        left.map(|_| ()).ok_or(EvalError::Steps)
+    }
+
     fn run(&mut self, mut pc: usize, mut at: usize) -> Result<bool, EvalError> {
         let mut undo: Vec<Undo> = Vec::new();
         loop {
-            *self.left = self.left.checked_sub(1).ok_or(EvalError::Steps)?;
+            self.charge(1)?;
             match self.step(&mut undo, pc, at)? {
                 Next::Done => return Ok(true),
                 Next::Go(next, position) => (pc, at) = (next, position),
@@ -213,11 +225,14 @@ impl Machine<'_> {
         Ok(match &regex.program[pc] {
             Step::Char(c) => read(here.is_some_and(|h| h == *c || flags.ignore_case && fold(h) == fold(*c))),
             Step::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
-            Step::Class(class) => read(here.is_some_and(|h| match (flags.ignore_case, class.not) {
-                (false, _) => class.has(h),
-                (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
-                (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
-            })),
+            Step::Class(class) => {
+                self.charge(class.ranges.len() / OF_A_STEP)?;
+                read(here.is_some_and(|h| match (flags.ignore_case, class.not) {
+                    (false, _) => class.has(h),
+                    (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
+                    (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
+                }))
+            }
             Step::Split(first, second) => {
                 undo.push(Undo::Branch(*second, at));
                 Next::Go(*first, at)
@@ -229,6 +244,7 @@ impl Machine<'_> {
                 Next::Go(pc + 1, at)
             }
             Step::Clear(from, to) => {
+                self.charge((to - from) / OF_A_STEP)?;
                 for slot in *from..*to {
                     undo.push(Undo::Slot(slot, self.slots[slot].take()));
                 }
@@ -245,9 +261,10 @@ impl Machine<'_> {
             }
             Step::Back(group) => match self.slots[2 * group].zip(self.slots[2 * group + 1]) {
                 None => Next::Go(pc + 1, at),
-                Some((from, to)) => self.back(pc, at, from..to),
+                Some((from, to)) => self.back(pc, at, from..to)?,
             },
             Step::Look { not, after } => {
+                self.charge(self.slots.len() / OF_A_STEP)?;
                 let before = self.slots.clone();
                 let found = self.run(pc + 1, at)?;
                 let after_look = std::mem::replace(&mut self.slots, before);
@@ -262,14 +279,18 @@ impl Machine<'_> {
         })
     }
 
-    fn back(&self, pc: usize, at: usize, group: std::ops::Range<usize>) -> Next {
-        let length = group.len();
-        let same = |a: char, b: char| a == b || self.regex.flags.ignore_case && fold(a) == fold(b);
-        let right = self
-            .text
-            .get(at..at + length)
-            .is_some_and(|there| self.text[group].iter().zip(there).all(|(a, b)| same(*a, *b)));
-        if right { Next::Go(pc + 1, at + length) } else { Next::Fail }
+    /// Reads what a group has read, at the cost of each character that is compared.
+    fn back(&mut self, pc: usize, at: usize, group: std::ops::Range<usize>) -> Result<Next, EvalError> {
+        let text = self.text;
+        let ignore_case = self.regex.flags.ignore_case;
+        let Some(there) = text.get(at..at + group.len()) else { return Ok(Next::Fail) };
+        for (a, b) in text[group].iter().zip(there) {
+            self.charge(1)?;
+            if a != b && !(ignore_case && fold(*a) == fold(*b)) {
+                return Ok(Next::Fail);
+            }
+        }
+        Ok(Next::Go(pc + 1, at + there.len()))
     }
 }
 

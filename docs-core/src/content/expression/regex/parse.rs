@@ -2,6 +2,8 @@
 
 use std::iter::Peekable;
 
+use std::sync::Arc;
+
 use super::{Class, compile::Greedy, is_word};
 use crate::content::expression::lexer::is_blank;
 
@@ -14,7 +16,7 @@ const MAX_COUNT: usize = 1_000;
 pub(super) enum Part {
     Char(char),
     Any,
-    Class(Class),
+    Class(Arc<Class>),
     Start,
     End,
     Word(bool),
@@ -115,7 +117,7 @@ impl Parser<'_> {
             Some('^') => Part::Start,
             Some('$') => Part::End,
             Some('(') => return self.group(),
-            Some('[') => Part::Class(self.class()?),
+            Some('[') => Part::Class(self.class()?.into()),
             Some('\\') => return self.escape(),
             Some('*' | '+' | '?') => return Err("is a regular expression that repeats nothing".to_owned()),
             Some(c) => Part::Char(c),
@@ -231,7 +233,7 @@ impl Parser<'_> {
             }
             Some(c) => match self.escaped(c)? {
                 Escaped::Char(c) => Part::Char(c),
-                Escaped::Class(class) => Part::Class(class),
+                Escaped::Class(class) => Part::Class(class.into()),
             },
         })
     }

@@ -1,6 +1,7 @@
 //! Evaluation ends, whatever the text is.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::{context, value};
 use crate::content::expression::*;
@@ -119,6 +120,37 @@ fn expressions_that_share_a_budget_stop_together() {
     assert!(budget.0 > 0 && budget.0 < 12_000);
     assert_eq!(expression.evaluate_within(&context(), &mut budget).err(), Some(EvalError::Steps));
     assert_eq!(budget.0, 0);
+}
+
+/// Steps that an expression takes with a pattern, given how long the text is.
+fn steps(text: &str, pattern: &str) -> usize {
+    let expression = Expression::parse(&format!("visitor.claims.unsigned.text =~ {pattern}")).unwrap();
+    let context = Context::default().with_visitor(&json!({}), &json!({ "text": text }));
+    let mut budget = Budget(MAX_STEPS);
+    let _ = expression.evaluate_within(&context, &mut budget);
+    (MAX_STEPS - budget.0) as usize
+}
+
+#[test]
+fn what_a_pattern_compares_and_remembers_is_paid_for() {
+    // A reference back costs the characters that it compares.
+    let twice = "x".repeat(1_800);
+    assert!(steps(&twice, r"/^(x{900})\1/") >= 1_800);
+    // Looking ahead and starting over cost the positions that are remembered.
+    let groups = "()".repeat(400);
+    assert!(steps("xxxxxxxxxx", &format!("/(?:(?=x)x)*$|{groups}/")) >= 10 * 800 / 8);
+    assert!(steps(&"x".repeat(100), &format!("/y|z{groups}/")) >= 100 * 800 / 8);
+    // So does each round that forgets what its groups found, and a class its ranges.
+    assert!(steps("xxxxxxxxxx", &format!("/^(?:x|{groups})*$/")) >= 10 * 800 / 8);
+    let ranges: String = (0..400).map(|n| char::from_u32(0x4e00 + 2 * n).unwrap()).collect();
+    assert!(steps(&"x".repeat(100), &format!("/[{ranges}]/")) >= 100 * 400 / 8);
+    // What groups have read is paid for each of them.
+    let nested = format!("{}.*{}", "(".repeat(25), ")".repeat(25));
+    let source = format!("visitor.claims.unsigned.text.match(/{nested}/).length");
+    let context = Context::default().with_visitor(&json!({}), &json!({ "text": "x".repeat(10_000) }));
+    let mut budget = Budget(MAX_STEPS);
+    assert!(Expression::parse(&source).unwrap().evaluate_within(&context, &mut budget).is_ok());
+    assert!((MAX_STEPS - budget.0) as usize >= 25 * 10_000 / 16);
 }
 
 #[test]

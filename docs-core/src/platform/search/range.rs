@@ -1,0 +1,116 @@
+//! Which spaces a search of an organization goes through, found at the cost of what is special about its reader: for a
+//! member what is closed, for a guest what was granted.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    Result,
+    model::{CollectionId, SpaceId, TeamId, UserId},
+    platform::{Actor, access::Sight},
+    policy::{OrgAccess, OrgAction},
+    ports::search::Scope,
+    store::{
+        Key, KeyBuf, MAX_SCAN, StoreResult, Tx, Value, key,
+        records::{Child, CollectionRecord, GrantRecord, Place, SpaceRecord, TeamMemberRecord},
+    },
+};
+
+/// Most spaces that are looked at in one go.
+const CHUNK: usize = 500;
+
+/// The spaces that an actor's search goes through.
+///
+/// Were hidden ones only left out of what is shown, short pages would tell what is in them.
+pub(super) async fn spaces_of(tx: &Tx, access: OrgAccess, actor: &Actor) -> Result<Scope> {
+    let org = access.org().id.clone();
+    let Some(user) = actor.user().filter(|_| access.require(OrgAction::Administrate).is_err()) else {
+        return Ok(Scope::Organization(org));
+    };
+    if access.role().is_none() {
+        let granted = spaces_under(tx, granted(tx, &access, user).await?).await?;
+        return Ok(Scope::Spaces(divide(tx, (access, actor), granted).await?.0));
+    }
+    let closed = spaces_under(tx, closed(tx, &access).await?).await?;
+    Ok(Scope::OrganizationBut(org, divide(tx, (access, actor), closed).await?.1))
+}
+
+/// Those of the spaces that the actor sees, and the others.
+async fn divide(
+    tx: &Tx,
+    (access, actor): (OrgAccess, &Actor),
+    spaces: BTreeSet<SpaceId>,
+) -> Result<(BTreeSet<SpaceId>, BTreeSet<SpaceId>)> {
+    let mut sight = Sight::new(access, actor);
+    let (mut seen, mut hidden) = (BTreeSet::new(), BTreeSet::new());
+    let spaces: Vec<SpaceId> = spaces.into_iter().collect();
+    for chunk in spaces.chunks(CHUNK) {
+        let keys: Vec<Key> = chunk.iter().map(SpaceRecord::at).collect();
+        let access = sight.spaces(tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+        for (space, access) in chunk.iter().zip(access) {
+            if access.is_some() { &mut seen } else { &mut hidden }.insert(space.clone());
+        }
+    }
+    Ok((seen, hidden))
+}
+
+/// What a member sees only with a grant.
+async fn closed(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<Child>> {
+    let org = &access.org().id;
+    let mut closed = BTreeSet::new();
+    for (row, _) in all(tx, &SpaceRecord::closed_in(org)).await? {
+        closed.extend(key::last_segment(&row).parse().map(Child::Space));
+    }
+    for (row, _) in all(tx, &CollectionRecord::closed_in(org)).await? {
+        closed.extend(key::last_segment(&row).parse().map(Child::Collection));
+    }
+    Ok(closed)
+}
+
+/// What was granted to a user, or to a team that the user is in.
+async fn granted(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<Child>> {
+    let org = &access.org().id;
+    let mut held = vec![GrantRecord::held_by(org, user)];
+    for (row, _) in all(tx, &TeamMemberRecord::of_member(org, user)).await? {
+        held.extend(key::last_segment(&row).parse().map(|team: TeamId| GrantRecord::held_by_team(&team)));
+    }
+    let mut granted = BTreeSet::new();
+    for held in held {
+        for row in all(tx, &held).await? {
+            granted.insert(Child::of_row(&row)?);
+        }
+    }
+    Ok(granted)
+}
+
+/// The spaces among these, and those in the collections among them.
+async fn spaces_under(tx: &Tx, contents: BTreeSet<Child>) -> Result<BTreeSet<SpaceId>> {
+    let (mut spaces, mut walked) = (BTreeSet::new(), BTreeSet::<CollectionId>::new());
+    let mut open: Vec<Child> = contents.into_iter().collect();
+    while let Some(content) = open.pop() {
+        match content {
+            Child::Space(id) => drop(spaces.insert(id)),
+            Child::Collection(id) if walked.insert(id.clone()) => {
+                for row in all(tx, &Place::In(&id).children()).await? {
+                    open.push(Child::of_row(&row)?);
+                }
+            }
+            Child::Collection(_) => {}
+        }
+    }
+    Ok(spaces)
+}
+
+/// All rows below a prefix.
+async fn all(tx: &Tx, prefix: &KeyBuf) -> StoreResult<Vec<(Key, Value)>> {
+    let mut scan = prefix.scan(false, MAX_SCAN);
+    let mut found = Vec::new();
+    loop {
+        let rows = tx.scan(&scan).await?;
+        let is_last = rows.len() < MAX_SCAN as usize;
+        scan.from = rows.last().map_or(scan.to.clone(), |(last, _)| key::after(last));
+        found.extend(rows);
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
