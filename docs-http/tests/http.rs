@@ -1,5 +1,7 @@
 //! The HTTP foundation, tested through an API of a few operations over resources of the model.
 
+#[path = "http/collections.rs"]
+mod collections;
 #[path = "http/comments.rs"]
 mod comments;
 #[path = "http/contract.rs"]

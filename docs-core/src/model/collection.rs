@@ -87,3 +87,48 @@ pub struct UpdateCollection {
     #[serde(default)]
     pub default_level: Patch<LevelInput>,
 }
+
+/// Where content is moved to; something has to be given (SPEC 4.3, 4.4).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct MoveContent {
+    /// The collection to move it to, or `null` for the top of the organization; left out, it stays where it is.
+    #[serde(default)]
+    pub parent: Patch<String>,
+    /// Beside what it is put there; at the end when left out.
+    #[serde(default, deserialize_with = "given")]
+    pub position: Option<MovePosition>,
+}
+
+/// Beside what something is put: `before` or `after`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct MovePosition {
+    /// What it is put before.
+    #[serde(default, deserialize_with = "given")]
+    pub before: Option<Neighbour>,
+    /// What it is put after.
+    #[serde(default, deserialize_with = "given")]
+    pub after: Option<Neighbour>,
+}
+
+/// A space or a collection beside which something is put.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Neighbour {
+    /// A space.
+    Space {
+        /// The id of the space.
+        space: String,
+    },
+    /// A collection.
+    Collection {
+        /// The id of the collection.
+        collection: String,
+    },
+}
+
+/// Which organization content is transferred to (SPEC 4.3, 4.4).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct TransferContent {
+    /// The id of the organization.
+    pub organization: String,
+}

@@ -4,7 +4,7 @@ mod sight;
 
 use std::sync::Arc;
 
-pub(super) use sight::Sight;
+pub(super) use sight::{MAX_DEPTH, Sight};
 
 use super::Actor;
 use crate::{

@@ -137,6 +137,11 @@ fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
     if authority.contains('@') { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
 }
 
+/// The lane of a space's imports.
+pub(super) fn lane(space: &SpaceId) -> String {
+    format!("git:{space}")
+}
+
 struct Enqueue {
     actor: Actor,
     id: JobId,
@@ -164,7 +169,7 @@ impl Operation for Enqueue {
                 kind: IMPORT,
                 payload: serde_json::to_value(&self.payload).map_err(Error::internal)?,
                 subject: space.to_string(),
-                lane: Some((format!("git:{space}"), event_at)),
+                lane: Some((lane(space), event_at)),
                 due: self.now,
             },
         )

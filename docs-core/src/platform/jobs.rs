@@ -261,6 +261,10 @@ impl Platform {
                 Ok(Effect::Done)
             }
             super::git::IMPORT => self.import_job(run).await,
+            super::collections::PURGE_GRANTS => {
+                self.purge_grants(run.payload()?).await?;
+                Ok(Effect::Done)
+            }
             super::comments::PURGE_REPLIES => {
                 self.purge_replies(run.payload()?).await?;
                 Ok(Effect::Done)

@@ -5,6 +5,7 @@
 
 mod access;
 mod change_requests;
+mod collections;
 mod comments;
 mod content;
 mod content_edit;
@@ -24,6 +25,7 @@ mod setup;
 mod sites;
 mod spaces;
 mod templates;
+mod tree;
 mod urls;
 
 use std::{fmt, sync::Arc};
@@ -38,6 +40,7 @@ pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;
 pub use spaces::RESTORE_WINDOW;
+pub use tree::Reach;
 pub use urls::Urls;
 
 use crate::{

@@ -1,30 +1,32 @@
 //! Spaces.
 
+mod purge;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use serde::{Deserialize, Serialize};
+
+pub(super) use purge::Purge;
 
 use super::{
     Actor, Platform,
     access::{self, Sight},
-    people::{later, platform_only},
+    people::later,
     sites::Placement,
+    tree::{Gap, Move, Reach, Transfer, Walk, Wanted, check_number, make_room, require_place, room_in},
 };
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, OrgId, Patch, RevisionId, Space,
-        SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, UpdateSpace, UserId, Visibility,
+        ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, MoveContent, OrgId, Patch, RevisionId,
+        Space, SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, TransferContent, UpdateSpace, UserId,
+        Visibility,
     },
     policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{
-        Hash, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, jobs, key,
-        records::{
-            ChangeRequestRecord, RevisionKind, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord,
-            counter,
-        },
+        Hash, KeyBuf, Operation, Page, PageRequest, Tx, jobs,
+        records::{ChangeRequestRecord, Child, Place, RevisionKind, RevisionRecord, SpaceRecord, counter},
         topic,
     },
 };
@@ -33,20 +35,11 @@ use crate::{
 pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
 /// The kind of the job that removes a deleted space for good.
 pub(super) const PURGE: &str = "space_purge";
-/// Records that one transaction of the purge removes.
-const PURGE_CHUNK: u32 = 500;
 /// What a space without an emoji of its own shows.
 const NO_EMOJI: &str = "📘";
 
-/// What the purge of a space works on.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Purge {
-    space: SpaceId,
-    deleted_at: Timestamp,
-}
-
 impl Platform {
-    /// Lists the spaces of an organization that the actor may see, oldest first.
+    /// Lists the spaces of an organization that the actor may see, those in collections too, in the order of the tree.
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
@@ -54,51 +47,26 @@ impl Platform {
         let tx = self.read().await?;
         let access = access::org(&tx, actor, org).await?;
         // The number of all spaces is for those only who may see them all.
-        let all = access.require(OrgAction::Administrate).is_ok();
-        let mut sight = Sight::new(access, actor);
-        let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev: false, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
-            let seen = sight.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
-            for ((row, _), space) in rows.iter().zip(seen) {
-                if !list.offer(row, space) {
-                    break;
-                }
-            }
-        }
-        let count =
-            if all { u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok() } else { None };
-        let page = list.finish(&tx, count).await?;
-        let shown = self.space_views(&tx, &page.items).await?;
-        Ok(Page { items: shown, next: page.next, count: page.count })
+        let count = match access.require(OrgAction::Administrate) {
+            Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
+            Err(_) => None,
+        };
+        let walk = Walk::new(Place::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
+        self.walked_spaces(&tx, Sight::new(access, actor), walk, count).await
     }
 
-    /// Creates a space with an empty content.
+    /// Creates a space with an empty content, behind everything that is where it is created.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden` without the role `create`; `Invalid` for an unknown collection.
+    /// `NotFound`, `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection;
+    /// `Conflict` when that is full.
     pub async fn create_space(&self, actor: &Actor, org: &OrgId, new: CreateSpace) -> Result<Space> {
         let domain = {
             let tx = self.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::CreateContent)?.org().domain.clone()
+            room_in(&tx, actor, org, new.parent.as_deref()).await?;
+            access::org(&tx, actor, org).await?.org().domain.clone()
         };
         let root = self.content().empty_root(&domain).await?;
-        self.create_space_with(actor, org, new, (domain, root)).await
-    }
-
-    /// Creates a space whose content is there already.
-    pub(super) async fn create_space_with(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        new: CreateSpace,
-        (domain, root): (String, Hash),
-    ) -> Result<Space> {
-        if new.parent.is_some() {
-            return Err(Error::invalid("parent", "the organization has no such collection"));
-        }
         let id = self.new_space(actor, org, &new, (domain, root)).await?;
         self.get_space(actor, &id).await
     }
@@ -134,7 +102,8 @@ impl Platform {
             git: None,
         };
         let id = record.id.clone();
-        self.write(&Create { actor: actor.clone(), by, record, copies: None }).await?;
+        let source = Source::New { parent: new.parent.clone() };
+        self.write(&Create { actor: actor.clone(), by, record, source }).await?;
         Ok(id)
     }
 
@@ -178,17 +147,19 @@ impl Platform {
     /// Restores a space that was deleted in the last seven days.
     ///
     /// # Errors
-    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted.
+    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted, or its
+    /// collection is full by now.
     pub async fn restore_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
         self.write(&Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
         self.get_space(actor, id).await
     }
 
-    /// Copies the content of a space to a new one in the same organization: no history, comments, change requests or
-    /// sites. Costs the same whatever the size of the space.
+    /// Copies the content of a space to a new one, right behind it: no history, comments, change requests, roles by
+    /// name or sites. Costs the same whatever the size of the space.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on the space and in its organization.
+    /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
+    /// is full.
     pub async fn duplicate_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
         let tx = self.read().await?;
         let access = access::space(&tx, actor, id).await?;
@@ -208,8 +179,39 @@ impl Platform {
             ..SpaceRecord::clone(&from)
         };
         let new = record.id.clone();
-        self.write(&Create { actor: actor.clone(), by, record, copies: Some(id.clone()) }).await?;
+        let source = Source::Copy { of: id.clone() };
+        self.write(&Create { actor: actor.clone(), by, record, source }).await?;
         self.get_space(actor, &new).await
+    }
+
+    /// Moves a space to a collection, to the top of its organization, or to another position where it is (SPEC 4.4).
+    /// Without a position it comes to lie behind everything else.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
+    /// request that says nothing, or names what is not there; `Conflict` for a collection of another organization, or
+    /// one that is full.
+    pub async fn move_space(&self, actor: &Actor, id: &SpaceId, request: MoveContent) -> Result<Space> {
+        self.write(&Move::new(actor, Child::Space(id.clone()), request, self.now())?).await?;
+        self.get_space(actor, id).await
+    }
+
+    /// Gives a space to another organization, where it lies at the top (SPEC 4.4). Roles that somebody has on it by
+    /// name end.
+    ///
+    /// # Errors
+    /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both; `Conflict` when it
+    /// is there already; `Precondition` when the space is deleted, on a site or being imported.
+    pub async fn transfer_space(
+        &self,
+        actor: &Actor,
+        id: &SpaceId,
+        request: TransferContent,
+    ) -> Result<Space> {
+        let child = Child::Space(id.clone());
+        let to = request.organization;
+        self.write(&Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
+        self.get_space(actor, id).await
     }
 
     fn refuse_expired(&self, space: &SpaceRecord) -> Result<()> {
@@ -285,34 +287,6 @@ impl Platform {
             permissions: access.permissions(),
         }
     }
-
-    /// One run of the job that removes a deleted space for good.
-    pub(super) async fn purge_space(&self, purge: &Purge) -> Result<()> {
-        loop {
-            let step = PurgeStep { purge: purge.clone() };
-            if self.write(&step).await? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Removes a deleted space for good, whether or not its window is over: its record, revisions, comments, change
-    /// requests and places on sites. The bytes of its content stay in the object store, where other spaces may share them. Only the
-    /// platform itself may.
-    ///
-    /// # Errors
-    /// `Forbidden` for users; `NotFound` unless the space is deleted.
-    pub async fn purge_deleted_space(&self, actor: &Actor, id: &SpaceId) -> Result<()> {
-        platform_only(actor)?;
-        let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(id)).await?;
-        let deleted_at =
-            space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
-        self.purge_space(&Purge { space: id.clone(), deleted_at }).await
-    }
-}
-
-fn by_row(row: &Key) -> Key {
-    KeyBuf::new(<SpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
 }
 
 /// The first revision of a space.
@@ -366,8 +340,15 @@ struct Create {
     actor: Actor,
     by: UserId,
     record: SpaceRecord,
-    /// The space whose content it has.
-    copies: Option<SpaceId>,
+    source: Source,
+}
+
+/// What a new space is made of.
+enum Source {
+    /// Content of its own, in a collection that the request names.
+    New { parent: Option<String> },
+    /// The content of another space.
+    Copy { of: SpaceId },
 }
 
 #[async_trait]
@@ -377,17 +358,38 @@ impl Operation for Create {
 
     async fn apply(&self, tx: &mut Tx) -> Result<RevisionId> {
         let mut record = self.record.clone();
-        let org = access::org(tx, &self.actor, &record.organization).await?;
-        org.require(OrgAction::CreateContent)?;
-        if let Some(from) = &self.copies {
-            // The source is read again here, so that the copy is of content that was live when it was made.
-            let from = access::space(tx, &self.actor, from).await?.require(SpaceAction::Manage)?;
-            record.root = from.space().root;
-            record.domain = from.space().domain.clone();
-        } else if record.domain != org.org().domain {
-            return Err(Error::conflict("the organization has changed; try again"));
+        match &self.source {
+            Source::New { parent } => {
+                let org = &record.organization;
+                let parent = room_in(tx, &self.actor, org, parent.as_deref()).await?;
+                if record.domain != access::org(tx, &self.actor, org).await?.org().domain {
+                    return Err(Error::conflict("the organization has changed; try again"));
+                }
+                record.parent = parent.map(|parent| parent.id.clone());
+            }
+            Source::Copy { of } => self.copy(tx, of, &mut record).await?,
         }
         Ok(create_in(tx, record, &self.by).head.clone())
+    }
+}
+
+impl Create {
+    async fn copy(&self, tx: &mut Tx, of: &SpaceId, record: &mut SpaceRecord) -> Result<()> {
+        // The source is read again here, so that the copy is of content that was live when it was made.
+        let from = access::space(tx, &self.actor, of).await?.require(SpaceAction::Manage)?;
+        let from = from.space();
+        require_place(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
+        if let Some(parent) = &from.parent {
+            check_number(tx, parent, 1).await?;
+        }
+        let place = Place::of(&from.organization, from.parent.as_ref());
+        let gap = Gap::after(place, &from.rank(), of.as_str());
+        record.rank = make_room(tx, &gap, 1, record.created_at).await?.pop();
+        record.organization = from.organization.clone();
+        record.parent = from.parent.clone();
+        record.root = from.root;
+        record.domain = from.domain.clone();
+        Ok(())
     }
 }
 
@@ -494,6 +496,10 @@ impl Operation for Restore {
         if old.purging || self.now.time() - deleted_at.time() > RESTORE_WINDOW {
             return Err(Error::not_found("space"));
         }
+        // When its collection was deleted meanwhile, it came to lie where that lay.
+        if let Some(parent) = &old.parent {
+            check_number(tx, parent, 1).await?;
+        }
         let new = SpaceRecord {
             deleted_at: None,
             updated_at: later(self.now, old.updated_at),
@@ -502,82 +508,5 @@ impl Operation for Restore {
         tx.put(&**old, new)?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())
-    }
-}
-
-/// Removes some of what a deleted space has; `Out` tells whether nothing is left.
-struct PurgeStep {
-    purge: Purge,
-}
-
-#[async_trait]
-impl Operation for PurgeStep {
-    type Out = bool;
-    const NAME: &'static str = "space_purge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.purge.space)).await?;
-        // A space that was restored, or deleted again since, is none of this job's business.
-        let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
-            return Ok(true);
-        };
-        if !space.purging {
-            // From here on it cannot be restored, so no restored space misses what is removed next.
-            tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
-            return Ok(false);
-        }
-        if self.drop_places(tx, &space).await?
-            || self.drop_requests(tx, &space).await?
-            || super::comments::drop_some(tx, space.id.as_str()).await?
-        {
-            return Ok(false);
-        }
-        let revisions = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK).await?;
-        let left = revisions.len() == PURGE_CHUNK as usize;
-        for (row, _) in revisions {
-            tx.delete_value(row);
-        }
-        if left {
-            return Ok(false);
-        }
-        tx.delete_value(ChangeRequestRecord::last_number(&space.id));
-        tx.delete(&*space);
-        Ok(true)
-    }
-}
-
-impl PurgeStep {
-    async fn drop_places(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
-        let rows = tx.below(&SiteSpaceRecord::of_space(&space.id), PURGE_CHUNK / 10).await?;
-        for (row, _) in &rows {
-            let id = key::last_segment(row).parse().map_err(Error::internal)?;
-            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
-            let Some(place) = place else { continue };
-            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&place.site)).await?;
-            if let Some(site) = site {
-                super::sites::remove_place(tx, &site, &place).await?;
-            }
-        }
-        Ok(!rows.is_empty())
-    }
-
-    async fn drop_requests(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
-        let (from, to) = ChangeRequestRecord::of_space(&space.id).below();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: PURGE_CHUNK / 10 }).await?;
-        for (_, value) in &rows {
-            let id = crate::store::records::linked_id(value)?;
-            let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
-            if let Some(request) = request {
-                if super::reviews::drop_some_of_request(tx, &request).await? {
-                    break;
-                }
-                tx.delete(&*request);
-            }
-            // A request may have many contributors, each a row.
-            if tx.changes() > PURGE_CHUNK as usize {
-                break;
-            }
-        }
-        Ok(!rows.is_empty())
     }
 }

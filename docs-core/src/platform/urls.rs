@@ -2,7 +2,10 @@
 
 use super::{ContentOf, Version};
 use crate::{
-    model::{ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId},
+    model::{
+        ChangeRequestId, CollectionId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId,
+        UserId,
+    },
     store::records::Board,
 };
 
@@ -59,6 +62,10 @@ impl Urls {
 
     pub(crate) fn space(&self, id: &SpaceId) -> (String, String) {
         (self.api(format_args!("/spaces/{id}")), self.app(format_args!("/s/{id}")))
+    }
+
+    pub(crate) fn collection(&self, id: &CollectionId) -> (String, String) {
+        (self.api(format_args!("/collections/{id}")), self.app(format_args!("/c/{id}")))
     }
 
     pub(crate) fn revision(&self, space: &SpaceId, id: &RevisionId) -> String {

@@ -57,3 +57,15 @@ pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
         DefaultLevel::Nobody => None,
     }
 }
+
+/// The role that the level of content comes down to, as it is shown: the level itself where it says one, for
+/// administrators too, and what it inherits where it does not.
+#[must_use]
+pub fn shown_level(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
+    let Some((own, above)) = layers.split_first() else { return org };
+    match own.level {
+        DefaultLevel::Inherit => effective_role(org, above),
+        DefaultLevel::Role(role) => Some(role),
+        DefaultLevel::Nobody => None,
+    }
+}

@@ -6,7 +6,7 @@ mod inherit;
 
 use std::sync::Arc;
 
-pub use inherit::{Layer, effective_role, inherited_role};
+pub use inherit::{Layer, effective_role, inherited_role, shown_level};
 
 use crate::{
     Error, Result,
@@ -164,7 +164,7 @@ impl OrgAccess {
     pub fn space(&self, space: Arc<SpaceRecord>, layers: &[Layer]) -> Result<SpaceAccess> {
         let role = effective_role(self.role, layers).filter(|_| space.organization == self.org.id);
         let role = role.ok_or_else(|| Error::not_found("space"))?;
-        Ok(SpaceAccess { space, role, level: inherited_role(self.role, layers) })
+        Ok(SpaceAccess { space, role, level: shown_level(self.role, layers) })
     }
 
     /// The access to a collection of the organization, for somebody who holds this on it and on what it lies in.
@@ -178,7 +178,7 @@ impl OrgAccess {
     ) -> Result<CollectionAccess> {
         let role = effective_role(self.role, layers).filter(|_| collection.organization == self.org.id);
         let role = role.ok_or_else(|| Error::not_found("collection"))?;
-        Ok(CollectionAccess { collection, role, level: inherited_role(self.role, layers) })
+        Ok(CollectionAccess { collection, role, level: shown_level(self.role, layers) })
     }
 
     /// Demands a right on a site of the organization.
@@ -226,7 +226,7 @@ impl SpaceAccess {
         self.role
     }
 
-    /// The role that the space's level comes down to for the actor; `None` where it gives none.
+    /// The role that the space's level comes down to for the actor; `None` where it hides the space.
     #[must_use]
     pub fn level(&self) -> Option<Role> {
         self.level
@@ -338,7 +338,7 @@ impl CollectionAccess {
         self.role
     }
 
-    /// The role that the collection's level comes down to for the actor; `None` where it gives none.
+    /// The role that the collection's level comes down to for the actor; `None` where it hides the collection.
     #[must_use]
     pub fn level(&self) -> Option<Role> {
         self.level

@@ -17,7 +17,7 @@ pub const MAX_LIMIT: u32 = 1_000;
 /// Most rows a page looks at when a filter drops some; the page is then short and has a `next`.
 pub const MAX_SCANNED: usize = 5_000;
 const VERSION: u8 = 1;
-/// Most bytes of a position: with its prefix it has to be a key.
+/// Most bytes of the position of a row: with its prefix it has to be a key.
 const MAX_POSITION: usize = 700;
 
 /// Which page of a list is asked for.
@@ -90,7 +90,12 @@ impl<T> Lister<T> {
         let (mut from, mut to) = spec.prefix.below();
         let fingerprint = fingerprint(&[spec.prefix.as_str(), &spec.filters], spec.rev);
         if let Some(token) = &request.page {
-            let at: Key = format!("{from}{}", open(token, fingerprint)?).into();
+            let position = open(token, fingerprint)?;
+            // Longer than any key, it was made by somebody else.
+            if position.len() > MAX_POSITION {
+                return Err(wrong());
+            }
+            let at: Key = format!("{from}{position}").into();
             if spec.rev {
                 to = at;
             } else {
@@ -214,9 +219,7 @@ pub fn seal(position: &str, fingerprint: [u8; 8]) -> String {
 /// # Errors
 /// `Invalid` when it is damaged or of another list.
 pub fn open(token: &str, expected: [u8; 8]) -> Result<String> {
-    let wrong =
-        || Error::invalid("page", "not a cursor of this list; send the `next.page` of the page before");
-    // A key is at most 1024 bytes, so no cursor is longer than this.
+    // No position is longer than this: it is in a key, or leads through all the collections that lie in each other.
     if token.len() > 2_048 {
         return Err(wrong());
     }
@@ -230,8 +233,12 @@ pub fn open(token: &str, expected: [u8; 8]) -> Result<String> {
         return Err(wrong());
     }
     let position = String::from_utf8(body[9..].to_vec()).map_err(|_| wrong())?;
-    // Longer than any key, it was made by somebody else.
-    if position.contains('\0') || position.len() > MAX_POSITION { Err(wrong()) } else { Ok(position) }
+    if position.contains('\0') { Err(wrong()) } else { Ok(position) }
+}
+
+/// The refusal of a cursor that is damaged or of another list.
+pub(crate) fn wrong() -> Error {
+    Error::invalid("page", "not a cursor of this list; send the `next.page` of the page before")
 }
 
 fn first8(bytes: &[u8; 32]) -> [u8; 8] {

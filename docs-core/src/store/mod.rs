@@ -19,6 +19,7 @@ mod tx;
 
 pub use api::*;
 pub use blobs::Blobs;
+pub(crate) use cursor::wrong as wrong_cursor;
 pub use cursor::{
     DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
     fingerprint as cursor_fingerprint, open as open_cursor, seal as seal_cursor,

@@ -3,6 +3,7 @@
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
 mod change_requests;
+mod collections;
 mod comments;
 mod content;
 mod git;
@@ -33,6 +34,7 @@ pub type Api = (
     users::Users,
     orgs::Orgs,
     spaces::Spaces,
+    collections::Collections,
     content::Content,
     links::Links,
     imports::Imports,
@@ -51,6 +53,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         users::Users(platform.clone()),
         orgs::Orgs(platform.clone()),
         spaces::Spaces(platform.clone()),
+        collections::Collections(platform.clone()),
         content::content(platform),
         links::Links(platform.clone()),
         imports::Imports(platform.clone()),
@@ -73,6 +76,8 @@ enum Tag {
     Organizations,
     /// Containers of pages and files.
     Spaces,
+    /// Folders of spaces.
+    Collections,
     /// Pages and files, live, in a change request or in any revision.
     Content,
     /// Changes in the making.

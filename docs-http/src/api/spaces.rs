@@ -2,7 +2,7 @@
 
 use docs_core::{
     Platform,
-    model::{CreateSpace, List, Space, UpdateSpace},
+    model::{CreateSpace, List, MoveContent, Space, TransferContent, UpdateSpace},
 };
 use poem_openapi::{OpenApi, param::Path};
 
@@ -21,6 +21,8 @@ pub struct Spaces(pub(super) Platform);
 #[OpenApi(tag = "Tag::Spaces")]
 impl Spaces {
     /// List the spaces of an organization
+    ///
+    /// In the order of the tree: those of a collection stand where the collection stands.
     #[oai(
         path = "/orgs/:organizationId/spaces",
         method = "get",
@@ -94,7 +96,7 @@ impl Spaces {
 
     /// Copy a space
     ///
-    /// The copy has the content, but no history, change requests or sites.
+    /// The copy is put behind the space. It has the content, but no history, change requests or sites.
     #[oai(path = "/spaces/:spaceId/duplicate", method = "post", operation_id = "duplicateSpace")]
     async fn duplicate(
         &self,
@@ -116,5 +118,32 @@ impl Spaces {
         #[oai(name = "spaceId")] space: Path<String>,
     ) -> Answer<Reply<Space>> {
         Ok(Reply(self.0.restore_space(&auth.0, &id(&space, "space")?).await?))
+    }
+
+    /// Move a space
+    ///
+    /// To a collection, to the top of the organization, or to another position. Without a position it is put behind
+    /// everything else.
+    #[oai(path = "/spaces/:spaceId/move", method = "post", operation_id = "moveSpace")]
+    async fn relocate(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        to: Strict<MoveContent>,
+    ) -> Answer<Reply<Space>> {
+        Ok(Reply(self.0.move_space(&auth.0, &id(&space, "space")?, to.0).await?))
+    }
+
+    /// Transfer a space to another organization
+    ///
+    /// It is put at the end of the top there. Roles that people and teams have on it by name end.
+    #[oai(path = "/spaces/:spaceId/transfer", method = "post", operation_id = "transferSpace")]
+    async fn transfer(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<String>,
+        to: Strict<TransferContent>,
+    ) -> Answer<Reply<Space>> {
+        Ok(Reply(self.0.transfer_space(&auth.0, &id(&space, "space")?, to.0).await?))
     }
 }

@@ -39,6 +39,23 @@ async fn all(s: &Server, list: &str) -> Vec<String> {
     items
 }
 
+/// Collections beside and in each other, one of them with spaces in it.
+async fn collections(s: &Server) -> String {
+    let path = format!("/v1/orgs/{}/collections", s.org);
+    let mut parent = None;
+    for n in 0..7 {
+        s.post(&path, 201, json!({ "title": format!("Beside {n}") })).await;
+        let mut new = json!({ "title": format!("Inside {n}") });
+        if let Some(parent) = &parent {
+            new["parent"] = json!(parent);
+        }
+        let inside = id(&s.post(&path, 201, new).await.body);
+        let spaces = format!("/v1/orgs/{}/spaces", s.org);
+        s.post(&spaces, 201, json!({ "parent": parent.get_or_insert(inside) })).await;
+    }
+    parent.expect("a collection")
+}
+
 /// A server on which every list has several items, and the lists.
 async fn filled() -> (Server, Vec<String>) {
     let s = Server::new().await;
@@ -82,6 +99,7 @@ async fn filled() -> (Server, Vec<String>) {
     for _ in 0..7 {
         s.post(&format!("{comments}/{comment}/replies"), 200, json!({ "body": { "markdown": "So." } })).await;
     }
+    let collection = collections(&s).await;
     let org = format!("/v1/orgs/{}", s.org);
     let requests = format!("/v1/spaces/{space}/change-requests");
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
@@ -99,6 +117,9 @@ async fn filled() -> (Server, Vec<String>) {
         "/v1/orgs".to_owned(),
         format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("{org}/spaces"),
+        format!("{org}/collections"),
+        format!("{org}/collections?nested=false"),
+        format!("/v1/collections/{collection}/spaces"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),
         format!("{org}/sites?title=docs"),

@@ -46,6 +46,7 @@ impl World {
         s.post(&format!("{request}/merge"), 200, json!({})).await;
         let open = s.request(&space).await;
         let content = s.get(&format!("{open}/content")).await;
+        let collection = s.post(&format!("/v1/orgs/{}/collections", s.org), 201, json!({})).await.body;
         let site = s.site("Docs", &[&space]).await;
         s.post(&format!("{site}/publish"), 200, json!({})).await;
         let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
@@ -54,6 +55,7 @@ impl World {
             ("spaceId", space),
             ("changeRequestId", last(&open)),
             ("siteId", last(&site)),
+            ("collectionId", id(&collection)),
             ("pageId", id(&content["pages"][0])),
             ("pagePath", content["pages"][0]["path"].as_str().expect("a path").to_owned()),
             ("fileId", id(&content["files"][0])),
@@ -83,6 +85,17 @@ impl World {
         match id {
             "updateOrganizationById" => json!({ "title": "Renamed", "emailDomains": ["new.example"] }),
             "createSpace" => json!({ "title": "New" }),
+            "createCollection" => json!({ "title": "New" }),
+            "updateCollectionById" => {
+                json!({ "title": "Renamed", "description": "What for", "defaultLevel": "read" })
+            }
+            "moveSpace" => json!({ "parent": null, "position": {
+                "after": { "type": "collection", "collection": self.names["collectionId"] },
+            } }),
+            "moveCollection" => json!({ "parent": null, "position": {
+                "before": { "type": "space", "space": self.names["spaceId"] },
+            } }),
+            "transferSpace" | "transferCollection" => json!({ "organization": self.s.other_org }),
             "updateSpaceById" => json!({ "title": "Renamed", "defaultLevel": "read", "editMode": "live" }),
             "createChangeRequest" => json!({ "subject": "New" }),
             "updateChangeRequestById" => json!({ "subject": "Renamed", "status": "open" }),
@@ -345,7 +358,8 @@ async fn a_guest_sees_the_organization_and_nothing_in_it() {
     let guest = bearer(&w.s.guest);
     for op in w.ops() {
         let answer = w.send(&op, &w.path(&op), Some(&guest)).await;
-        let in_something = op.template.contains("{spaceId}") || op.template.contains("{siteId}");
+        let in_something =
+            ["{spaceId}", "{siteId}", "{collectionId}"].iter().any(|id| op.template.contains(id));
         match (op.method.as_str(), in_something) {
             ("GET", false) => {
                 let body = answer.is(200, &op.id);

@@ -12,7 +12,7 @@ use crate::{
 
 /// Fails unless a value has all these fields, `.` leading inside and `[]` into each item of a list.
 #[track_caller]
-fn has(value: &Value, fields: &[&str]) {
+pub(crate) fn has(value: &Value, fields: &[&str]) {
     for field in fields {
         let (first, rest) = field.split_once('.').map_or((*field, None), |(first, rest)| (first, Some(rest)));
         let name = first.strip_suffix("[]").unwrap_or(first);
@@ -200,6 +200,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     reviews(&s, &space).await;
     imports(&s).await;
     pdfs(&s, &space).await;
+    crate::collections::story(&s).await;
     sites(&s, &space).await;
     search(&s, &space).await;
     let path = format!("/v1/spaces/{space}");

@@ -1,5 +1,6 @@
 //! Doing a step on one platform: the answer as JSON, refusals included.
 
+mod collections;
 mod comments;
 mod content;
 mod people;
@@ -76,6 +77,16 @@ impl<'a> Act<'a> {
             | What::ImportGit
             | What::GitInfo
             | What::JobsOfSpace => act.spaces(step.what).await,
+            What::ListCollections
+            | What::CreateCollection
+            | What::GetCollection
+            | What::PatchCollection
+            | What::DeleteCollection
+            | What::ListCollectionSpaces
+            | What::MoveCollection
+            | What::TransferCollection
+            | What::MoveSpace
+            | What::TransferSpace => act.collections(step.what).await,
             What::ListRequests
             | What::CreateRequest
             | What::GetRequest

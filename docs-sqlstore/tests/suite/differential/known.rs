@@ -69,6 +69,7 @@ pub(super) struct Known {
     pub(super) orgs: Vec<String>,
     pub(super) spaces: Vec<KnownSpace>,
     pub(super) sites: Vec<KnownSite>,
+    pub(super) collections: Vec<String>,
     /// The newest first.
     pub(super) comments: Vec<KnownComment>,
     pub(super) downloads: Vec<(String, String)>,
@@ -213,6 +214,7 @@ impl Known {
                     None => space.requests.insert(0, KnownRequest { id: own.clone(), number, living }),
                 }
             }
+            Some("collection") => add(&mut self.collections, &own),
             Some("site") => {
                 let org = place.and_then(|url| after(url, "/orgs/")).unwrap_or_default();
                 seen.site.clone_from(&own);

@@ -58,8 +58,8 @@ impl Act<'_> {
         self.field(&mut new, "title", &[title.into(), "Docs".into()]);
         self.field(&mut new, "emoji", &["🚀".into()]);
         self.field(&mut new, "editMode", &["live".into(), "locked".into()]);
-        if self.dice.chance(5) {
-            new.insert("parent".to_owned(), "collection".into());
+        if self.dice.chance(40) {
+            new.insert("parent".to_owned(), one(&mut self.dice, &self.known.collections).into());
         }
         new.into()
     }

@@ -1,0 +1,188 @@
+//! Changes of collections: one operation each.
+
+use std::{collections::HashMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::{GRANTS_CHUNK, PURGE_GRANTS, PurgeGrants};
+use crate::{
+    Error, Result,
+    model::{CollectionId, DefaultLevel, JobId, Patch, Rank, SpaceId, Timestamp, UpdateCollection},
+    platform::{
+        Actor, access,
+        tree::{
+            Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, require_place, room_in,
+        },
+    },
+    policy::CollectionAction,
+    store::{
+        MAX_SCAN, Operation, StoreResult, Tx, jobs, key,
+        records::{Child, CollectionRecord, Place, SpaceRecord},
+    },
+};
+
+pub(super) struct Create {
+    pub(super) actor: Actor,
+    pub(super) record: CollectionRecord,
+    /// The collection to create it in, as the request names it.
+    pub(super) parent: Option<String>,
+}
+
+#[async_trait]
+impl Operation for Create {
+    type Out = ();
+    const NAME: &'static str = "collection_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let mut record = self.record.clone();
+        let org = &record.organization;
+        if let Some(parent) = room_in(tx, &self.actor, org, self.parent.as_deref()).await? {
+            check_depth(chain(tx, &parent).await?.len() + 1)?;
+            record.parent = Some(parent.id.clone());
+        }
+        tx.create(record);
+        Ok(())
+    }
+}
+
+pub(super) struct Update {
+    pub(super) actor: Actor,
+    pub(super) id: CollectionId,
+    pub(super) change: UpdateCollection,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "collection_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::collection(tx, &self.actor, &self.id).await?;
+        let old = access.require(CollectionAction::Manage)?;
+        let change = self.change.clone();
+        let mut new = CollectionRecord::clone(old);
+        new.title = change.title.unwrap_or(new.title);
+        new.description = change.description.apply(new.description);
+        new.default_level = match change.default_level {
+            Patch::Keep => new.default_level,
+            Patch::Clear => DefaultLevel::Nobody,
+            Patch::Set(level) => level.0,
+        };
+        if new != **old {
+            tx.put(&**old, new)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct Delete {
+    pub(super) actor: Actor,
+    pub(super) id: CollectionId,
+    pub(super) now: Timestamp,
+    pub(super) job: JobId,
+}
+
+#[async_trait]
+impl Operation for Delete {
+    type Out = ();
+    const NAME: &'static str = "collection_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::collection(tx, &self.actor, &self.id).await?;
+        let old = Arc::clone(access.require(CollectionAction::Manage)?);
+        self.empty(tx, &old).await?;
+        tx.delete(&*old);
+        if drop_grants(tx, old.id.as_str(), GRANTS_CHUNK / 10).await? {
+            let payload = PurgeGrants { content: old.id.to_string() };
+            let job = jobs::NewJob {
+                id: self.job.clone(),
+                kind: PURGE_GRANTS,
+                payload: serde_json::to_value(payload).map_err(Error::internal)?,
+                subject: old.id.to_string(),
+                lane: None,
+                due: self.now,
+            };
+            jobs::enqueue(tx, self.now, job).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Delete {
+    /// Puts what is in the collection where the collection is.
+    async fn empty(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<()> {
+        let children = tx.below(&Place::In(&old.id).children(), MAX_SCAN).await?;
+        let children: Vec<Child> = children.iter().map(Child::of_row).collect::<StoreResult<_>>()?;
+        let deleted = tx.below(&SpaceRecord::deleted_in(&old.id), MAX_SCAN).await?;
+        let deleted: Vec<SpaceId> = deleted
+            .iter()
+            .map(|(row, _)| key::last_segment(row).parse().map_err(Error::internal))
+            .collect::<Result<_>>()?;
+        let number = children.len() + deleted.len();
+        if number == 0 {
+            return Ok(());
+        }
+        require_place(tx, &self.actor, &old.organization, old.parent.as_ref()).await?;
+        if number > MAX_MOVED {
+            return Err(Error::conflict(
+                "too many deleted spaces are in the collection; move some of what it contains, or wait until they are removed",
+            ));
+        }
+        if let Some(parent) = &old.parent {
+            // One leaves, the others come.
+            let more = (children.len() as u64).saturating_sub(1);
+            check_number(tx, parent, more).await?;
+        }
+        self.raise(tx, old, children.into_iter().chain(deleted.into_iter().map(Child::Space))).await
+    }
+
+    async fn raise(
+        &self,
+        tx: &mut Tx,
+        old: &CollectionRecord,
+        inside: impl Iterator<Item = Child>,
+    ) -> Result<()> {
+        let (mut spaces, mut collections) = (Vec::new(), Vec::new());
+        for child in inside {
+            match child {
+                Child::Space(id) => spaces.push(SpaceRecord::at(&id)),
+                Child::Collection(id) => collections.push(CollectionRecord::at(&id)),
+            }
+        }
+        let spaces: Vec<Arc<SpaceRecord>> = tx.get_many(&spaces).await?.into_iter().flatten().collect();
+        let collections: Vec<Arc<CollectionRecord>> =
+            tx.get_many(&collections).await?.into_iter().flatten().collect();
+        let place = Place::of(&old.organization, old.parent.as_ref());
+        let gap = Gap::before(place, &old.rank, old.id.as_str()).without(Child::Collection(old.id.clone()));
+        let ranks = make_room(tx, &gap, spaces.len() + collections.len(), self.now).await?;
+        let mut order: Vec<(Rank, &str)> =
+            spaces.iter().map(|space| (space.rank(), space.id.as_str())).collect();
+        order.extend(collections.iter().map(|inner| (inner.rank.clone(), inner.id.as_str())));
+        order.sort();
+        let new: HashMap<&str, Rank> = order.into_iter().map(|(_, id)| id).zip(ranks).collect();
+        let rank_of =
+            |id: &str| new.get(id).cloned().ok_or_else(|| Error::internal("as many ranks as asked for"));
+        for space in &spaces {
+            let (parent, rank) = (old.parent.clone(), Some(rank_of(space.id.as_str())?));
+            tx.put(&**space, SpaceRecord { parent, rank, ..SpaceRecord::clone(space) })?;
+        }
+        for inner in &collections {
+            let (parent, rank) = (old.parent.clone(), rank_of(inner.id.as_str())?);
+            tx.put(&**inner, CollectionRecord { parent, rank, ..CollectionRecord::clone(inner) })?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes roles on content that is gone; `Out` tells whether there may be more.
+pub(super) struct DropGrants(pub(super) String);
+
+#[async_trait]
+impl Operation for DropGrants {
+    type Out = bool;
+    const NAME: &'static str = "grants_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        drop_grants(tx, &self.0, GRANTS_CHUNK).await
+    }
+}

@@ -1,0 +1,130 @@
+//! The removal of deleted spaces for good.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    model::{SpaceId, Timestamp},
+    platform::{Actor, Platform, comments, people::platform_only, reviews, sites, tree},
+    store::{
+        Operation, Scan, Tx, key,
+        records::{ChangeRequestRecord, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// Records that one transaction of the purge removes.
+const PURGE_CHUNK: u32 = 500;
+
+/// What the purge of a space works on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct Purge {
+    pub(super) space: SpaceId,
+    pub(super) deleted_at: Timestamp,
+}
+
+impl Platform {
+    /// One run of the job that removes a deleted space for good.
+    pub(in crate::platform) async fn purge_space(&self, purge: &Purge) -> Result<()> {
+        loop {
+            let step = PurgeStep { purge: purge.clone() };
+            if self.write(&step).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes a deleted space for good, whether or not its window is over: its record, revisions, comments, change
+    /// requests and places on sites. The bytes of its content stay in the object store, where other spaces may share them. Only the
+    /// platform itself may.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` unless the space is deleted.
+    pub async fn purge_deleted_space(&self, actor: &Actor, id: &SpaceId) -> Result<()> {
+        platform_only(actor)?;
+        let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(id)).await?;
+        let deleted_at =
+            space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
+        self.purge_space(&Purge { space: id.clone(), deleted_at }).await
+    }
+}
+
+/// Removes some of what a deleted space has; `Out` tells whether nothing is left.
+struct PurgeStep {
+    purge: Purge,
+}
+
+#[async_trait]
+impl Operation for PurgeStep {
+    type Out = bool;
+    const NAME: &'static str = "space_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.purge.space)).await?;
+        // A space that was restored, or deleted again since, is none of this job's business.
+        let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
+            return Ok(true);
+        };
+        if !space.purging {
+            // From here on it cannot be restored, so no restored space misses what is removed next.
+            tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
+            return Ok(false);
+        }
+        if self.drop_places(tx, &space).await?
+            || self.drop_requests(tx, &space).await?
+            || comments::drop_some(tx, space.id.as_str()).await?
+            || tree::drop_grants(tx, space.id.as_str(), PURGE_CHUNK).await?
+        {
+            return Ok(false);
+        }
+        let revisions = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK).await?;
+        let left = revisions.len() == PURGE_CHUNK as usize;
+        for (row, _) in revisions {
+            tx.delete_value(row);
+        }
+        if left {
+            return Ok(false);
+        }
+        tx.delete_value(ChangeRequestRecord::last_number(&space.id));
+        tx.delete(&*space);
+        Ok(true)
+    }
+}
+
+impl PurgeStep {
+    async fn drop_places(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
+        let rows = tx.below(&SiteSpaceRecord::of_space(&space.id), PURGE_CHUNK / 10).await?;
+        for (row, _) in &rows {
+            let id = key::last_segment(row).parse().map_err(Error::internal)?;
+            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
+            let Some(place) = place else { continue };
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&place.site)).await?;
+            if let Some(site) = site {
+                sites::remove_place(tx, &site, &place).await?;
+            }
+        }
+        Ok(!rows.is_empty())
+    }
+
+    async fn drop_requests(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
+        let (from, to) = ChangeRequestRecord::of_space(&space.id).below();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: PURGE_CHUNK / 10 }).await?;
+        for (_, value) in &rows {
+            let id = crate::store::records::linked_id(value)?;
+            let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
+            if let Some(request) = request {
+                if reviews::drop_some_of_request(tx, &request).await? {
+                    break;
+                }
+                tx.delete(&*request);
+            }
+            // A request may have many contributors, each a row.
+            if tx.changes() > PURGE_CHUNK as usize {
+                break;
+            }
+        }
+        Ok(!rows.is_empty())
+    }
+}

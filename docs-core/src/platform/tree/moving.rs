@@ -1,0 +1,260 @@
+//! Moves of spaces and collections within an organization.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Gap, chain, check_depth, check_number, make_room, named_parent, require_place};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{CollectionId, MoveContent, MovePosition, Neighbour, OrgId, Patch, Rank, Timestamp},
+    platform::{
+        Actor,
+        access::{self, MAX_DEPTH},
+        people::later,
+    },
+    policy::{CollectionAction, SpaceAction},
+    store::{
+        MAX_SCAN, MAX_SCANNED, Operation, Tx,
+        records::{Child, CollectionRecord, Place, SpaceRecord},
+    },
+};
+
+/// Moves a space or a collection.
+pub(in crate::platform) struct Move {
+    actor: Actor,
+    child: Child,
+    /// The new parent; `Clear` for the top of the organization.
+    parent: Patch<String>,
+    beside: Option<Beside>,
+    now: Timestamp,
+}
+
+/// Beside what something is put.
+struct Beside {
+    side: Side,
+    neighbour: Neighbour,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+/// What is moved, as it stands.
+enum Thing {
+    Space(Arc<SpaceRecord>),
+    Collection(Arc<CollectionRecord>),
+}
+
+impl Move {
+    /// Checks what the request asks for.
+    ///
+    /// # Errors
+    /// `Invalid` where it asks for nothing, or for two positions at once.
+    pub(in crate::platform) fn new(
+        actor: &Actor,
+        child: Child,
+        request: MoveContent,
+        now: Timestamp,
+    ) -> Result<Self> {
+        if request.parent.is_keep() && request.position.is_none() {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "the body has to say where to move it: give `parent`, `position` or both",
+            ));
+        }
+        let beside = match request.position {
+            None => None,
+            Some(MovePosition { before: Some(neighbour), after: None }) => {
+                Some(Beside { side: Side::Before, neighbour })
+            }
+            Some(MovePosition { before: None, after: Some(neighbour) }) => {
+                Some(Beside { side: Side::After, neighbour })
+            }
+            Some(_) => return Err(Error::invalid("position", "give either `before` or `after`")),
+        };
+        Ok(Self { actor: actor.clone(), child, parent: request.parent, beside, now })
+    }
+
+    async fn thing(&self, tx: &Tx) -> Result<Thing> {
+        Ok(match &self.child {
+            Child::Space(id) => {
+                let access = access::space(tx, &self.actor, id).await?;
+                Thing::Space(Arc::clone(access.require(SpaceAction::Manage)?.space()))
+            }
+            Child::Collection(id) => {
+                let access = access::collection(tx, &self.actor, id).await?;
+                Thing::Collection(Arc::clone(access.require(CollectionAction::Manage)?))
+            }
+        })
+    }
+
+    /// Where it goes to, with the right to put it there.
+    async fn target(&self, tx: &Tx, thing: &Thing) -> Result<Option<Arc<CollectionRecord>>> {
+        let (org, old) = (thing.org(), thing.parent());
+        require_place(tx, &self.actor, org, old).await?;
+        match &self.parent {
+            Patch::Keep => match old {
+                None => Ok(None),
+                Some(id) => Ok(tx.get::<CollectionRecord>(&CollectionRecord::at(id)).await?),
+            },
+            Patch::Clear => {
+                require_place(tx, &self.actor, org, None).await?;
+                Ok(None)
+            }
+            Patch::Set(id) => Ok(Some(named_parent(tx, &self.actor, org, id).await?)),
+        }
+    }
+
+    /// The gap it goes into.
+    async fn gap<'a>(&self, tx: &Tx, place: Place<'a>) -> Result<Gap<'a>> {
+        let Some(beside) = &self.beside else {
+            return Ok(Gap::end(place).without(self.child.clone()));
+        };
+        let (field, rank, child) = beside.seat(tx, &self.actor, place).await?;
+        if child == self.child {
+            return Err(Error::invalid(&field, "names what is moved itself"));
+        }
+        let gap = match beside.side {
+            Side::Before => Gap::before(place, &rank, child.id()),
+            Side::After => Gap::after(place, &rank, child.id()),
+        };
+        Ok(gap.without(self.child.clone()))
+    }
+}
+
+#[async_trait]
+impl Operation for Move {
+    type Out = ();
+    const NAME: &'static str = "content_move";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let thing = self.thing(tx).await?;
+        let target = self.target(tx, &thing).await?;
+        let parent = target.as_ref().map(|target| &target.id);
+        let is_new_place = parent != thing.parent();
+        if let Some(target) = target.as_ref().filter(|_| is_new_place) {
+            if let Thing::Collection(moved) = &thing {
+                check_tree(tx, moved, target).await?;
+            }
+            check_number(tx, &target.id, 1).await?;
+        }
+        let gap = self.gap(tx, Place::of(thing.org(), parent)).await?;
+        if !is_new_place && gap.holds(tx, &thing.rank(), self.child.id()).await? {
+            return Ok(());
+        }
+        let rank = make_room(tx, &gap, 1, self.now).await?.pop();
+        let rank = rank.ok_or_else(|| Error::internal("room for one thing is one rank"))?;
+        thing.put(tx, parent.cloned(), rank, self.now)
+    }
+}
+
+impl Beside {
+    /// The neighbour, which has to be in the place: the field that names it, its rank, and what it is.
+    async fn seat(&self, tx: &Tx, actor: &Actor, place: Place<'_>) -> Result<(String, Rank, Child)> {
+        let side = if self.side == Side::Before { "before" } else { "after" };
+        let (kind, id) = match &self.neighbour {
+            Neighbour::Space { space } => ("space", space),
+            Neighbour::Collection { collection } => ("collection", collection),
+        };
+        let field = format!("position.{side}.{kind}");
+        let unknown = || Error::invalid(&field, format_args!("there is no such {kind}"));
+        let hide = |error: Error| if error.kind() == ErrorKind::NotFound { unknown() } else { error };
+        let (org, parent, rank, child) = match &self.neighbour {
+            Neighbour::Space { .. } => {
+                let id = id.parse().map_err(|_| unknown())?;
+                let access = access::space(tx, actor, &id).await.map_err(hide)?;
+                let space = access.space();
+                (space.organization.clone(), space.parent.clone(), space.rank(), Child::Space(id))
+            }
+            Neighbour::Collection { .. } => {
+                let id = id.parse().map_err(|_| unknown())?;
+                let access = access::collection(tx, actor, &id).await.map_err(hide)?;
+                let other = access.collection();
+                (other.organization.clone(), other.parent.clone(), other.rank.clone(), Child::Collection(id))
+            }
+        };
+        if Place::of(&org, parent.as_ref()) != place {
+            return Err(Error::invalid(&field, "does not lie where this is to be moved"));
+        }
+        Ok((field, rank, child))
+    }
+}
+
+impl Thing {
+    fn org(&self) -> &OrgId {
+        match self {
+            Self::Space(space) => &space.organization,
+            Self::Collection(collection) => &collection.organization,
+        }
+    }
+
+    fn parent(&self) -> Option<&CollectionId> {
+        match self {
+            Self::Space(space) => space.parent.as_ref(),
+            Self::Collection(collection) => collection.parent.as_ref(),
+        }
+    }
+
+    fn rank(&self) -> Rank {
+        match self {
+            Self::Space(space) => space.rank(),
+            Self::Collection(collection) => collection.rank.clone(),
+        }
+    }
+
+    fn put(&self, tx: &mut Tx, parent: Option<CollectionId>, rank: Rank, now: Timestamp) -> Result<()> {
+        match self {
+            Self::Space(old) => {
+                let updated_at = later(now, old.updated_at);
+                let new = SpaceRecord { parent, rank: Some(rank), updated_at, ..SpaceRecord::clone(old) };
+                tx.put(&**old, new)?;
+            }
+            Self::Collection(old) => {
+                let new = CollectionRecord { parent, rank, ..CollectionRecord::clone(old) };
+                tx.put(&**old, new)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a move of a collection into itself, or one that makes collections lie too deep in each other.
+async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<CollectionRecord>) -> Result<()> {
+    let above = chain(tx, target).await?;
+    if above.iter().any(|collection| collection.id == moved.id) {
+        return Err(Error::conflict("parent: a collection cannot lie in itself, or in one that lies in it"));
+    }
+    check_depth(above.len() + 1)?;
+    if above.len() < chain(tx, moved).await?.len() {
+        // It comes to lie no deeper than it does.
+        return Ok(());
+    }
+    check_depth(above.len() + height(tx, &moved.id).await?)
+}
+
+/// How deep collections lie in a collection, itself counted.
+async fn height(tx: &Tx, id: &CollectionId) -> Result<usize> {
+    let mut level = vec![id.clone()];
+    let (mut height, mut seen) = (0, 0);
+    while !level.is_empty() && height <= MAX_DEPTH {
+        height += 1;
+        let scans: Vec<_> = level.iter().map(|id| Place::In(id).children().scan(false, MAX_SCAN)).collect();
+        seen += scans.len();
+        level.clear();
+        for row in tx.scan_many(&scans).await?.iter().flatten() {
+            seen += 1;
+            if let Child::Collection(id) = Child::of_row(row)? {
+                level.push(id);
+            }
+        }
+        if seen > MAX_SCANNED {
+            return Err(Error::conflict(
+                "there is too much in the collection to move it deeper at once; move parts of it",
+            ));
+        }
+    }
+    Ok(height)
+}

@@ -1,0 +1,207 @@
+//! Room in the order of a place.
+
+use chrono::TimeDelta;
+
+use super::MAX_MOVED;
+use crate::{
+    Error, Result,
+    model::{Rank, Timestamp},
+    store::{
+        Key, Scan, Tx, key,
+        records::{Child, CollectionRecord, Place, SpaceRecord},
+    },
+};
+
+/// How many neighbours on each side get new ranks where there is no room between two.
+const REACHES: [usize; 3] = [0, 15, 250];
+
+/// Where in a place something is to stand.
+#[derive(Clone, Debug)]
+pub(in crate::platform) struct Gap<'a> {
+    place: Place<'a>,
+    /// What is before this key stays before, what is not stays behind.
+    at: Key,
+    /// What leaves the place, or moves in it.
+    without: Option<Child>,
+}
+
+impl<'a> Gap<'a> {
+    /// Before something.
+    pub(in crate::platform) fn before(place: Place<'a>, rank: &Rank, id: &str) -> Self {
+        Self { place, at: place.child(rank, id), without: None }
+    }
+
+    /// Behind something.
+    pub(in crate::platform) fn after(place: Place<'a>, rank: &Rank, id: &str) -> Self {
+        Self { place, at: key::after(&place.child(rank, id)), without: None }
+    }
+
+    /// Behind everything.
+    pub(in crate::platform) fn end(place: Place<'a>) -> Self {
+        Self { place, at: place.children().below().1, without: None }
+    }
+
+    /// The gap in a place that something leaves.
+    pub(in crate::platform) fn without(self, child: Child) -> Self {
+        Self { without: Some(child), ..self }
+    }
+
+    /// The nearest before it, and the nearest behind it, nearest first.
+    async fn sides(&self, tx: &Tx, reach: usize) -> Result<(Vec<Seat>, Vec<Seat>)> {
+        let (from, to) = self.place.children().below();
+        // One more for what leaves, one more for the bound.
+        let limit = u32::try_from(reach + 2).map_err(Error::internal)?;
+        let below = Scan { from, to: self.at.clone(), rev: true, limit };
+        let above = Scan { from: self.at.clone(), to, rev: false, limit };
+        let seats = |rows: Vec<(Key, _)>| -> Result<Vec<Seat>> {
+            let seats: Vec<Seat> = rows.iter().map(Seat::of_row).collect::<Result<_>>()?;
+            Ok(seats.into_iter().filter(|seat| Some(&seat.child) != self.without.as_ref()).collect())
+        };
+        Ok((seats(tx.scan(&below).await?)?, seats(tx.scan(&above).await?)?))
+    }
+
+    /// Tells whether something that stands in the place is in this gap already.
+    pub(in crate::platform) async fn holds(&self, tx: &Tx, rank: &Rank, id: &str) -> Result<bool> {
+        let at = self.place.child(rank, id);
+        let (below, above) = self.sides(tx, 0).await?;
+        let key = |seat: &Seat| self.place.child(&seat.rank, seat.child.id());
+        Ok(below.first().is_none_or(|low| key(low) < at) && above.first().is_none_or(|high| at < key(high)))
+    }
+}
+
+/// Something that stands in a place.
+struct Seat {
+    rank: Rank,
+    child: Child,
+}
+
+impl Seat {
+    fn of_row(row: &(Key, crate::store::Value)) -> Result<Self> {
+        let rank = key::segments(&row.0).into_iter().nth(2).unwrap_or_default();
+        Ok(Self { rank: rank.parse().map_err(Error::internal)?, child: Child::of_row(row)? })
+    }
+}
+
+/// Ranks for a number of things in a gap, in order. Where there is no room, neighbours get new ranks, as few as are
+/// needed. No rank is later than now: what is created next stands behind it.
+///
+/// # Errors
+/// `Conflict` when there is no room for so many.
+pub(in crate::platform) async fn make_room(
+    tx: &mut Tx,
+    gap: &Gap<'_>,
+    wanted: usize,
+    now: Timestamp,
+) -> Result<Vec<Rank>> {
+    for reach in REACHES {
+        if wanted + 2 * reach > MAX_MOVED + 30 {
+            break;
+        }
+        let (mut below, mut above) = gap.sides(tx, reach).await?;
+        let low = below.get(reach).map(|seat| seat.rank.clone());
+        let high = above.get(reach).map(|seat| seat.rank.clone());
+        below.truncate(reach);
+        above.truncate(reach);
+        let number = below.len() + wanted + above.len();
+        let Some(mut ranks) = spread(low.as_ref(), high.as_ref(), number, now) else { continue };
+        let behind = ranks.split_off(below.len() + wanted);
+        let found = ranks.split_off(below.len());
+        let moved = below.into_iter().rev().zip(ranks).chain(above.into_iter().zip(behind));
+        for (seat, rank) in moved {
+            put_rank(tx, &seat.child, rank).await?;
+        }
+        return Ok(found);
+    }
+    Err(Error::conflict(
+        "there are too many things at this place to put more between them; move it elsewhere",
+    ))
+}
+
+/// Ascending ranks between two others.
+fn spread(low: Option<&Rank>, high: Option<&Rank>, number: usize, now: Timestamp) -> Option<Vec<Rank>> {
+    let is_behind = |rank: &Rank| low.is_none_or(|low| low < rank);
+    let last = Rank::at_time(now);
+    if high.is_none() && number == 1 && is_behind(&last) {
+        return Some(vec![last]);
+    }
+    let next = Rank::at_time(Timestamp::new(now.time() + TimeDelta::milliseconds(1)));
+    // A clock that was behind another one may find ranks of later: then there is no bound.
+    let high = high.cloned().or_else(|| Some(next).filter(is_behind));
+    let mut ranks = vec![None; number];
+    fill(low, high.as_ref(), &mut ranks)?;
+    ranks.into_iter().collect()
+}
+
+fn fill(low: Option<&Rank>, high: Option<&Rank>, ranks: &mut [Option<Rank>]) -> Option<()> {
+    let middle = ranks.len() / 2;
+    if ranks.is_empty() {
+        return Some(());
+    }
+    let rank = Rank::between(low, high)?;
+    fill(low, Some(&rank), &mut ranks[..middle])?;
+    fill(Some(&rank), high, &mut ranks[middle + 1..])?;
+    ranks[middle] = Some(rank);
+    Some(())
+}
+
+/// Gives something another rank in the place where it is.
+async fn put_rank(tx: &mut Tx, child: &Child, rank: Rank) -> Result<()> {
+    match child {
+        Child::Collection(id) => {
+            if let Some(old) = tx.get::<CollectionRecord>(&CollectionRecord::at(id)).await?
+                && old.rank != rank
+            {
+                tx.put(&*old, CollectionRecord { rank, ..CollectionRecord::clone(&old) })?;
+            }
+        }
+        Child::Space(id) => {
+            if let Some(old) = tx.get::<SpaceRecord>(&SpaceRecord::at(id)).await?
+                && old.rank() != rank
+            {
+                tx.put(&*old, SpaceRecord { rank: Some(rank), ..SpaceRecord::clone(&old) })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        Timestamp::new(chrono::DateTime::from_timestamp_millis(1_767_323_045_678).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn spread_ranks_ascend_between_their_bounds(
+            number in 1_usize..400,
+            low in proptest::option::of(0_i64..2_000),
+            high in proptest::option::of(1_i64..2_000),
+        ) {
+            let back = |ms: i64| Rank::at_time(Timestamp::new(now().time() - TimeDelta::milliseconds(ms)));
+            let (low, high) = (low.map(back), high.map(back));
+            let ranks = spread(low.as_ref(), high.as_ref(), number, now());
+            if low.is_some() && high.is_some() && low >= high {
+                prop_assert_eq!(ranks, None);
+                return Ok(());
+            }
+            let ranks = ranks.unwrap();
+            prop_assert_eq!(ranks.len(), number);
+            prop_assert!(ranks.windows(2).all(|w| w[0] < w[1]));
+            prop_assert!(low.is_none_or(|low| low < ranks[0]));
+            let last = &ranks[number - 1];
+            prop_assert!(high.is_none_or(|high| *last < high));
+            let next = Rank::at_time(Timestamp::new(now().time() + TimeDelta::milliseconds(1)));
+            prop_assert!(*last < next, "what is created next stands behind");
+        }
+    }
+
+    #[test]
+    fn behind_everything_is_the_rank_of_now() {
+        assert_eq!(spread(None, None, 1, now()), Some(vec![Rank::at_time(now())]));
+    }
+}

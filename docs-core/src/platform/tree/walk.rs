@@ -1,0 +1,263 @@
+//! Lists in the order of the tree, page by page.
+//!
+//! A cursor holds the place of the last row that was looked at: its rank and id, and those of the collections it was
+//! reached through. Going on is strictly after each of them, so what stays where it is comes exactly once, whatever
+//! comes, goes or moves around it. A forged cursor leads to rows of elsewhere at most; whoever reads the list proves
+//! the right to see each item.
+
+use std::collections::VecDeque;
+
+use crate::{
+    Result,
+    model::{CollectionId, MAX_RANK, Rank},
+    platform::access::MAX_DEPTH,
+    store::{
+        Key, KeyBuf, MAX_SCAN, MAX_SCANNED, Page, PageRequest, Scan, Tx, Value, checked_limit,
+        cursor_fingerprint, key, open_cursor,
+        records::{Child, Place},
+        seal_cursor, wrong_cursor,
+    },
+};
+
+/// What looking into a collection costs, in rows: an empty one takes a read as well.
+const LOOK: usize = 10;
+/// Fewest rows that are read at once: a list of collections also meets spaces.
+const LEAST_READ: usize = 50;
+
+/// What of the tree is listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::platform) enum Wanted {
+    Spaces,
+    Collections,
+}
+
+/// How far down a list of the tree goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// What lies in the place itself.
+    Direct,
+    /// What lies in the collections of the place as well, each behind its collection.
+    Nested,
+}
+
+/// Something the walk came to.
+#[derive(Debug)]
+pub(in crate::platform) struct Met {
+    /// What it is.
+    pub(in crate::platform) child: Child,
+    position: String,
+}
+
+/// Walks a place page by page, depth first: feed it what each row became.
+#[derive(Debug)]
+pub(in crate::platform) struct Walk<T> {
+    wanted: Wanted,
+    reach: Reach,
+    fingerprint: [u8; 8],
+    limit: usize,
+    levels: Vec<Level>,
+    items: Vec<T>,
+    /// Rows read so far, and looks into collections.
+    work: usize,
+    /// The position of the last row that was looked at.
+    reached: Option<String>,
+    /// The position of the last row that was offered.
+    offered: Option<String>,
+    end: End,
+}
+
+/// What is known of the rows behind those already offered.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Unknown,
+    More,
+    None,
+}
+
+/// The rows of one place that are still to come.
+#[derive(Debug)]
+struct Level {
+    children: KeyBuf,
+    /// Rank and id of the last row that was looked at.
+    after: Option<(String, String)>,
+    rows: VecDeque<(Key, Value)>,
+    is_read: bool,
+}
+
+impl<T> Walk<T> {
+    /// Starts at the page asked for.
+    ///
+    /// # Errors
+    /// `Invalid` for a limit that is too large, and for a cursor that is damaged or of another list.
+    pub(in crate::platform) fn new(
+        place: Place<'_>,
+        (wanted, reach): (Wanted, Reach),
+        request: &PageRequest,
+    ) -> Result<Self> {
+        let limit = checked_limit(request)?;
+        let top = Level::of(place);
+        let fingerprint =
+            cursor_fingerprint(&[top.children.as_str(), &format!("{wanted:?} {reach:?}")], false);
+        let mut walk = Self {
+            wanted,
+            reach,
+            fingerprint,
+            limit,
+            levels: vec![top],
+            items: Vec::new(),
+            work: 0,
+            reached: None,
+            offered: None,
+            end: if limit == 0 { End::None } else { End::Unknown },
+        };
+        if let Some(token) = &request.page {
+            walk.resume(&open_cursor(token, fingerprint)?)?;
+        }
+        Ok(walk)
+    }
+
+    /// The next rows of what is listed; `None` when the page is full or the list is at its end.
+    ///
+    /// Every one must then be [offered](Walk::offer), in order.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(in crate::platform) async fn next(&mut self, tx: &Tx) -> Result<Option<Vec<Met>>> {
+        if self.items.len() >= self.limit || self.end != End::Unknown {
+            return Ok(None);
+        }
+        let wanted = self.limit - self.items.len() + 1;
+        // After a page of misses rights are at work: look at more at once.
+        let wanted = if self.work == 0 { wanted } else { 4 * wanted };
+        let met = self.go(tx, wanted.min(MAX_SCAN as usize)).await?;
+        Ok(if met.is_empty() { None } else { Some(met) })
+    }
+
+    /// Tells what a row became: an item, or nothing. Answers whether the page takes more.
+    pub(in crate::platform) fn offer(&mut self, met: &Met, item: Option<T>) -> bool {
+        if self.items.len() >= self.limit {
+            self.end = End::More;
+            return false;
+        }
+        self.offered = Some(met.position.clone());
+        self.items.extend(item);
+        true
+    }
+
+    /// The page.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(in crate::platform) async fn finish(mut self, tx: &Tx, count: Option<u64>) -> Result<Page<T>> {
+        let is_full = self.items.len() >= self.limit;
+        if self.end == End::Unknown && !self.go(tx, 1).await?.is_empty() {
+            self.end = End::More;
+        }
+        // A page that is not full ends where the work did.
+        let last = if is_full { self.offered } else { self.reached };
+        let next = last.filter(|_| self.end == End::More).map(|at| seal_cursor(&at, self.fingerprint));
+        Ok(Page { items: self.items, next, count })
+    }
+
+    /// Goes on until it has met enough of what is listed.
+    async fn go(&mut self, tx: &Tx, wanted: usize) -> Result<Vec<Met>> {
+        let mut met = Vec::new();
+        while met.len() < wanted {
+            let Some(level) = self.levels.last_mut() else {
+                self.end = End::None;
+                break;
+            };
+            let Some(row) = level.rows.pop_front() else {
+                if level.is_read {
+                    self.levels.pop();
+                } else if self.work >= MAX_SCANNED {
+                    self.end = End::More;
+                    break;
+                } else {
+                    self.work += LOOK + level.read(tx, wanted).await?;
+                }
+                continue;
+            };
+            let child = Child::of_row(&row)?;
+            level.after = Some(step(&row.0)?);
+            let position = self.position(&child);
+            if let (Child::Collection(id), Reach::Nested) = (&child, self.reach)
+                && self.levels.len() <= MAX_DEPTH
+            {
+                self.levels.push(Level::of(Place::In(id)));
+            }
+            self.reached = Some(position.clone());
+            if matches!(child, Child::Space(_)) == (self.wanted == Wanted::Spaces) {
+                met.push(Met { child, position });
+            }
+        }
+        Ok(met)
+    }
+
+    /// Where the walk is, at a row of the innermost level.
+    fn position(&self, at: &Child) -> String {
+        let mut text = match at {
+            Child::Collection(_) => "c".to_owned(),
+            Child::Space(_) => "s".to_owned(),
+        };
+        for (rank, id) in self.levels.iter().filter_map(|level| level.after.as_ref()) {
+            text.extend(["!", rank, "!", id]);
+        }
+        text
+    }
+
+    /// Goes to behind a position.
+    fn resume(&mut self, position: &str) -> Result<()> {
+        let mut parts = position.split('!');
+        let into_last = match parts.next() {
+            Some("c") => self.reach == Reach::Nested,
+            Some("s") => false,
+            _ => return Err(wrong_cursor()),
+        };
+        let parts: Vec<&str> = parts.collect();
+        let (steps, rest) = parts.as_chunks::<2>();
+        if steps.is_empty() || !rest.is_empty() || steps.len() > MAX_DEPTH + 1 {
+            return Err(wrong_cursor());
+        }
+        for (at, [rank, id]) in steps.iter().enumerate() {
+            let is_rank = rank.len() <= MAX_RANK && rank.parse::<Rank>().is_ok();
+            let collection: CollectionId = id.parse().map_err(|_| wrong_cursor())?;
+            let (Some(level), true) = (self.levels.last_mut(), is_rank) else { return Err(wrong_cursor()) };
+            level.after = Some(((*rank).to_owned(), (*id).to_owned()));
+            let is_last = at + 1 == steps.len();
+            if !is_last || (into_last && self.levels.len() <= MAX_DEPTH) {
+                self.levels.push(Level::of(Place::In(&collection)));
+            }
+        }
+        self.reached = Some(position.to_owned());
+        Ok(())
+    }
+}
+
+impl Level {
+    fn of(place: Place<'_>) -> Self {
+        Self { children: place.children(), after: None, rows: VecDeque::new(), is_read: false }
+    }
+
+    /// Reads the next rows; answers how many.
+    async fn read(&mut self, tx: &Tx, wanted: usize) -> Result<usize> {
+        let (mut from, to) = self.children.below();
+        if let Some((rank, id)) = &self.after {
+            from = key::after(&self.children.clone().part(rank).part(id).key());
+        }
+        let chunk = wanted.clamp(LEAST_READ, MAX_SCAN as usize);
+        let limit = u32::try_from(chunk).unwrap_or(MAX_SCAN);
+        self.rows = tx.scan(&Scan { from, to, rev: false, limit }).await?.into();
+        self.is_read = self.rows.len() < chunk;
+        Ok(self.rows.len())
+    }
+}
+
+/// Rank and id in a row of [`Place::children`].
+fn step(row: &Key) -> Result<(String, String)> {
+    let mut parts = key::segments(row);
+    match (parts.pop(), parts.pop()) {
+        (Some(id), Some(rank)) => Ok((rank, id)),
+        _ => Err(crate::Error::internal(format!("`{row}` names no place"))),
+    }
+}

@@ -1,0 +1,154 @@
+//! Collections.
+
+use docs_core::{
+    Platform,
+    model::{Collection, CreateCollection, List, MoveContent, Space, TransferContent, UpdateCollection},
+    platform::Reach,
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Limit, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::{Optional, Strict},
+    reply::{Created, Empty, NoContent, Reply},
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Collections(pub(super) Platform);
+
+#[OpenApi(tag = "Tag::Collections")]
+impl Collections {
+    /// List the collections of an organization
+    ///
+    /// In the order of the tree: each before those that lie in it.
+    #[oai(
+        path = "/orgs/:organizationId/collections",
+        method = "get",
+        operation_id = "listCollectionsInOrganizationById"
+    )]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+        /// Whether those that lie in other collections are listed; `true` when absent.
+        nested: Query<bool>,
+    ) -> Answer<Reply<List<Collection>>> {
+        let org = id(&org, "organization")?;
+        let reach = if nested.0.unwrap_or(true) { Reach::Nested } else { Reach::Direct };
+        let page = page(cursor.0, limit.0);
+        Ok(Reply(self.0.list_collections(&auth.0, &org, reach, &page).await?.into()))
+    }
+
+    /// Create a collection
+    #[oai(path = "/orgs/:organizationId/collections", method = "post", operation_id = "createCollection")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Optional<CreateCollection>,
+    ) -> Answer<Created<Collection>> {
+        let collection = self.0.create_collection(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let location = collection.urls.location.clone();
+        Ok(Created::new(collection).at(location))
+    }
+
+    /// Get a collection
+    #[oai(path = "/collections/:collectionId", method = "get", operation_id = "getCollectionById")]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "collectionId")] collection: Path<String>,
+    ) -> Answer<Reply<Collection>> {
+        Ok(Reply(self.0.get_collection(&auth.0, &id(&collection, "collection")?).await?))
+    }
+
+    /// Change a collection
+    ///
+    /// What the request leaves out stays; `null` clears where it is allowed.
+    #[oai(path = "/collections/:collectionId", method = "patch", operation_id = "updateCollectionById")]
+    async fn update(
+        &self,
+        auth: Auth,
+        #[oai(name = "collectionId")] collection: Path<String>,
+        change: Strict<UpdateCollection>,
+    ) -> Answer<Reply<Collection>> {
+        let collection = id(&collection, "collection")?;
+        Ok(Reply(self.0.update_collection(&auth.0, &collection, change.0).await?))
+    }
+
+    /// Delete a collection
+    ///
+    /// What is in it is put where the collection was. A collection that is missing is no error.
+    #[oai(path = "/collections/:collectionId", method = "delete", operation_id = "deleteCollectionById")]
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "collectionId")] collection: Path<String>,
+    ) -> Answer<NoContent> {
+        if let Ok(collection) = collection.parse() {
+            self.0.delete_collection(&auth.0, &collection).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// List the spaces of a collection
+    ///
+    /// Those that lie directly in it, in their order.
+    #[oai(
+        path = "/collections/:collectionId/spaces",
+        method = "get",
+        operation_id = "listSpacesInCollectionById"
+    )]
+    async fn spaces(
+        &self,
+        auth: Auth,
+        #[oai(name = "collectionId")] collection: Path<String>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+    ) -> Answer<Reply<List<Space>>> {
+        let collection = id(&collection, "collection")?;
+        let page = page(cursor.0, limit.0);
+        Ok(Reply(self.0.list_collection_spaces(&auth.0, &collection, &page).await?.into()))
+    }
+
+    /// Move a collection
+    ///
+    /// With all that is in it: to another collection, to the top of the organization, or to another position. Without
+    /// a position it is put behind everything else.
+    #[oai(path = "/collections/:collectionId/move", method = "post", operation_id = "moveCollection")]
+    async fn relocate(
+        &self,
+        auth: Auth,
+        #[oai(name = "collectionId")] collection: Path<String>,
+        to: Strict<MoveContent>,
+    ) -> Answer<Reply<Collection>> {
+        let collection = id(&collection, "collection")?;
+        Ok(Reply(self.0.move_collection(&auth.0, &collection, to.0).await?))
+    }
+
+    /// Transfer a collection to another organization
+    ///
+    /// With all that is in it. It is put at the end of the top there. Roles that people and teams have on any of it by
+    /// name end.
+    #[oai(path = "/collections/:collectionId/transfer", method = "post", operation_id = "transferCollection")]
+    async fn transfer(
+        &self,
+        auth: Auth,
+        #[oai(name = "collectionId")] collection: Path<String>,
+        to: Strict<TransferContent>,
+    ) -> Answer<Reply<Collection>> {
+        let collection = id(&collection, "collection")?;
+        Ok(Reply(self.0.transfer_collection(&auth.0, &collection, to.0).await?))
+    }
+}
