@@ -12,7 +12,7 @@ use crate::wire::{
     error::Answer,
     params::Query,
     payload::{Optional, Strict},
-    reply::{Created, Empty, NoContent, Reply},
+    reply::{Conditional, Created, Empty, NoContent, Reply},
 };
 
 /// Operations of this noun.
@@ -147,8 +147,8 @@ impl Collections {
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<String>,
         to: Strict<TransferContent>,
-    ) -> Answer<Reply<Collection>> {
+    ) -> Answer<Conditional<Collection>> {
         let collection = id(&collection, "collection")?;
-        Ok(Reply(self.0.transfer_collection(&auth.0, &collection, to.0).await?))
+        Ok(Conditional(self.0.transfer_collection(&auth.0, &collection, to.0).await?))
     }
 }

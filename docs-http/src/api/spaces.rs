@@ -11,7 +11,7 @@ use crate::wire::{
     error::Answer,
     params::Query,
     payload::{Optional, Strict},
-    reply::{Created, Empty, NoContent, Reply},
+    reply::{Conditional, Created, Empty, NoContent, Reply},
 };
 
 /// Operations of this noun.
@@ -143,7 +143,7 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         to: Strict<TransferContent>,
-    ) -> Answer<Reply<Space>> {
-        Ok(Reply(self.0.transfer_space(&auth.0, &id(&space, "space")?, to.0).await?))
+    ) -> Answer<Conditional<Space>> {
+        Ok(Conditional(self.0.transfer_space(&auth.0, &id(&space, "space")?, to.0).await?))
     }
 }

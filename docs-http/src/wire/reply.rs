@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    error::ApiError,
+    error::{ApiError, ErrorBody},
     schema::{self, Direction},
 };
 
@@ -22,6 +22,10 @@ pub const JSON: &str = "application/json";
 /// 200 with a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<T>(pub T);
+
+/// 200 with a JSON body, of an operation that also answers 412: when a condition for it is not met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conditional<T>(pub T);
 
 /// 201 with a JSON body, and where the new resource is found.
 ///
@@ -84,6 +88,25 @@ impl<T: JsonSchema + Serialize + Send> ApiResponse for Reply<T> {
 
     fn register(registry: &mut Registry) {
         schema::register::<T>(registry, Direction::Response);
+    }
+}
+
+impl<T: Serialize + Send> IntoResponse for Conditional<T> {
+    fn into_response(self) -> Response {
+        Reply(self.0).into_response()
+    }
+}
+
+impl<T: JsonSchema + Serialize + Send> ApiResponse for Conditional<T> {
+    fn meta() -> MetaResponses {
+        let mut responses = Reply::<T>::meta();
+        let unmet = bare(412, "A condition is not met; the message says which");
+        responses.responses.push(MetaResponse { content: content::<ErrorBody>(), ..unmet });
+        responses
+    }
+
+    fn register(registry: &mut Registry) {
+        Reply::<T>::register(registry);
     }
 }
 
