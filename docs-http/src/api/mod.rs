@@ -7,7 +7,9 @@ mod comments;
 mod content;
 mod git;
 mod imports;
+mod invites;
 mod links;
+mod members;
 mod orgs;
 mod pdf;
 mod reviews;
@@ -31,7 +33,7 @@ type Auth = crate::auth::Signed<docs_core::Actor>;
 /// All operations.
 pub type Api = (
     users::Users,
-    orgs::Orgs,
+    (orgs::Orgs, members::Members, invites::Invites),
     spaces::Spaces,
     content::Content,
     links::Links,
@@ -49,7 +51,11 @@ pub type Api = (
 pub(crate) fn api(platform: &Platform) -> Api {
     (
         users::Users(platform.clone()),
-        orgs::Orgs(platform.clone()),
+        (
+            orgs::Orgs(platform.clone()),
+            members::Members(platform.clone()),
+            invites::Invites(platform.clone()),
+        ),
         spaces::Spaces(platform.clone()),
         content::content(platform),
         links::Links(platform.clone()),
