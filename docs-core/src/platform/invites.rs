@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+pub(super) use links::drop_links;
 pub(super) use redeem::{DropInvites, REDEEM, Redeem};
 
 use super::{

@@ -529,6 +529,7 @@ impl Operation for PurgeStep {
         if self.drop_places(tx, &space).await?
             || self.drop_requests(tx, &space).await?
             || super::comments::drop_some(tx, space.id.as_str()).await?
+            || super::invites::drop_links(tx, space.id.as_str()).await?
         {
             return Ok(false);
         }

@@ -18,6 +18,9 @@ use crate::{
     },
 };
 
+/// Links that one transaction removes.
+const DROP_CHUNK: u32 = 200;
+
 impl Platform {
     /// Lists the links that give a role in an organization, the oldest first. Links to content are not among them.
     ///
@@ -163,6 +166,18 @@ impl Platform {
 
 fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess) -> MemberInvite {
     MemberInvite { object: InviteObject::Is, id: link.id.clone(), role, redundant: reader.role() >= role }
+}
+
+/// Removes some of the links to content that goes; tells whether there were any.
+pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
+    let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
+    for (row, _) in &rows {
+        let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+        if let Some(link) = tx.get::<LinkInviteRecord>(&LinkInviteRecord::at(&id)).await? {
+            tx.delete(&*link);
+        }
+    }
+    Ok(!rows.is_empty())
 }
 
 /// What a new link gives.
