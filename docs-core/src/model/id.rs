@@ -113,6 +113,8 @@ ids! {
     CollectionId,
     /// A team.
     TeamId,
+    /// An invite to an organization.
+    InviteId,
     /// A change request.
     ChangeRequestId,
     /// A comment.

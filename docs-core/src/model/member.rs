@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Role, Timestamp, User, UserId, list::constants};
+use super::{Patch, Role, Timestamp, User, UserId, list::constants};
 
 constants! {
     /// `member`.
@@ -35,4 +35,76 @@ pub struct Member {
     pub spaces: u64,
     /// Teams that the member is in.
     pub teams: u64,
+}
+
+/// What a list of members is narrowed to: a role, or guests.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum MemberRole {
+    Admin,
+    Create,
+    Review,
+    Edit,
+    Comment,
+    Read,
+    Guest,
+}
+
+impl MemberRole {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Create => "create",
+            Self::Review => "review",
+            Self::Edit => "edit",
+            Self::Comment => "comment",
+            Self::Read => "read",
+            Self::Guest => "guest",
+        }
+    }
+}
+
+impl From<Option<Role>> for MemberRole {
+    fn from(role: Option<Role>) -> Self {
+        match role {
+            Some(Role::Admin) => Self::Admin,
+            Some(Role::Create) => Self::Create,
+            Some(Role::Review) => Self::Review,
+            Some(Role::Edit) => Self::Edit,
+            Some(Role::Comment) => Self::Comment,
+            Some(Role::Read) => Self::Read,
+            None => Self::Guest,
+        }
+    }
+}
+
+/// What members are listed by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum MemberSort {
+    /// The time of joining.
+    #[default]
+    JoinedAt,
+    /// The time of the last visit; members who were never there are left out.
+    LastSeenAt,
+}
+
+/// A change of a member; what is left out stays (SPEC 4.10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct UpdateMember {
+    /// A role, or `null` for guest.
+    #[serde(default)]
+    pub role: Patch<Role>,
+}
+
+/// What a member is told who tells that they are there (SPEC 4.10).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Visit {
+    /// A signed token by which the organization's sites know the member; absent where the organization signs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform_visitor_claims: Option<String>,
 }

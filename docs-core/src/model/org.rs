@@ -152,6 +152,13 @@ pub struct Organization {
     pub permissions: OrganizationPermissions,
 }
 
+/// The organizations that claim an e-mail domain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DomainOrganizations {
+    /// One, or none.
+    pub organizations: Vec<Organization>,
+}
+
 /// Addresses of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OrganizationUrls {
@@ -165,7 +172,7 @@ pub struct OrganizationUrls {
 }
 
 /// What the reader may do in an organization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 pub struct OrganizationPermissions {

@@ -343,6 +343,14 @@ formed_text! {
         { "pattern": r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$" }),
 }
 
+impl EmailDomain {
+    /// The same domain in lower case, as domains are compared.
+    #[must_use]
+    pub fn to_lowercase(&self) -> Self {
+        Self(Text(self.0.to_ascii_lowercase().into()))
+    }
+}
+
 fn is_web_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| {

@@ -260,6 +260,14 @@ impl Platform {
                 self.purge_space(&run.payload()?).await?;
                 Ok(Effect::Done)
             }
+            super::members::CLEAR => {
+                self.clear_member(&run.payload()?).await?;
+                Ok(Effect::Done)
+            }
+            super::invites::REDEEM => {
+                self.redeem_invites(&run.payload()?).await?;
+                Ok(Effect::Done)
+            }
             super::git::IMPORT => self.import_job(run).await,
             super::collections::PURGE_GRANTS => {
                 self.purge_grants(run.payload()?).await?;
@@ -284,7 +292,8 @@ impl Platform {
         }
     }
 
-    /// Removes what is kept for a time only: receipts of operations, news of jobs that all workers have seen.
+    /// Removes what is kept for a time only: receipts of operations, invitations that have ended, news of jobs that all
+    /// workers have seen.
     ///
     /// # Errors
     /// The store's.
@@ -293,6 +302,7 @@ impl Platform {
         while self.write(&DropReceipts { before }).await? {}
         let before = self.clock().now() - JOBS_KEPT;
         while self.write(&DropJobs { before }).await? {}
+        while self.write(&super::invites::DropInvites { now: self.now() }).await? {}
         // News only wake idle workers, who look for themselves every now and then.
         self.trim(topic::JOBS, 0).await?;
         // Whoever follows the heads and falls further behind than this starts anew from the store.

@@ -1,18 +1,146 @@
 //! Members of organizations.
 
+mod join;
+mod leave;
+mod list;
+
 use std::sync::Arc;
 
-use super::Platform;
+use async_trait::async_trait;
+
+pub(super) use join::{Joined, join, user_of};
+pub(super) use leave::CLEAR;
+pub use list::MemberFilter;
+
+use super::{
+    Actor, Platform,
+    access::{self, Sight},
+};
 use crate::{
-    Result,
-    model::{Member, MemberObject, UserId},
+    Error, Result,
+    model::{
+        ListOrder, Member, MemberObject, MemberRole, MemberSpace, OrgId, Patch, Role, SpaceId, Timestamp,
+        UpdateMember, UserId, Visit,
+    },
+    policy::{OrgAccess, OrgAction},
     store::{
-        Key, Tx,
-        records::{GrantRecord, MemberRecord, TeamMemberRecord},
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        records::{GrantRecord, MemberRecord, SpaceRecord, TeamMemberRecord},
     },
 };
 
 impl Platform {
+    /// Reads a member of an organization. Everybody may read themselves, guests nobody else.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` for guests.
+    pub async fn get_member(&self, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        if actor.user() != Some(user) {
+            access.require(OrgAction::ListPeople)?;
+        }
+        let member = find(&tx, org, user).await?;
+        self.member_view(&tx, member).await
+    }
+
+    /// Changes the role of a member (SPEC 4.10). What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Conflict` for the last administrator.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the role as it was, or changed.
+    pub async fn update_member(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        user: &UserId,
+        change: UpdateMember,
+    ) -> Result<Member> {
+        let set = Set::Role(change.role);
+        self.write(&SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set }).await?;
+        self.get_member(actor, org, user).await
+    }
+
+    /// Makes a member one who signs in through the organization's single sign-on (SPEC 4.10).
+    ///
+    /// # Errors
+    /// `NotFound`, also for a user who is no member; `Forbidden` unless the actor administrates the organization.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the member as it was, or changed.
+    pub async fn set_sso_member(&self, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
+        let set = Set::Sso;
+        self.write(&SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set }).await?;
+        self.get_member(actor, org, user).await
+    }
+
+    /// Notes that the member who acts is there (SPEC 4.10).
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the visit noted or not.
+    pub async fn ping_org(&self, actor: &Actor, org: &OrgId) -> Result<Visit> {
+        let user = actor.require_user()?.clone();
+        self.write(&Ping { org: org.clone(), user, now: self.now() }).await?;
+        // An organization has no key to sign a visitor's claims with.
+        Ok(Visit::default())
+    }
+
+    /// Lists the spaces that a member may see, with the member's role on each, by the time of their creation. Members
+    /// may ask for their own, administrators for anybody's.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` for others; `Invalid` for a wrong page or limit.
+    pub async fn list_member_spaces(
+        &self,
+        actor: &Actor,
+        (org, user): (&OrgId, &UserId),
+        order: ListOrder,
+        page: &PageRequest,
+    ) -> Result<Page<MemberSpace>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        if actor.user() != Some(user) {
+            access.require(OrgAction::Administrate)?;
+        }
+        let member = find(&tx, org, user).await?;
+        let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
+        let (mut theirs, mut mine) = (Sight::of(own, Some(user.clone())), Sight::new(access, actor));
+        let rev = order == ListOrder::Desc;
+        let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev, filters: user.to_string() };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut keys: Vec<Key> = Vec::with_capacity(rows.len());
+            for (row, _) in &rows {
+                let id: SpaceId = key::last_segment(row).parse().map_err(Error::internal)?;
+                keys.push(SpaceRecord::at(&id));
+            }
+            let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+            for ((row, _), space) in rows.iter().zip(seen) {
+                if !list.offer(row, space) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        // What the reader may do with them is another question, which differs where the reader is an administrator.
+        let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
+        let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
+        let shown = self.space_views(&tx, &seen).await?;
+        let items = page.items.iter().zip(shown);
+        let items = items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    async fn member_view(&self, tx: &Tx, member: Arc<MemberRecord>) -> Result<Member> {
+        let mut shown = self.member_views(tx, &[member]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("member"))
+    }
+
     /// Shows members, in two reads.
     pub(super) async fn member_views(&self, tx: &Tx, members: &[Arc<MemberRecord>]) -> Result<Vec<Member>> {
         let users: Vec<UserId> = members.iter().map(|member| member.user.clone()).collect();
@@ -30,11 +158,91 @@ impl Platform {
             user,
             disabled: false,
             joined_at: member.joined_at,
-            last_seen_at: None,
-            sso: false,
+            last_seen_at: member.last_seen_at,
+            sso: member.sso,
             spaces: u64::try_from(counts[0]).unwrap_or(0),
             teams: u64::try_from(counts[1]).unwrap_or(0),
         });
         Ok(shown.collect())
+    }
+}
+
+/// The membership of a user.
+pub(super) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<MemberRecord>> {
+    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+    member.ok_or_else(|| Error::not_found("member"))
+}
+
+/// Refuses to take an organization its last administrator: `member` is about to be one no more.
+///
+/// It reads the rows of the first two administrators, so of two who go at the same time the second is told to look
+/// again.
+pub(super) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
+    if member.role != Some(Role::Admin) {
+        return Ok(());
+    }
+    let others = tx.below(&MemberRecord::in_role(&member.organization, MemberRole::Admin), 2).await?;
+    if others.iter().any(|(row, _)| key::last_segment(row) != member.user.as_str()) {
+        return Ok(());
+    }
+    Err(Error::conflict("an organization keeps at least one administrator: make somebody else one first"))
+}
+
+/// What is set of a member.
+enum Set {
+    Role(Patch<Role>),
+    Sso,
+}
+
+struct SetMember {
+    actor: Actor,
+    org: OrgId,
+    user: UserId,
+    set: Set,
+}
+
+#[async_trait]
+impl Operation for SetMember {
+    type Out = ();
+    const NAME: &'static str = "member_set";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::org(tx, &self.actor, &self.org).await?.require(OrgAction::Administrate)?;
+        let old = find(tx, &self.org, &self.user).await?;
+        let mut new = MemberRecord::clone(&old);
+        match &self.set {
+            Set::Role(role) => new.role = (*role).apply(new.role),
+            Set::Sso => new.sso = true,
+        }
+        if new.role != Some(Role::Admin) {
+            spare_administrator(tx, &old).await?;
+        }
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct Ping {
+    org: OrgId,
+    user: UserId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Ping {
+    type Out = ();
+    const NAME: &'static str = "member_ping";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::org(tx, &Actor::User(self.user.clone()), &self.org).await?;
+        let old = find(tx, &self.org, &self.user).await?;
+        // Of two pings the later one counts, in whatever order they come.
+        if old.last_seen_at < Some(self.now) {
+            let new = MemberRecord { last_seen_at: Some(self.now), ..MemberRecord::clone(&old) };
+            tx.put(&*old, new)?;
+        }
+        Ok(())
     }
 }

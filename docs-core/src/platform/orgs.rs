@@ -4,18 +4,18 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{Actor, Platform, access, people::platform_only};
+use super::{Actor, Platform, access, members::user_of, people::platform_only};
 use crate::{
-    Error, Result,
+    Error, ErrorKind, Result,
     model::{
-        OrgId, Organization, OrganizationObject, OrganizationTitle, OrganizationUrls, Role, Trial,
-        TrialStatus, UpdateOrganization, UserId,
+        DomainOrganizations, EmailDomain, OrgId, Organization, OrganizationObject, OrganizationPermissions,
+        OrganizationTitle, OrganizationUrls, Role, Trial, TrialStatus, UpdateOrganization, UserId,
     },
     policy::{OrgAccess, OrgAction},
     ports::id_text,
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
-        records::{MemberRecord, OrgRecord, SiteRecord, UserRecord, counter},
+        records::{MemberRecord, OrgRecord, SiteRecord, TeamMemberRecord, counter, linked_id},
     },
 };
 
@@ -36,9 +36,8 @@ impl Platform {
 
     pub(super) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> CreateOrg {
         let now = self.now();
-        let id: OrgId = self.id();
         let org = OrgRecord {
-            id: id.clone(),
+            id: self.id(),
             title,
             created_at: now,
             email_domains: Vec::new(),
@@ -55,27 +54,7 @@ impl Platform {
             invite_links: false,
             domain: id_text(self.ids().next()),
         };
-        let member =
-            MemberRecord { organization: id, user: admin.clone(), role: Some(Role::Admin), joined_at: now };
-        CreateOrg { org, member }
-    }
-
-    /// Makes a user a member of an organization, or changes the role of one who is (`None` for a guest). Only the
-    /// platform itself may: people join by invites.
-    ///
-    /// # Errors
-    /// `Forbidden` for users; `NotFound` when there is no such organization or user.
-    pub async fn put_member(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        user: &UserId,
-        role: Option<Role>,
-    ) -> Result<()> {
-        platform_only(actor)?;
-        let member =
-            MemberRecord { organization: org.clone(), user: user.clone(), role, joined_at: self.now() };
-        self.write(&PutMember(member)).await
+        CreateOrg { org, admin: admin.clone() }
     }
 
     /// Lists the organizations of the user who acts, in the order of joining (SPEC 4.10).
@@ -104,7 +83,9 @@ impl Platform {
             }
         }
         let count = tx.number(&counter(user.as_str(), "orgs")).await?;
-        list.finish(&tx, u64::try_from(count).ok()).await
+        let mut page = list.finish(&tx, u64::try_from(count).ok()).await?;
+        self.show_teams(&tx, actor, &mut page.items).await?;
+        Ok(page)
     }
 
     /// Reads an organization (SPEC 4.10).
@@ -113,7 +94,10 @@ impl Platform {
     /// `NotFound` unless the actor is a member.
     pub async fn get_org(&self, actor: &Actor, id: &OrgId) -> Result<Organization> {
         let tx = self.read().await?;
-        Ok(self.org_view(&access::org(&tx, actor, id).await?))
+        let mut shown = [self.org_view(&access::org(&tx, actor, id).await?)];
+        self.show_teams(&tx, actor, &mut shown).await?;
+        let [shown] = shown;
+        Ok(shown)
     }
 
     /// Changes an organization (SPEC 4.10). What the request leaves out stays.
@@ -134,8 +118,72 @@ impl Platform {
         self.get_org(actor, id).await
     }
 
+    /// Finds the organization that claims an e-mail domain, for its members and for those whose own address is in the
+    /// domain; others, and a text that is no domain, find none.
+    ///
+    /// Somebody who is no member is shown as much as it takes to join: name, logo and whether single sign-on is
+    /// enforced, but neither its other domains nor its content and settings. They have no permission in it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn orgs_of_email_domain(&self, actor: &Actor, domain: &str) -> Result<DomainOrganizations> {
+        let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
+            return Ok(DomainOrganizations::default());
+        };
+        let tx = self.read().await?;
+        let claim = tx.get_value(&OrgRecord::by_domain(domain.as_str())).await?;
+        let Some(id) = claim.map(|id| linked_id::<OrgId>(&id)).transpose()? else {
+            return Ok(DomainOrganizations::default());
+        };
+        let shown = match access::org(&tx, actor, &id).await {
+            Ok(access) => Some(self.org_view(&access)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.org_from_outside(&tx, actor, (&id, &domain)).await?
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
+    }
+
+    /// What somebody who is no member sees of the organization that claims the domain of their address.
+    async fn org_from_outside(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (id, domain): (&OrgId, &EmailDomain),
+    ) -> Result<Option<Organization>> {
+        let user = user_of(tx, actor.require_user()?).await?;
+        let own = user.email.rsplit('@').next().unwrap_or_default().to_lowercase();
+        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(id)).await?;
+        Ok(org.filter(|_| own == domain.as_str()).map(|org| Organization {
+            email_domains: vec![domain.clone()],
+            hostname: None,
+            use_case: None,
+            community_type: None,
+            default_role: None,
+            default_content: None,
+            ai: false,
+            invite_links: false,
+            ..self.org_view_of(&org, OrganizationPermissions::default())
+        }))
+    }
+
+    /// Fills in which of the organizations have a team that the actor manages.
+    async fn show_teams(&self, tx: &Tx, actor: &Actor, orgs: &mut [Organization]) -> Result<()> {
+        let Some(user) = actor.user() else { return Ok(()) };
+        let scans: Vec<_> =
+            orgs.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(false, 1)).collect();
+        for (org, owned) in orgs.iter_mut().zip(tx.scan_many(&scans).await?) {
+            org.permissions.own_team = !owned.is_empty();
+        }
+        Ok(())
+    }
+
     pub(super) fn org_view(&self, access: &OrgAccess) -> Organization {
-        let org = access.org();
+        self.org_view_of(access.org(), access.permissions())
+    }
+
+    fn org_view_of(&self, org: &OrgRecord, permissions: OrganizationPermissions) -> Organization {
         let (location, app) = self.urls().org(&org.id);
         Organization {
             object: OrganizationObject::Is,
@@ -156,14 +204,14 @@ impl Platform {
             trial: Trial { status: TrialStatus::NotApplicable },
             internal_is_on_new_trial: true,
             urls: OrganizationUrls { location, app, logo: org.logo.clone() },
-            permissions: access.permissions(),
+            permissions,
         }
     }
 }
 
 pub(super) struct CreateOrg {
     org: OrgRecord,
-    member: MemberRecord,
+    admin: UserId,
 }
 
 impl CreateOrg {
@@ -178,41 +226,11 @@ impl Operation for CreateOrg {
     const NAME: &'static str = "org_create";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        require_user(tx, &self.member.user).await?;
-        tx.create(self.org.clone());
-        tx.create(self.member.clone());
+        let admin = user_of(tx, &self.admin).await?;
+        let (org, now) = (tx.create(self.org.clone()), self.org.created_at);
+        tx.create(MemberRecord::joining(&org.id, &admin, Some(Role::Admin), now));
         Ok(())
     }
-}
-
-struct PutMember(MemberRecord);
-
-#[async_trait]
-impl Operation for PutMember {
-    type Out = ();
-    const NAME: &'static str = "member_put";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        require_user(tx, &self.0.user).await?;
-        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.0.organization)).await?;
-        if org.is_none() {
-            return Err(Error::not_found("organization"));
-        }
-        let key = MemberRecord::at(&self.0.organization, &self.0.user);
-        match tx.get::<MemberRecord>(&key).await? {
-            None => drop(tx.create(self.0.clone())),
-            Some(old) => {
-                let new = MemberRecord { role: self.0.role, ..MemberRecord::clone(&old) };
-                tx.put(&*old, new)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-async fn require_user(tx: &Tx, user: &UserId) -> Result<()> {
-    let found: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
-    found.map(|_| ()).ok_or_else(|| Error::not_found("user"))
 }
 
 struct UpdateOrg {
@@ -242,8 +260,11 @@ impl Operation for UpdateOrg {
         new.title = change.title.unwrap_or(new.title);
         if let Some(domains) = change.email_domains {
             let mut seen = BTreeSet::new();
-            new.email_domains =
-                domains.into_iter().filter(|domain| seen.insert(domain.as_str().to_lowercase())).collect();
+            new.email_domains = domains
+                .iter()
+                .map(EmailDomain::to_lowercase)
+                .filter(|domain| seen.insert(domain.clone()))
+                .collect();
         }
         new.hostname = change.hostname.or(new.hostname);
         new.default_role = change.default_role.apply(new.default_role);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Actor, Platform};
+use super::{Actor, Platform, invites::Redeem};
 use crate::{
     Error, ErrorKind, Result,
-    model::{BASE32, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
+    model::{BASE32, JobId, OrgId, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     store::{
-        Hash, Key, Operation, Tx,
-        records::{TokenRecord, UserRecord},
+        Hash, Key, Operation, Scan, Tx, key,
+        records::{MemberRecord, TokenRecord, UserRecord},
     },
 };
 
@@ -38,6 +38,10 @@ impl std::fmt::Debug for TokenSecret {
     }
 }
 
+/// Organizations of a user that are looked at together.
+const ORGS_AT_ONCE: u32 = 200;
+/// Most bytes of an e-mail address.
+const MAX_EMAIL: usize = 254;
 /// Fewest characters of a secret that an operator chooses.
 const LEAST_SECRET: usize = 16;
 
@@ -70,22 +74,34 @@ impl Platform {
         Ok(self.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
     }
 
-    /// Creates a user. Only the platform itself may: people join organizations by other ways.
+    /// Reads a user: oneself, or somebody in an organization of which the actor is a member and no guest.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a user whom the actor does not know of.
+    pub async fn get_user(&self, actor: &Actor, id: &UserId) -> Result<User> {
+        let tx = self.read().await?;
+        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
+        let user = user.ok_or_else(|| Error::not_found("user"))?;
+        match actor.user() {
+            Some(me) if me != id && !share_org(&tx, me, id).await? => Err(Error::not_found("user")),
+            _ => Ok(self.user_view(&user)),
+        }
+    }
+
+    /// Creates a user, who joins every organization that the address was invited to. Only the platform itself may.
     ///
     /// # Errors
     /// `Conflict` when the e-mail address is taken; `Invalid` when it is none.
     pub async fn create_user(&self, actor: &Actor, user: NewUser) -> Result<User> {
         platform_only(actor)?;
         let record = self.new_user(&user)?;
-        self.write(&CreateUser(record.clone())).await?;
+        self.write(&CreateUser { user: record.clone(), job: self.id() }).await?;
+        self.welcome(&record.id).await;
         Ok(self.user_view(&record))
     }
 
     pub(super) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
-        let at = user.email.find('@').filter(|at| *at > 0 && *at + 1 < user.email.len());
-        if at.is_none() || user.email.chars().any(char::is_whitespace) {
-            return Err(Error::invalid("email", "must be an address like name@example.com"));
-        }
+        check_email("email", &user.email)?;
         Ok(UserRecord {
             id: self.id(),
             display_name: user.display_name.to_string(),
@@ -177,6 +193,31 @@ impl Platform {
     }
 }
 
+/// Tells whether somebody is a member, and no guest, of an organization that another is in.
+async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
+    let (mut from, to) = MemberRecord::orgs_of(me).below();
+    loop {
+        let rows = tx.scan(&Scan { from, to: Key::clone(&to), rev: false, limit: ORGS_AT_ONCE }).await?;
+        let mut keys = Vec::with_capacity(2 * rows.len());
+        for (row, _) in &rows {
+            let org: OrgId = key::last_segment(row).parse().map_err(Error::internal)?;
+            keys.extend([MemberRecord::at(&org, me), MemberRecord::at(&org, other)]);
+        }
+        let found = tx.get_many::<MemberRecord>(&keys).await?;
+        let sees = |pair: &[Option<Arc<MemberRecord>>]| match pair {
+            [Some(me), Some(_)] => me.role.is_some(),
+            _ => false,
+        };
+        if found.chunks(2).any(sees) {
+            return Ok(true);
+        }
+        match rows.last() {
+            Some((last, _)) if rows.len() == ORGS_AT_ONCE as usize => from = key::after(last),
+            _ => return Ok(false),
+        }
+    }
+}
+
 /// Refuses everybody but the program that embeds the platform.
 pub(super) fn platform_only(actor: &Actor) -> Result<()> {
     match actor {
@@ -185,7 +226,27 @@ pub(super) fn platform_only(actor: &Actor) -> Result<()> {
     }
 }
 
-pub(super) struct CreateUser(pub(super) UserRecord);
+/// Refuses what is no e-mail address.
+pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
+    let at = email.rfind('@').filter(|at| *at > 0 && *at + 1 < email.len());
+    if at.is_none() || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(Error::invalid(field, "must be an address like name@example.com"));
+    }
+    // Part of keys, which are counted in bytes.
+    if email.len() > MAX_EMAIL || email.to_lowercase().len() > MAX_EMAIL {
+        return Err(Error::invalid(
+            field,
+            format_args!("must be at most {MAX_EMAIL} bytes, has {}", email.len()),
+        ));
+    }
+    Ok(())
+}
+
+pub(super) struct CreateUser {
+    pub(super) user: UserRecord,
+    /// The job that lets the user join what they were invited to, should nobody else come to it.
+    pub(super) job: JobId,
+}
 
 #[async_trait]
 impl Operation for CreateUser {
@@ -197,8 +258,8 @@ impl Operation for CreateUser {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        tx.create(self.0.clone());
-        Ok(())
+        tx.create(self.user.clone());
+        Redeem::enqueue(tx, &self.user, &self.job).await
     }
 }
 

@@ -51,7 +51,8 @@ impl Platform {
         let org = self.new_org(new.organization, &user.id);
         let (record, token) = self.new_token(&user.id, "first token", new.token.as_deref())?;
         let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
-        self.write(&All { user: CreateUser(user), org, token: CreateToken(record) }).await?;
+        self.write(&All { user: CreateUser { user, job: self.id() }, org, token: CreateToken(record) })
+            .await?;
         Ok(done)
     }
 }

@@ -3,8 +3,8 @@
 use super::{ContentOf, Version};
 use crate::{
     model::{
-        ChangeRequestId, CollectionId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId,
-        UserId,
+        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, OrgId, PageId, RevisionId,
+        SiteId, SpaceId, UserId,
     },
     store::records::Board,
 };
@@ -58,6 +58,16 @@ impl Urls {
 
     pub(crate) fn org(&self, id: &OrgId) -> (String, String) {
         (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
+    }
+
+    pub(crate) fn collection(&self, id: &CollectionId) -> (String, String) {
+        (self.api(format_args!("/collections/{id}")), self.app(format_args!("/c/{id}")))
+    }
+
+    /// Where an invite link is read.
+    #[must_use]
+    pub fn link_invite(&self, org: &OrgId, id: &InviteId) -> String {
+        self.api(format_args!("/orgs/{org}/link-invites/{id}"))
     }
 
     pub(crate) fn space(&self, id: &SpaceId) -> (String, String) {

@@ -21,6 +21,8 @@ use crate::{
 pub enum OrgAction {
     /// See it.
     View,
+    /// See its members.
+    ListPeople,
     /// Create spaces and sites.
     CreateContent,
     /// Change its settings.
@@ -66,6 +68,7 @@ impl OrgAction {
     const fn needs(self) -> Option<Role> {
         match self {
             Self::View => None,
+            Self::ListPeople => Some(Role::Read),
             Self::CreateContent => Some(Role::Create),
             Self::Administrate => Some(Role::Admin),
         }
@@ -133,6 +136,7 @@ impl OrgAccess {
         }
         Err(Error::forbidden(match action {
             OrgAction::View => "you are not a member of this organization",
+            OrgAction::ListPeople => "guests do not see the members of this organization",
             OrgAction::CreateContent => "this needs the role `create` in the organization",
             OrgAction::Administrate => "this needs the role `admin` in the organization",
         }))

@@ -6,10 +6,12 @@
 mod api;
 mod blobs;
 mod cursor;
+pub mod grams;
 mod indexed;
 pub mod jobs;
 pub mod key;
 pub mod limits;
+mod meeting;
 mod objects;
 mod record;
 pub mod records;
@@ -26,6 +28,7 @@ pub use cursor::{
 };
 pub use indexed::{Indexed, Kind, Row};
 pub use key::KeyBuf;
+pub use meeting::{Meeting, Met};
 pub use objects::{Hash, NotAHash, Objects};
 pub use record::{Entity, decode};
 pub use registry::{Drift, KINDS, verify, verify_kinds};

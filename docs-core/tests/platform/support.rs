@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform,
-    model::{OrgId, PageId, RevisionPage, Role},
+    model::{OrgId, PageId, RevisionPage, Role, Timestamp},
     platform::{Builder, ContentOf, NewUser, Shown},
     ports::{GitRemote, Pdf, SearchIndex, Web},
     store::{Objects, Store, verify},
@@ -71,6 +71,11 @@ impl World {
         actor
     }
 
+    /// What time it is.
+    pub(crate) fn clock_now(&self) -> Timestamp {
+        docs_core::ports::Clock::now(&self.clock).into()
+    }
+
     /// Every index row and counter is what the records call for.
     pub(crate) async fn check(&self) {
         let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
@@ -79,7 +84,7 @@ impl World {
 }
 
 pub(crate) async fn person(platform: &Platform, name: &str) -> Actor {
-    let email = format!("{}@example.com", name.to_lowercase());
+    let email = format!("{}@example.com", name.to_lowercase().replace(' ', "."));
     let new =
         NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
     Actor::User(platform.create_user(&Actor::Platform, new).await.expect("a user").id)

@@ -8,7 +8,9 @@ mod comments;
 mod content;
 mod git;
 mod imports;
+mod invites;
 mod links;
+mod members;
 mod orgs;
 mod pdf;
 mod reviews;
@@ -32,7 +34,7 @@ type Auth = crate::auth::Signed<docs_core::Actor>;
 /// All operations.
 pub type Api = (
     users::Users,
-    orgs::Orgs,
+    (orgs::Orgs, members::Members, invites::Invites),
     spaces::Spaces,
     collections::Collections,
     content::Content,
@@ -51,7 +53,11 @@ pub type Api = (
 pub(crate) fn api(platform: &Platform) -> Api {
     (
         users::Users(platform.clone()),
-        orgs::Orgs(platform.clone()),
+        (
+            orgs::Orgs(platform.clone()),
+            members::Members(platform.clone()),
+            invites::Invites(platform.clone()),
+        ),
         spaces::Spaces(platform.clone()),
         collections::Collections(platform.clone()),
         content::content(platform),

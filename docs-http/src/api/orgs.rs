@@ -2,7 +2,7 @@
 
 use docs_core::{
     Platform,
-    model::{List, Organization, UpdateOrganization},
+    model::{DomainOrganizations, List, Organization, UpdateOrganization, Visit},
 };
 use poem_openapi::{OpenApi, param::Path};
 
@@ -50,5 +50,35 @@ impl Orgs {
         change: Strict<UpdateOrganization>,
     ) -> Answer<Reply<Organization>> {
         Ok(Reply(self.0.update_org(&auth.0, &id(&org, "organization")?, change.0).await?))
+    }
+
+    /// Tell that the member who asks is there
+    #[oai(
+        path = "/orgs/:organizationId/ping",
+        method = "post",
+        operation_id = "updateOrganizationMemberLastSeenAt"
+    )]
+    async fn ping(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+    ) -> Answer<Reply<Visit>> {
+        Ok(Reply(self.0.ping_org(&auth.0, &id(&org, "organization")?).await?))
+    }
+
+    /// Find the organization that claims an e-mail domain
+    ///
+    /// For its members, and for users whose own address is in the domain: these are shown as much as it takes to join.
+    #[oai(
+        path = "/email-domains/:emailDomain/orgs",
+        method = "get",
+        operation_id = "getOrganizationsForEmailDomain"
+    )]
+    async fn of_email_domain(
+        &self,
+        auth: Auth,
+        #[oai(name = "emailDomain")] domain: Path<String>,
+    ) -> Answer<Reply<DomainOrganizations>> {
+        Ok(Reply(self.0.orgs_of_email_domain(&auth.0, &domain).await?))
     }
 }

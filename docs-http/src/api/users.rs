@@ -1,9 +1,9 @@
 //! Users.
 
 use docs_core::{Platform, model::User};
-use poem_openapi::OpenApi;
+use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag};
+use super::{Auth, Tag, id};
 use crate::wire::{error::Answer, reply::Reply};
 
 /// Operations of this noun.
@@ -16,5 +16,13 @@ impl Users {
     #[oai(path = "/user", method = "get", operation_id = "getAuthenticatedUser")]
     async fn me(&self, auth: Auth) -> Answer<Reply<User>> {
         Ok(Reply(self.0.current_user(&auth.0).await?))
+    }
+
+    /// Get a user
+    ///
+    /// Oneself, or somebody in an organization of which one is a member and no guest.
+    #[oai(path = "/users/:userId", method = "get", operation_id = "getUserById")]
+    async fn get(&self, auth: Auth, #[oai(name = "userId")] user: Path<String>) -> Answer<Reply<User>> {
+        Ok(Reply(self.0.get_user(&auth.0, &id(&user, "user")?).await?))
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     Error, Result,
     model::{CollectionId, DefaultLevel, JobId, Patch, Rank, SpaceId, Timestamp, UpdateCollection},
     platform::{
-        Actor, access,
+        Actor, access, invites,
         tree::{
             Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, require_place, room_in,
         },
@@ -183,6 +183,7 @@ impl Operation for DropGrants {
     const NAME: &'static str = "grants_drop";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        drop_grants(tx, &self.0, GRANTS_CHUNK).await
+        // With them go the links that lead to it.
+        Ok(drop_grants(tx, &self.0, GRANTS_CHUNK).await? | invites::drop_links(tx, &self.0).await?)
     }
 }

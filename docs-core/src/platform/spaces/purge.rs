@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     model::{SpaceId, Timestamp},
-    platform::{Actor, Platform, comments, people::platform_only, reviews, sites, tree},
+    platform::{Actor, Platform, comments, invites, people::platform_only, reviews, sites, tree},
     store::{
         Operation, Scan, Tx, key,
         records::{ChangeRequestRecord, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
@@ -76,6 +76,7 @@ impl Operation for PurgeStep {
             || self.drop_requests(tx, &space).await?
             || comments::drop_some(tx, space.id.as_str()).await?
             || tree::drop_grants(tx, space.id.as_str(), PURGE_CHUNK).await?
+            || invites::drop_links(tx, space.id.as_str()).await?
         {
             return Ok(false);
         }

@@ -11,7 +11,7 @@ use crate::{
     platform::{
         Actor, RESTORE_WINDOW,
         access::{self, Sight},
-        git,
+        git, invites,
         people::later,
     },
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
@@ -155,7 +155,8 @@ impl Transfer {
         }
         let ids = parts.collections.iter().map(|part| part.id.as_str());
         for id in ids.chain(parts.spaces.iter().map(|part| part.id.as_str())) {
-            let many = drop_grants(tx, id, MAX_SCAN).await?;
+            // Links of the organization that it leaves lead to it no longer.
+            let many = drop_grants(tx, id, MAX_SCAN).await? | invites::drop_links(tx, id).await?;
             if many || tx.changes() > MAX_BATCH_OPS - SPARE {
                 return Err(unmet(
                     "too many people and teams have roles by name on it; transfer parts of it",

@@ -7,7 +7,9 @@ mod collection;
 mod comment;
 mod content;
 mod grant;
+mod invite;
 mod job;
+mod member;
 mod people;
 mod review;
 mod site;
@@ -18,7 +20,9 @@ pub use collection::*;
 pub use comment::*;
 pub use content::*;
 pub use grant::*;
+pub use invite::*;
 pub use job::*;
+pub use member::*;
 pub use people::*;
 pub use review::*;
 pub use site::*;
@@ -36,6 +40,8 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<TokenRecord>(),
     Kind::of::<OrgRecord>(),
     Kind::of::<MemberRecord>(),
+    Kind::of::<LinkInviteRecord>(),
+    Kind::of::<EmailInviteRecord>(),
     Kind::of::<TeamRecord>(),
     Kind::of::<TeamMemberRecord>(),
     Kind::of::<GrantRecord>(),

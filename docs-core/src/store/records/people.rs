@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{counter, text, unique};
+use super::{text, unique};
 use crate::{
     model::{
         EmailDomain, Hostname, OrgId, OrganizationCommunityType, OrganizationTitle, OrganizationType,
@@ -184,47 +184,5 @@ impl Indexed for OrgRecord {
         let hostname = self.hostname.iter().map(|name| Self::by_hostname(name.as_str()));
         let domains = self.email_domains.iter().map(|domain| Self::by_domain(domain.as_str()));
         hostname.chain(domains).map(|key| Row::Unique(key, text(self.id.as_str()))).collect()
-    }
-}
-
-/// A user's membership of an organization.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MemberRecord {
-    /// The organization.
-    pub organization: OrgId,
-    /// The user.
-    pub user: UserId,
-    /// What the member may do; `None` for a guest.
-    pub role: Option<Role>,
-    /// When the user joined.
-    pub joined_at: Timestamp,
-}
-
-impl Entity for MemberRecord {
-    const KIND: &'static str = "mem";
-}
-
-impl MemberRecord {
-    /// The key of a membership.
-    #[must_use]
-    pub fn at(organization: &OrgId, user: &UserId) -> Key {
-        KeyBuf::new(Self::KIND).part(organization.as_str()).part(user.as_str()).key()
-    }
-
-    /// The organizations of a user, by the time of joining.
-    #[must_use]
-    pub fn orgs_of(user: &UserId) -> KeyBuf {
-        KeyBuf::new("org.u").part(user.as_str())
-    }
-}
-
-impl Indexed for MemberRecord {
-    const INDEXES: &'static [&'static str] = &["org.u", "ctr"];
-    fn key(&self) -> Key {
-        Self::at(&self.organization, &self.user)
-    }
-    fn rows(&self) -> Vec<Row> {
-        let row = Self::orgs_of(&self.user).time(self.joined_at.time()).part(self.organization.as_str());
-        vec![Row::Index(row.key(), Value::Unit), Row::Count(counter(self.user.as_str(), "orgs"))]
     }
 }

@@ -98,6 +98,12 @@ impl RequestedReviewerRecord {
         KeyBuf::new("rqr.t").part(request.as_str())
     }
 
+    /// The change requests that wait for a user.
+    #[must_use]
+    pub fn of_user(user: &UserId) -> KeyBuf {
+        KeyBuf::new("rqr.u").part(user.as_str())
+    }
+
     /// How many people a change request waits for.
     #[must_use]
     pub fn count_in(request: &ChangeRequestId) -> Key {
@@ -106,12 +112,17 @@ impl RequestedReviewerRecord {
 }
 
 impl Indexed for RequestedReviewerRecord {
-    const INDEXES: &'static [&'static str] = &["rqr.t", "ctr"];
+    const INDEXES: &'static [&'static str] = &["rqr.t", "rqr.u", "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.request, &self.user)
     }
     fn rows(&self) -> Vec<Row> {
         let row = Self::of_request(&self.request).time(self.created_at.time()).part(self.user.as_str());
-        vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.request))]
+        let of_user = Self::of_user(&self.user).part(self.request.as_str());
+        vec![
+            Row::Index(row.key(), Value::Unit),
+            Row::Index(of_user.key(), Value::Unit),
+            Row::Count(Self::count_in(&self.request)),
+        ]
     }
 }

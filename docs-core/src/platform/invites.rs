@@ -1,0 +1,195 @@
+//! Invites: ways into an organization.
+
+mod links;
+mod redeem;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+pub(super) use links::drop_links;
+pub(super) use redeem::{DropInvites, REDEEM, Redeem};
+
+use super::{
+    Actor, Platform, access,
+    members::{join, user_of},
+    people::check_email,
+};
+use crate::{
+    Error, Result,
+    model::{
+        EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, OrgId, Patch, Role, Timestamp, UserId,
+    },
+    policy::OrgAction,
+    store::{
+        ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        records::{EmailInviteRecord, MemberRecord, UserRecord, linked_id},
+    },
+};
+
+/// How long the invitation of an address is good.
+pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
+/// Most addresses of one request.
+const MAX_EMAILS: usize = 100;
+
+impl Platform {
+    /// Invites people by their e-mail addresses. Users who have one of them become members at once; one who is a member
+    /// stays as they are. Other addresses are invited for 30 days: whoever is created as a user with such an address
+    /// joins by it. An address that was invited before is invited anew.
+    ///
+    /// Where single sign-on is asked for, an address whose user signs in otherwise fails: an administrator makes such
+    /// a user a member first, and then [one with single sign-on](Platform::set_sso_member).
+    ///
+    /// No mail is sent: the program that embeds the platform reads [whom to write to](Platform::list_email_invites).
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for what is no address, and
+    /// for none or more than 100 of them.
+    ///
+    /// # Cancel safety
+    /// Each address is invited whole or not at all, in their order: asking again goes on with the rest.
+    pub async fn invite_users(&self, actor: &Actor, org: &OrgId, new: InviteUsers) -> Result<InvitedUsers> {
+        let addresses = addresses(&new)?;
+        let by = actor.require_user()?;
+        let default = {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?.org().default_role
+        };
+        let mut done = InvitedUsers::default();
+        for (email, role) in addresses {
+            let now = self.now();
+            let invite = EmailInviteRecord {
+                id: self.id(),
+                organization: org.clone(),
+                role: role.apply(default),
+                email: email.to_lowercase(),
+                sso: new.sso == Some(true),
+                created_by: by.clone(),
+                created_at: now,
+                expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
+            };
+            match self.write(&Invite { actor: actor.clone(), invite }).await? {
+                Invited::User(user) => done.users.push(user),
+                Invited::Address => done.invited += 1,
+                Invited::OtherSignIn => done.failed_sso_emails.push(email),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Lists the addresses that are invited to an organization and that no user has yet, the oldest invitation first.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
+    pub async fn list_email_invites(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        page: &PageRequest,
+    ) -> Result<Page<EmailInvite>> {
+        let tx = self.read().await?;
+        access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
+        let prefix = EmailInviteRecord::of_org(org);
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut keys = Vec::with_capacity(rows.len());
+            for (row, _) in &rows {
+                let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+                keys.push(EmailInviteRecord::at(&id));
+            }
+            let found = tx.get_many::<EmailInviteRecord>(&keys).await?;
+            for ((row, _), invite) in rows.iter().zip(found) {
+                let invite = invite.filter(|invite| invite.expires_at > self.now());
+                if !list.offer(row, invite) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        Ok(page.map(|invite| EmailInvite {
+            id: invite.id.clone(),
+            email: invite.email.clone(),
+            role: invite.role,
+            sso: invite.sso,
+            created_at: invite.created_at,
+            expires_at: invite.expires_at,
+        }))
+    }
+}
+
+/// The addresses of a request, each once, with the role beside it.
+fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
+    let has = new.emails.len();
+    if has == 0 || has > MAX_EMAILS {
+        return Err(Error::invalid("emails", format_args!("must be 1 to {MAX_EMAILS} addresses, has {has}")));
+    }
+    let mut seen = BTreeSet::new();
+    let mut addresses = Vec::new();
+    for (at, email) in new.emails.iter().enumerate() {
+        let (field, email, role) = match email {
+            InviteEmail::Plain(email) => (format!("emails[{at}]"), email, new.role),
+            InviteEmail::WithRole(own) => {
+                let role = own.role.map_or(Patch::Clear, Patch::Set);
+                (format!("emails[{at}].email"), &own.email, role)
+            }
+        };
+        check_email(&field, email)?;
+        if seen.insert(email.to_lowercase()) {
+            addresses.push((email.to_string(), role));
+        }
+    }
+    Ok(addresses)
+}
+
+struct Invite {
+    actor: Actor,
+    invite: EmailInviteRecord,
+}
+
+/// What became of an address.
+#[derive(Serialize, Deserialize)]
+enum Invited {
+    /// It is of this user, who is a member now.
+    User(UserId),
+    /// It is invited.
+    Address,
+    /// It is of a user who does not sign in through the organization.
+    OtherSignIn,
+}
+
+#[async_trait]
+impl Operation for Invite {
+    type Out = Invited;
+    const NAME: &'static str = "invite";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Invited> {
+        let new = &self.invite;
+        let org = &new.organization;
+        access::org(tx, &self.actor, org).await?.require(OrgAction::Administrate)?;
+        if let Some(user) = tx.get_value(&UserRecord::by_email(&new.email)).await? {
+            let user: UserId = linked_id(&user)?;
+            let member = tx.get::<MemberRecord>(&MemberRecord::at(org, &user)).await?;
+            if new.sso && member.is_none_or(|member| !member.sso) {
+                return Ok(Invited::OtherSignIn);
+            }
+            let record = user_of(tx, &user).await?;
+            join(tx, MemberRecord::joining(org, &record, new.role, new.created_at)).await?;
+            return Ok(Invited::User(user));
+        }
+        let known = tx.get_value(&EmailInviteRecord::by_email(org, &new.email)).await?;
+        let known: Option<InviteId> = known.map(|id| linked_id(&id)).transpose()?;
+        let old = match known {
+            Some(id) => tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await?,
+            None => None,
+        };
+        match old {
+            // Mail that was sent leads to the same invitation.
+            Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new.clone() })?),
+            None => drop(tx.create(new.clone())),
+        }
+        Ok(Invited::Address)
+    }
+}

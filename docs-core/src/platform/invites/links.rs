@@ -1,0 +1,354 @@
+//! Invite links: to an organization, to a space, to a collection.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::super::{Actor, Platform, access};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        Collection, CollectionInvite, CollectionObject, CollectionUrls, CreateLinkInvite, InviteId,
+        InviteObject, LinkInvite, MemberInvite, OrgId, Patch, Role, SpaceInvite, UpdateLinkInvite,
+    },
+    policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
+    store::{
+        ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        records::{Child, LinkGives, LinkInviteRecord},
+    },
+};
+
+/// Links that one transaction removes.
+const DROP_CHUNK: u32 = 200;
+
+impl Platform {
+    /// Lists the links that give a role in an organization, the oldest first. Links to content are not among them.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
+    pub async fn list_link_invites(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        page: &PageRequest,
+    ) -> Result<Page<MemberInvite>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::Administrate)?;
+        let prefix = LinkInviteRecord::of_org(org);
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut keys = Vec::with_capacity(rows.len());
+            for (row, _) in &rows {
+                let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+                keys.push(LinkInviteRecord::at(&id));
+            }
+            let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
+            for ((row, _), link) in rows.iter().zip(found) {
+                let shown = link.and_then(|link| match link.gives {
+                    LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
+                    LinkGives::Content(..) => None,
+                });
+                if !list.offer(row, shown) {
+                    break;
+                }
+            }
+        }
+        list.finish(&tx, None).await
+    }
+
+    /// Creates an invite link: to the organization with a role, or to a space or a collection of it with a level; those
+    /// who join by the latter become guests with that role on the content.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization, or has the role `create` on the content
+    /// and gives no more than they have; `Invalid` for a link that says too little or too much, or names unknown
+    /// content.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the link created or not.
+    pub async fn create_link_invite(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        new: CreateLinkInvite,
+    ) -> Result<LinkInvite> {
+        let link = LinkInviteRecord {
+            id: self.id(),
+            organization: org.clone(),
+            gives: gives(&new)?,
+            created_by: actor.require_user()?.clone(),
+            created_at: self.now(),
+        };
+        let id = link.id.clone();
+        self.write(&Create { actor: actor.clone(), link }).await?;
+        self.get_link_invite(actor, org, &id).await
+    }
+
+    /// Reads an invite link.
+    ///
+    /// # Errors
+    /// `NotFound`, also where its content is gone; `Forbidden` for those who could not have created it.
+    pub async fn get_link_invite(&self, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
+        let tx = self.read().await?;
+        let link = find(&tx, actor, org, id).await?;
+        let (object, id) = (InviteObject::Is, link.id.clone());
+        Ok(match (manage(&tx, actor, &link).await?, &link.gives) {
+            (Target::Space(access), LinkGives::Content(_, level)) => {
+                let redundant = access.role() >= *level;
+                let shown = self.space_views(&tx, std::slice::from_ref(&access)).await?.pop();
+                let space = shown.ok_or_else(|| Error::not_found("space"))?;
+                LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
+            }
+            (Target::Collection(access), LinkGives::Content(_, level)) => {
+                let (redundant, collection) = (access.role() >= *level, self.invited_to(&access));
+                let shown = CollectionInvite { object, id, level: *level, redundant, collection };
+                LinkInvite::Collection(Box::new(shown))
+            }
+            (Target::Org(access), LinkGives::Member(role)) => {
+                LinkInvite::Member(member_invite(&link, *role, &access))
+            }
+            _ => return Err(Error::internal("a link leads to what it does not give a role on")),
+        })
+    }
+
+    /// Changes what an invite link gives. Whoever has joined by it stays what they are.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden` as for [creating](Platform::create_link_invite) it; `Invalid` for a role where the link
+    /// has a level, or a level where it has a role.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the link as it was, or changed.
+    pub async fn update_link_invite(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &InviteId,
+        change: UpdateLinkInvite,
+    ) -> Result<LinkInvite> {
+        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.get_link_invite(actor, org, id).await
+    }
+
+    /// Deletes an invite link; it lets nobody in any more. Answers whether there was one, as far as the actor may know.
+    ///
+    /// # Errors
+    /// `Forbidden` as for [creating](Platform::create_link_invite) it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the link deleted or not.
+    pub async fn delete_link_invite(&self, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<bool> {
+        let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        match self.write(&operation).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
+    /// The collection that a link leads to.
+    fn invited_to(&self, access: &CollectionAccess) -> Collection {
+        let collection = access.collection();
+        let (location, app) = self.urls().collection(&collection.id);
+        Collection {
+            object: CollectionObject::Is,
+            id: collection.id.clone(),
+            title: collection.title.clone(),
+            description: collection.description.clone(),
+            organization: collection.organization.clone(),
+            parent: collection.parent.clone(),
+            default_level: access.level(),
+            urls: CollectionUrls { location, app },
+            permissions: access.permissions(),
+        }
+    }
+}
+
+fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess) -> MemberInvite {
+    MemberInvite { object: InviteObject::Is, id: link.id.clone(), role, redundant: reader.role() >= role }
+}
+
+/// Removes some of the links to content that goes; answers whether there may be more.
+pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
+    let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
+    for (row, _) in &rows {
+        let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+        if let Some(link) = tx.get::<LinkInviteRecord>(&LinkInviteRecord::at(&id)).await? {
+            tx.delete(&*link);
+        }
+    }
+    Ok(rows.len() == DROP_CHUNK as usize)
+}
+
+/// What a new link gives.
+fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
+    let role = match new.role {
+        Patch::Keep => None,
+        Patch::Clear => Some(None),
+        Patch::Set(role) => Some(Some(role)),
+    };
+    let other = |field: &str| Err(Error::invalid(field, "a link with a role in the organization has none"));
+    match (role, &new.space, &new.collection) {
+        (Some(_), Some(_), _) => other("space"),
+        (Some(_), None, Some(_)) => other("collection"),
+        (Some(_), None, None) if !new.level.is_keep() => other("level"),
+        (Some(role), None, None) => Ok(LinkGives::Member(role)),
+        (None, Some(_), Some(_)) => {
+            Err(Error::invalid("collection", "a link leads to a space or a collection, not to both"))
+        }
+        (None, Some(space), None) => {
+            let id = space.parse().map_err(|_| unknown("space"))?;
+            Ok(LinkGives::Content(Child::Space(id), level(new.level)?))
+        }
+        (None, None, Some(collection)) => {
+            let id = collection.parse().map_err(|_| unknown("collection"))?;
+            Ok(LinkGives::Content(Child::Collection(id), level(new.level)?))
+        }
+        (None, None, None) => {
+            Err(Error::invalid("role", "is required, or `level` with `space` or `collection`"))
+        }
+    }
+}
+
+fn level(level: Patch<Role>) -> Result<Role> {
+    level
+        .apply(None)
+        .ok_or_else(|| Error::invalid("level", "must be a role: a guest has no other on content"))
+}
+
+fn unknown(noun: &str) -> Error {
+    Error::invalid(noun, format_args!("the organization has no such {noun}"))
+}
+
+/// What a link leads to, for somebody who may manage its links.
+enum Target {
+    Org(OrgAccess),
+    Space(SpaceAccess),
+    Collection(CollectionAccess),
+}
+
+/// Proves the right to manage a link.
+async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
+    let (target, has, gives) = match &link.gives {
+        LinkGives::Member(_) => {
+            let access = access::org(tx, actor, &link.organization).await?;
+            access.require(OrgAction::Administrate)?;
+            return Ok(Target::Org(access));
+        }
+        LinkGives::Content(Child::Space(id), level) => {
+            let access = access::space(tx, actor, id).await?;
+            access.require(SpaceAction::Manage)?;
+            if access.space().organization != link.organization {
+                return Err(Error::not_found("space"));
+            }
+            let has = access.role();
+            (Target::Space(access), has, *level)
+        }
+        LinkGives::Content(Child::Collection(id), level) => {
+            let access = access::collection(tx, actor, id).await?;
+            access.require(CollectionAction::Manage)?;
+            if access.collection().organization != link.organization {
+                return Err(Error::not_found("collection"));
+            }
+            let has = access.role();
+            (Target::Collection(access), has, *level)
+        }
+    };
+    if has < gives {
+        return Err(Error::forbidden("level: a link gives no more than who manages it has"));
+    }
+    Ok(target)
+}
+
+/// A link of an organization that the actor is a member of.
+async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<LinkInviteRecord>> {
+    access::org(tx, actor, org).await?;
+    let link: Option<Arc<LinkInviteRecord>> = tx.get(&LinkInviteRecord::at(id)).await?;
+    link.filter(|link| link.organization == *org).ok_or_else(|| Error::not_found("invite"))
+}
+
+struct Create {
+    actor: Actor,
+    link: LinkInviteRecord,
+}
+
+#[async_trait]
+impl Operation for Create {
+    type Out = ();
+    const NAME: &'static str = "link_invite_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::org(tx, &self.actor, &self.link.organization).await?;
+        let unknown = |error: Error| match (error.kind(), &self.link.gives) {
+            (ErrorKind::NotFound, LinkGives::Content(Child::Space(_), _)) => unknown("space"),
+            (ErrorKind::NotFound, LinkGives::Content(Child::Collection(_), _)) => unknown("collection"),
+            _ => error,
+        };
+        manage(tx, &self.actor, &self.link).await.map_err(unknown)?;
+        tx.create(self.link.clone());
+        Ok(())
+    }
+}
+
+struct Update {
+    actor: Actor,
+    org: OrgId,
+    id: InviteId,
+    change: UpdateLinkInvite,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "link_invite_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let old = find(tx, &self.actor, &self.org, &self.id).await?;
+        manage(tx, &self.actor, &old).await?;
+        let mut new = LinkInviteRecord::clone(&old);
+        new.gives = match (&old.gives, self.change.role, self.change.level) {
+            (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
+                return Err(Error::invalid(
+                    "level",
+                    "this link has a role in the organization: change `role`",
+                ));
+            }
+            (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
+                return Err(Error::invalid("role", "this link has a role on content: change `level`"));
+            }
+            (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
+            (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),
+            (LinkGives::Content(content, _), _, change) => {
+                LinkGives::Content(content.clone(), level(change)?)
+            }
+        };
+        manage(tx, &self.actor, &new).await?;
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct Delete {
+    actor: Actor,
+    org: OrgId,
+    id: InviteId,
+}
+
+#[async_trait]
+impl Operation for Delete {
+    type Out = ();
+    const NAME: &'static str = "link_invite_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let link = find(tx, &self.actor, &self.org, &self.id).await?;
+        let access = access::org(tx, &self.actor, &self.org).await?;
+        // An administrator also removes what leads to content that is gone.
+        if access.require(OrgAction::Administrate).is_err() {
+            manage(tx, &self.actor, &link).await?;
+        }
+        tx.delete(&*link);
+        Ok(())
+    }
+}

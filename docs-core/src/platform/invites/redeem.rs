@@ -1,0 +1,284 @@
+//! How users join by an invite.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::super::{
+    Actor, Platform,
+    access::{self, Sight},
+    members::{Joined, join, user_of},
+};
+use crate::{
+    Error, Result,
+    model::{CollectionId, InviteId, JobId, JoinedOrganization, OrgId, Role, SpaceId, Timestamp, UserId},
+    policy::OrgAccess,
+    store::{
+        Operation, Scan, Tx, decode, jobs, key,
+        records::{
+            Child, CollectionRecord, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord,
+            MemberRecord, OrgRecord, SpaceRecord, UserRecord,
+        },
+    },
+};
+
+/// The kind of the job that lets a new user join by what their address was invited to.
+pub(in crate::platform) const REDEEM: &str = "invites_redeem";
+/// Invitations that are looked at together.
+const CHUNK: u32 = 50;
+
+/// Who joins.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct Redeem {
+    user: UserId,
+}
+
+impl Redeem {
+    /// Lets a new user join what their address was invited to, in the transaction that creates the user.
+    pub(in crate::platform) async fn enqueue(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
+        if tx.below(&EmailInviteRecord::of_email(&user.email), 1).await?.is_empty() {
+            return Ok(());
+        }
+        let payload = Self { user: user.id.clone() };
+        let job = jobs::NewJob {
+            id: job.clone(),
+            kind: REDEEM,
+            payload: serde_json::to_value(payload).map_err(Error::internal)?,
+            subject: user.id.to_string(),
+            lane: None,
+            due: user.created_at,
+        };
+        Ok(jobs::enqueue(tx, user.created_at, job).await?)
+    }
+}
+
+impl Platform {
+    /// Joins an organization by an invite: a link, or an invitation of the user's address, which is used up by it.
+    ///
+    /// An invite never takes anything: who is a member already, or has a role on the content, is raised to what the
+    /// invite gives, or stays.
+    ///
+    /// # Errors
+    /// `NotFound` for an invite that is none of the organization's, that has ended, or that leads to content that is
+    /// gone; `Forbidden` for an address that is not the user's, and for links where the organization has turned them
+    /// off.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the user joined or not.
+    pub async fn join_with_invite(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        invite: &InviteId,
+    ) -> Result<JoinedOrganization> {
+        let user = actor.require_user()?.clone();
+        self.write(&JoinWith { org: org.clone(), invite: invite.clone(), user, now: self.now() }).await?;
+        Ok(JoinedOrganization {})
+    }
+
+    /// Lets a user join what their address was invited to.
+    pub(in crate::platform) async fn redeem_invites(&self, of: &Redeem) -> Result<()> {
+        loop {
+            let tx = self.read().await?;
+            let user = user_of(&tx, &of.user).await?;
+            let rows = tx.below(&EmailInviteRecord::of_email(&user.email), CHUNK).await?;
+            drop(tx);
+            for (row, _) in &rows {
+                let invite: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+                self.write(&RedeemOne { invite, user: of.user.clone(), now: self.now() }).await?;
+            }
+            if rows.len() < CHUNK as usize {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lets a user who was just created join what their address was invited to. What fails, the job does later.
+    pub(in crate::platform) async fn welcome(&self, user: &UserId) {
+        if let Err(error) = self.redeem_invites(&Redeem { user: user.clone() }).await {
+            tracing::warn!(error = ?error, user = %user, "a new user's invitations wait for the job");
+        }
+    }
+}
+
+struct JoinWith {
+    org: OrgId,
+    invite: InviteId,
+    user: UserId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for JoinWith {
+    type Out = ();
+    const NAME: &'static str = "invite_join";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let unknown = || Error::not_found("invite");
+        let user = user_of(tx, &self.user).await?;
+        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
+        let org = org.ok_or_else(|| Error::not_found("organization"))?;
+        let keys = [LinkInviteRecord::at(&self.invite), EmailInviteRecord::at(&self.invite)];
+        let mut found = tx.get_values(&keys).await?.into_iter();
+        let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
+        if let Some(link) = link.filter(|link| link.organization == org.id) {
+            return join_by_link(tx, &org, &link, (&user, self.now)).await;
+        }
+        let email = found.next().flatten().map(decode::<EmailInviteRecord>).transpose()?;
+        let email = email.filter(|invite| invite.organization == org.id && invite.expires_at > self.now);
+        let email = email.ok_or_else(unknown)?;
+        if email.email != user.email.to_lowercase() {
+            return Err(Error::forbidden("this invitation is for somebody with another e-mail address"));
+        }
+        redeem(tx, &email, (&user, self.now)).await
+    }
+}
+
+async fn join_by_link(
+    tx: &mut Tx,
+    org: &Arc<OrgRecord>,
+    link: &LinkInviteRecord,
+    (user, now): (&UserRecord, Timestamp),
+) -> Result<()> {
+    if !org.invite_links {
+        return Err(Error::forbidden("invite links of this organization are turned off"));
+    }
+    match &link.gives {
+        LinkGives::Member(role) => raise(tx, MemberRecord::joining(&org.id, user, *role, now)).await,
+        LinkGives::Content(content, level) => {
+            raise(tx, MemberRecord::joining(&org.id, user, None, now)).await?;
+            grant(tx, org, (content, *level), (user, now)).await
+        }
+    }
+}
+
+/// Makes somebody a member, or raises one to this.
+async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
+    if join(tx, member.clone()).await? == Joined::Now {
+        return Ok(());
+    }
+    let old = super::super::members::find(tx, &member.organization, &member.user).await?;
+    let new = MemberRecord {
+        role: old.role.max(member.role),
+        sso: old.sso || member.sso,
+        ..MemberRecord::clone(&old)
+    };
+    if new != *old {
+        tx.put(&*old, new)?;
+    }
+    Ok(())
+}
+
+/// Gives a member a role on content by name, unless they have it otherwise.
+async fn grant(
+    tx: &mut Tx,
+    org: &Arc<OrgRecord>,
+    (content, level): (&Child, Role),
+    (user, now): (&UserRecord, Timestamp),
+) -> Result<()> {
+    let member = super::super::members::find(tx, &org.id, &user.id).await?;
+    let access = OrgAccess::of_member(Some(Arc::clone(org)), Some(&*member))?;
+    let mut sight = Sight::of(access, Some(user.id.clone()));
+    let gone = || Error::not_found("invite");
+    let role = match content {
+        Child::Space(id) => {
+            let space = living_space(tx, org, id).await?.ok_or_else(gone)?;
+            let seen = sight.spaces(tx, vec![Some(space)]).await?;
+            seen.into_iter().flatten().next().map(|access| access.role())
+        }
+        Child::Collection(id) => {
+            let collection = collection_of(tx, org, id).await?.ok_or_else(gone)?;
+            let seen = sight.collections(tx, vec![Some(collection)]).await?;
+            seen.into_iter().flatten().next().map(|access| access.role())
+        }
+    };
+    if role >= Some(level) {
+        return Ok(());
+    }
+    let new = GrantRecord {
+        organization: org.id.clone(),
+        content: content.clone(),
+        grantee: Grantee::User(user.id.clone()),
+        role: level,
+        granted_at: now,
+    };
+    match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), &user.id)).await? {
+        Some(old) => drop(tx.put(&*old, GrantRecord { granted_at: old.granted_at, ..new })?),
+        None => drop(tx.create(new)),
+    }
+    Ok(())
+}
+
+async fn living_space(tx: &Tx, org: &OrgRecord, id: &SpaceId) -> Result<Option<Arc<SpaceRecord>>> {
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    Ok(space.filter(|space| space.organization == org.id && space.deleted_at.is_none()))
+}
+
+async fn collection_of(tx: &Tx, org: &OrgRecord, id: &CollectionId) -> Result<Option<Arc<CollectionRecord>>> {
+    let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(id)).await?;
+    Ok(collection.filter(|collection| collection.organization == org.id))
+}
+
+/// Uses up the invitation of an address for the user who has it.
+async fn redeem(
+    tx: &mut Tx,
+    invite: &EmailInviteRecord,
+    (user, now): (&UserRecord, Timestamp),
+) -> Result<()> {
+    let member = MemberRecord::joining(&invite.organization, user, invite.role, now);
+    raise(tx, MemberRecord { sso: invite.sso, ..member }).await?;
+    tx.delete(invite);
+    Ok(())
+}
+
+/// Uses up one invitation of a user's address; one that has ended is only removed.
+struct RedeemOne {
+    invite: InviteId,
+    user: UserId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for RedeemOne {
+    type Out = ();
+    const NAME: &'static str = "invite_redeem";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.invite)).await?;
+        // Another run of the same was faster.
+        let Some(invite) = invite else { return Ok(()) };
+        if invite.expires_at <= self.now {
+            tx.delete(&*invite);
+            return Ok(());
+        }
+        access::org(tx, &Actor::Platform, &invite.organization).await?;
+        let user = user_of(tx, &self.user).await?;
+        redeem(tx, &invite, (&user, self.now)).await
+    }
+}
+
+/// Removes invitations that have ended; `Out` tells whether there may be more.
+pub(in crate::platform) struct DropInvites {
+    /// Now.
+    pub(in crate::platform) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for DropInvites {
+    type Out = bool;
+    const NAME: &'static str = "invites_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = EmailInviteRecord::by_end().below();
+        let to = EmailInviteRecord::by_end().time(self.now.time()).key();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: CHUNK }).await?;
+        for (row, _) in &rows {
+            let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+            if let Some(invite) = tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await? {
+                tx.delete(&*invite);
+            }
+        }
+        Ok(rows.len() == CHUNK as usize)
+    }
+}

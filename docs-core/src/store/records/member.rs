@@ -1,0 +1,150 @@
+//! Members of organizations.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{UserRecord, counter};
+use crate::{
+    model::{MemberRole, OrgId, Role, Timestamp, UserId},
+    store::{
+        Entity, Indexed, Key, KeyBuf, Row, Value,
+        grams::{self, Wanted},
+    },
+};
+
+/// A user's membership of an organization.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberRecord {
+    /// The organization.
+    pub organization: OrgId,
+    /// The user.
+    pub user: UserId,
+    /// What the member may do; `None` for a guest.
+    pub role: Option<Role>,
+    /// When the user joined.
+    pub joined_at: Timestamp,
+    /// When the user was last there.
+    #[serde(default)]
+    pub last_seen_at: Option<Timestamp>,
+    /// The user signs in through the organization's single sign-on.
+    #[serde(default)]
+    pub sso: bool,
+    /// The user's name: what members are found by.
+    #[serde(default)]
+    pub display_name: String,
+    /// The user's e-mail address: what members are found by.
+    #[serde(default)]
+    pub email: String,
+}
+
+impl Entity for MemberRecord {
+    const KIND: &'static str = "mem";
+}
+
+impl MemberRecord {
+    /// A user who joins now.
+    #[must_use]
+    pub fn joining(organization: &OrgId, user: &UserRecord, role: Option<Role>, now: Timestamp) -> Self {
+        Self {
+            organization: organization.clone(),
+            user: user.id.clone(),
+            role,
+            joined_at: now,
+            last_seen_at: None,
+            sso: false,
+            display_name: user.display_name.clone(),
+            email: user.email.clone(),
+        }
+    }
+
+    /// The key of a membership.
+    #[must_use]
+    pub fn at(organization: &OrgId, user: &UserId) -> Key {
+        KeyBuf::new(Self::KIND).part(organization.as_str()).part(user.as_str()).key()
+    }
+
+    /// The organizations of a user, by the time of joining.
+    #[must_use]
+    pub fn orgs_of(user: &UserId) -> KeyBuf {
+        KeyBuf::new("org.u").part(user.as_str())
+    }
+
+    /// The members of an organization, by the time of joining.
+    #[must_use]
+    pub fn of_org(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("mem.j").part(organization.as_str())
+    }
+
+    /// The members with a role, by the time of joining.
+    #[must_use]
+    pub fn in_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
+        KeyBuf::new("mem.r").part(organization.as_str()).part(role.as_str())
+    }
+
+    /// The members whose name or e-mail address has a piece of text, by the time of joining.
+    #[must_use]
+    pub fn with_gram(organization: &OrgId, gram: &str) -> KeyBuf {
+        KeyBuf::new("mem.g").part(organization.as_str()).part(gram)
+    }
+
+    /// The members who were ever there, by the time of the last visit.
+    #[must_use]
+    pub fn seen(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("mem.s").part(organization.as_str())
+    }
+
+    /// The members with a role who were ever there, by the time of the last visit.
+    #[must_use]
+    pub fn seen_in_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
+        KeyBuf::new("mem.t").part(organization.as_str()).part(role.as_str())
+    }
+
+    /// How many members an organization has, in all or with a role.
+    #[must_use]
+    pub fn count_in(organization: &OrgId, role: Option<MemberRole>) -> Key {
+        match role {
+            None => counter(organization.as_str(), "members"),
+            Some(role) => counter(organization.as_str(), &format!("members.{}", role.as_str())),
+        }
+    }
+
+    /// Tells whether a search finds the member.
+    #[must_use]
+    pub fn matches(&self, wanted: &Wanted) -> bool {
+        wanted.is_in(&self.display_name) || wanted.is_in(&self.email)
+    }
+
+    fn grams(&self) -> BTreeSet<String> {
+        let mut grams = grams::of_text(&self.display_name);
+        grams.extend(grams::of_text(&self.email));
+        grams
+    }
+}
+
+impl Indexed for MemberRecord {
+    const INDEXES: &'static [&'static str] = &["org.u", "mem.j", "mem.r", "mem.g", "mem.s", "mem.t", "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.organization, &self.user)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let (org, role) = (&self.organization, MemberRole::from(self.role));
+        let by = |prefix: KeyBuf, at: Timestamp| {
+            Row::Index(prefix.time(at.time()).part(self.user.as_str()).key(), Value::Unit)
+        };
+        let own = Self::orgs_of(&self.user).time(self.joined_at.time()).part(org.as_str());
+        let mut rows = vec![
+            Row::Index(own.key(), Value::Unit),
+            Row::Count(counter(self.user.as_str(), "orgs")),
+            by(Self::of_org(org), self.joined_at),
+            by(Self::in_role(org, role), self.joined_at),
+            Row::Count(Self::count_in(org, None)),
+            Row::Count(Self::count_in(org, Some(role))),
+        ];
+        rows.extend(self.grams().iter().map(|gram| by(Self::with_gram(org, gram), self.joined_at)));
+        if let Some(at) = self.last_seen_at {
+            rows.extend([by(Self::seen(org), at), by(Self::seen_in_role(org, role), at)]);
+        }
+        rows
+    }
+}

@@ -1,0 +1,272 @@
+//! Invites: who joins by them, as what, and who may hand them out.
+
+use std::time::Duration;
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{
+        CreateLinkInvite, CreateSpace, InviteEmail, InviteId, InviteUsers, InviteWithRole, InvitedUsers,
+        LinkInvite, OrgId, Patch, Role, SpaceId, UpdateLinkInvite, UpdateMember, UpdateOrganization, UserId,
+    },
+    platform::{INVITE_WINDOW, NewUser},
+    store::PageRequest,
+};
+
+use crate::support::{Refused, World, person};
+
+fn user(actor: &Actor) -> UserId {
+    actor.user().expect("a user").clone()
+}
+
+fn plain(emails: &[&str]) -> InviteUsers {
+    let emails = emails.iter().map(|email| InviteEmail::Plain(email.parse().expect("text"))).collect();
+    InviteUsers { emails, role: Patch::Keep, sso: None }
+}
+
+async fn invite(w: &World, new: InviteUsers) -> InvitedUsers {
+    w.platform.invite_users(&w.admin, &w.org, new).await.expect("invited")
+}
+
+async fn role(w: &World, actor: &Actor) -> Option<Role> {
+    w.platform.get_member(&Actor::Platform, &w.org, &user(actor)).await.expect("a member").role
+}
+
+async fn turn_links_on(w: &World) {
+    let change = UpdateOrganization { invite_links: Some(true), ..UpdateOrganization::default() };
+    w.platform.update_org(&w.admin, &w.org, change).await.expect("turned on");
+}
+
+async fn link(w: &World, actor: &Actor, new: CreateLinkInvite) -> docs_core::Result<LinkInvite> {
+    w.platform.create_link_invite(actor, &w.org, new).await
+}
+
+fn to_org(role: Patch<Role>) -> CreateLinkInvite {
+    CreateLinkInvite { role, ..CreateLinkInvite::default() }
+}
+
+fn to_space(space: &SpaceId, level: Role) -> CreateLinkInvite {
+    CreateLinkInvite {
+        level: Patch::Set(level),
+        space: Some(space.to_string()),
+        ..CreateLinkInvite::default()
+    }
+}
+
+async fn join(w: &World, actor: &Actor, id: &InviteId) -> docs_core::Result<()> {
+    w.platform.join_with_invite(actor, &w.org, id).await.map(drop)
+}
+
+#[tokio::test]
+async fn users_join_at_once_and_addresses_when_a_user_has_them() {
+    let w = World::new().await;
+    let known = person(&w.platform, "Kim").await;
+    let mut new = plain(&["KIM@example.com", "new@example.com", "New@Example.com", "ada@example.com"]);
+    let own = InviteWithRole { email: "lead@example.com".parse().expect("text"), role: Some(Role::Create) };
+    new.emails.push(InviteEmail::WithRole(own));
+    let done = invite(&w, new).await;
+    assert_eq!((done.users, done.invited), (vec![user(&known), user(&w.admin)], 2));
+    assert_eq!(role(&w, &known).await, Some(Role::Read), "the default role");
+    assert_eq!(role(&w, &w.admin).await, Some(Role::Admin), "a member stays as they are");
+    let waiting =
+        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    let emails: Vec<_> = waiting.items.iter().map(|invite| invite.email.as_str()).collect();
+    assert_eq!(emails.len(), 2);
+    assert!(emails.contains(&"new@example.com") && emails.contains(&"lead@example.com"));
+    let name = NewUser {
+        display_name: "New".parse().expect("a name"),
+        email: "NEW@example.com".parse().expect("an address"),
+    };
+    let created = Actor::User(w.platform.create_user(&Actor::Platform, name).await.expect("a user").id);
+    assert_eq!(role(&w, &created).await, Some(Role::Read));
+    let lead = person(&w.platform, "Lead").await;
+    assert_eq!(role(&w, &lead).await, Some(Role::Create));
+    let waiting =
+        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    assert!(waiting.items.is_empty(), "an invitation is used once");
+    w.platform.settle().await.expect("the job has nothing left to do");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn an_address_is_invited_anew_with_the_new_role_and_for_a_new_month() {
+    let w = World::new().await;
+    let mut new = plain(&["late@example.com"]);
+    invite(&w, new.clone()).await;
+    w.clock.advance(Duration::from_secs(20 * 24 * 3600));
+    new.role = Patch::Clear;
+    invite(&w, new).await;
+    let list =
+        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    assert_eq!((list.items.len(), list.items[0].role), (1, None));
+    w.clock.advance(Duration::from_secs(20 * 24 * 3600));
+    let late = person(&w.platform, "Late").await;
+    assert_eq!(role(&w, &late).await, None);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn an_invitation_ends_after_thirty_days() {
+    let w = World::new().await;
+    invite(&w, plain(&["late@example.com", "later@example.com"])).await;
+    w.clock.advance(INVITE_WINDOW.to_std().expect("a time"));
+    let late = person(&w.platform, "Late").await;
+    w.platform.get_org(&late, &w.org).await.refused(ErrorKind::NotFound);
+    w.platform.tidy().await.expect("tidied");
+    w.check().await;
+    let list =
+        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    assert!(list.items.is_empty());
+}
+
+#[tokio::test]
+async fn an_invitation_is_for_the_user_who_has_the_address() {
+    let w = World::new().await;
+    let (kim, zoe) = (person(&w.platform, "Kim").await, person(&w.platform, "Zoe").await);
+    invite(&w, plain(&["new@example.com"])).await;
+    let list =
+        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    join(&w, &zoe, &list.items[0].id).await.refused(ErrorKind::Forbidden);
+    join(&w, &kim, &"unknown".parse().expect("an id")).await.refused(ErrorKind::NotFound);
+    let other: OrgId = "unknown".parse().expect("an id");
+    w.platform.join_with_invite(&kim, &other, &list.items[0].id).await.refused(ErrorKind::NotFound);
+    w.platform.list_email_invites(&kim, &w.org, &PageRequest::default()).await.refused(ErrorKind::NotFound);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn single_sign_on_is_for_addresses_that_no_account_has() {
+    let w = World::new().await;
+    let kim = person(&w.platform, "Kim").await;
+    let new = InviteUsers { sso: Some(true), ..plain(&["kim@example.com", "new@example.com"]) };
+    let done = invite(&w, new.clone()).await;
+    assert_eq!(
+        (done.users.len(), done.invited, done.failed_sso_emails),
+        (0, 1, vec!["kim@example.com".to_owned()])
+    );
+    let created = user(&person(&w.platform, "New").await);
+    assert!(w.platform.get_member(&w.admin, &w.org, &created).await.expect("a member").sso);
+    w.platform.set_sso_member(&w.admin, &w.org, &user(&kim)).await.refused(ErrorKind::NotFound);
+    invite(&w, plain(&["kim@example.com"])).await;
+    assert!(w.platform.set_sso_member(&w.admin, &w.org, &user(&kim)).await.expect("linked").sso);
+    let again = invite(&w, new).await;
+    assert_eq!((again.users.len(), again.failed_sso_emails.len()), (2, 0));
+}
+
+#[tokio::test]
+async fn a_link_lets_in_raises_and_never_lowers() {
+    let w = World::new().await;
+    let edit = link(&w, &w.admin, to_org(Patch::Set(Role::Edit))).await.expect("a link");
+    let stranger = person(&w.platform, "Sue").await;
+    join(&w, &stranger, edit.id()).await.refused(ErrorKind::Forbidden);
+    turn_links_on(&w).await;
+    let (reader, creator) =
+        (w.member("Rob", Some(Role::Read)).await, w.member("Cat", Some(Role::Create)).await);
+    for (actor, expected) in [(&stranger, Role::Edit), (&reader, Role::Edit), (&creator, Role::Create)] {
+        join(&w, actor, edit.id()).await.expect("joined");
+        assert_eq!(role(&w, actor).await, Some(expected));
+    }
+    let guest = link(&w, &w.admin, to_org(Patch::Clear)).await.expect("a link");
+    let other = person(&w.platform, "Gus").await;
+    join(&w, &other, guest.id()).await.expect("joined");
+    assert_eq!(role(&w, &other).await, None);
+    let change = UpdateLinkInvite { role: Patch::Set(Role::Read), level: Patch::Keep };
+    w.platform.update_link_invite(&w.admin, &w.org, guest.id(), change).await.expect("changed");
+    join(&w, &other, guest.id()).await.expect("joined");
+    assert_eq!(role(&w, &other).await, Some(Role::Read));
+    assert!(w.platform.delete_link_invite(&w.admin, &w.org, guest.id()).await.expect("deleted"));
+    assert!(!w.platform.delete_link_invite(&w.admin, &w.org, guest.id()).await.expect("is gone"));
+    join(&w, &person(&w.platform, "Tim").await, guest.id()).await.refused(ErrorKind::NotFound);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
+    let w = World::new().await;
+    turn_links_on(&w).await;
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+    let hidden = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+    let comment = link(&w, &w.admin, to_space(&space, Role::Comment)).await.expect("a link");
+    let edit = link(&w, &w.admin, to_space(&space, Role::Edit)).await.expect("a link");
+    let sue = person(&w.platform, "Sue").await;
+    for (invite, permission) in [(&comment, Role::Comment), (&edit, Role::Edit), (&comment, Role::Edit)] {
+        join(&w, &sue, invite.id()).await.expect("joined");
+        assert_eq!(role(&w, &sue).await, None, "a guest");
+        let spaces = w
+            .platform
+            .list_member_spaces(&sue, (&w.org, &user(&sue)), Default::default(), &PageRequest::default())
+            .await
+            .expect("a list");
+        assert_eq!((spaces.items.len(), spaces.items[0].permission), (1, permission));
+    }
+    w.platform.get_space(&sue, &hidden).await.refused(ErrorKind::NotFound);
+    // Who has the role otherwise is given none by name, which would hold when the other one goes.
+    let creator = w.member("Cat", Some(Role::Create)).await;
+    join(&w, &creator, edit.id()).await.expect("joined");
+    assert_eq!(w.platform.get_member(&w.admin, &w.org, &user(&creator)).await.expect("a member").spaces, 0);
+    w.platform.delete_space(&w.admin, &space).await.expect("deleted");
+    join(&w, &person(&w.platform, "Tim").await, edit.id()).await.refused(ErrorKind::NotFound);
+    let tidied = w.platform.delete_link_invite(&w.admin, &w.org, edit.id()).await;
+    assert!(tidied.expect("an administrator removes what leads nowhere"));
+    w.platform.purge_deleted_space(&Actor::Platform, &space).await.expect("purged");
+    let other = w.platform.delete_link_invite(&w.admin, &w.org, comment.id()).await;
+    assert!(!other.expect("no error"), "the other link has gone with the space");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_link_gives_no_more_than_who_makes_it_has() {
+    let w = World::new().await;
+    let (creator, editor) =
+        (w.member("Cat", Some(Role::Create)).await, w.member("Eve", Some(Role::Edit)).await);
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+    let made = link(&w, &creator, to_space(&space, Role::Create)).await.expect("a link");
+    link(&w, &creator, to_space(&space, Role::Admin)).await.refused(ErrorKind::Forbidden);
+    link(&w, &creator, to_org(Patch::Set(Role::Read))).await.refused(ErrorKind::Forbidden);
+    link(&w, &editor, to_space(&space, Role::Read)).await.refused(ErrorKind::Forbidden);
+    let more = UpdateLinkInvite { level: Patch::Set(Role::Admin), role: Patch::Keep };
+    w.platform.update_link_invite(&creator, &w.org, made.id(), more).await.refused(ErrorKind::Forbidden);
+    w.platform.get_link_invite(&editor, &w.org, made.id()).await.refused(ErrorKind::Forbidden);
+    w.platform.update_link_invite(&w.admin, &w.org, made.id(), more).await.expect("an administrator may");
+    w.platform.delete_link_invite(&creator, &w.org, made.id()).await.refused(ErrorKind::Forbidden);
+    w.platform
+        .list_link_invites(&creator, &w.org, &PageRequest::default())
+        .await
+        .refused(ErrorKind::Forbidden);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
+    let w = World::new().await;
+    let kim = person(&w.platform, "Kim").await;
+    let domains = |text: &str| vec![docs_core::model::EmailDomain::new(text).expect("a domain")];
+    w.platform.join_by_domain(&Actor::Platform, &user(&kim)).await.refused(ErrorKind::NotFound);
+    let change =
+        UpdateOrganization { email_domains: Some(domains("Example.COM")), ..UpdateOrganization::default() };
+    let org = w.platform.update_org(&w.admin, &w.org, change).await.expect("claimed");
+    assert_eq!(org.email_domains, domains("example.com"), "domains are kept in lower case");
+    w.platform.join_by_domain(&kim, &user(&kim)).await.refused(ErrorKind::Forbidden);
+    let found = w.platform.orgs_of_email_domain(&kim, "EXAMPLE.com").await.expect("found").organizations;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].permissions, Default::default(), "somebody outside may do nothing");
+    assert_eq!(w.platform.join_by_domain(&Actor::Platform, &user(&kim)).await.expect("joined"), w.org);
+    assert_eq!(role(&w, &kim).await, None);
+    let change = UpdateMember { role: Patch::Set(Role::Edit) };
+    w.platform.update_member(&w.admin, &w.org, &user(&kim), change).await.expect("changed");
+    w.platform.join_by_domain(&Actor::Platform, &user(&kim)).await.expect("a member already");
+    assert_eq!(role(&w, &kim).await, Some(Role::Edit));
+    let found = w.platform.orgs_of_email_domain(&kim, "example.com").await.expect("found").organizations;
+    assert!(
+        found[0].permissions.view && found[0].default_role == Some(Role::Read),
+        "a member sees all of it"
+    );
+    let name = NewUser {
+        display_name: "Out".parse().expect("a name"),
+        email: "out@other.example".parse().expect("text"),
+    };
+    let out = Actor::User(w.platform.create_user(&Actor::Platform, name).await.expect("a user").id);
+    for text in ["example.com", "other.example", "no domain"] {
+        let found = w.platform.orgs_of_email_domain(&out, text).await.expect("found").organizations;
+        assert!(found.is_empty(), "{text}");
+    }
+}

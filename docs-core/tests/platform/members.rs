@@ -1,0 +1,565 @@
+//! Members: lists that are what a plain filter gives, an administrator who always remains, nothing left behind.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use docs_core::{
+    Actor, ErrorKind, Platform,
+    model::{
+        CreateChangeRequest, CreateSpace, ListOrder, Member, MemberRole, MemberSort, Patch, RequestReviewers,
+        Role, TeamId, TeamRole, Timestamp, UpdateMember, UserId,
+    },
+    platform::MemberFilter,
+    store::{
+        Meeting, Met, Mode, Page, PageRequest, Tx,
+        grams::Wanted,
+        records::{Child, GrantRecord, Grantee, TeamMemberRecord},
+    },
+};
+use proptest::{prelude::*, sample::select};
+
+use crate::support::{Refused, World, person};
+
+const ROLES: [Option<Role>; 7] = [
+    None,
+    Some(Role::Read),
+    Some(Role::Comment),
+    Some(Role::Edit),
+    Some(Role::Review),
+    Some(Role::Create),
+    Some(Role::Admin),
+];
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
+}
+
+fn user(actor: &Actor) -> UserId {
+    actor.user().expect("a user").clone()
+}
+
+fn role(role: Option<Role>) -> UpdateMember {
+    UpdateMember { role: role.map_or(Patch::Clear, Patch::Set) }
+}
+
+async fn page(w: &World, filter: &MemberFilter, limit: u32, page: Option<String>) -> Page<Member> {
+    let request = PageRequest { page, limit: Some(limit) };
+    w.platform.list_members(&w.admin, &w.org, filter, &request).await.expect("a page")
+}
+
+/// All pages of a list.
+async fn walk(w: &World, filter: &MemberFilter, limit: u32) -> Vec<Member> {
+    let (mut all, mut next) = (Vec::new(), None);
+    loop {
+        let found = page(w, filter, limit, next).await;
+        assert!(found.items.len() <= limit as usize);
+        all.extend(found.items);
+        next = found.next;
+        if next.is_none() {
+            return all;
+        }
+    }
+}
+
+/// What a filter lets through, found by looking at everybody.
+fn naive(everybody: &[Member], filter: &MemberFilter) -> Vec<UserId> {
+    let wanted = filter.search.as_deref().and_then(Wanted::new);
+    let mut kept: Vec<&Member> = everybody
+        .iter()
+        .filter(|member| filter.role.is_none_or(|role| MemberRole::from(member.role) == role))
+        .filter(|member| filter.sort == MemberSort::JoinedAt || member.last_seen_at.is_some())
+        .filter(|member| {
+            let email = member.user.email.as_deref().unwrap_or_default();
+            wanted
+                .as_ref()
+                .is_none_or(|wanted| wanted.is_in(&member.user.display_name) || wanted.is_in(email))
+        })
+        .collect();
+    let at = |member: &Member| match filter.sort {
+        MemberSort::JoinedAt => Some(member.joined_at),
+        MemberSort::LastSeenAt => member.last_seen_at,
+    };
+    kept.sort_by_key(|member| (at(member), member.id.clone()));
+    if filter.order == ListOrder::Desc {
+        kept.reverse();
+    }
+    kept.into_iter().map(|member| member.id.clone()).collect()
+}
+
+fn ids(members: &[Member]) -> Vec<UserId> {
+    members.iter().map(|member| member.id.clone()).collect()
+}
+
+fn filters() -> impl Strategy<Value = MemberFilter> {
+    let roles = prop_oneof![
+        2 => Just(None),
+        3 => select(ROLES.to_vec()).prop_map(|role| Some(MemberRole::from(role))),
+    ];
+    let search = prop_oneof![
+        1 => Just(None),
+        3 => select(vec!["a", "AN", "ann", "anna b", "exam", "@", "co", "x.com", "nobody", " ", "na", "bob"])
+            .prop_map(|text| Some(text.parse().expect("a search"))),
+    ];
+    let sort = select(vec![MemberSort::JoinedAt, MemberSort::LastSeenAt]);
+    let order = select(vec![ListOrder::Asc, ListOrder::Desc]);
+    (roles, search, sort, order).prop_map(|(role, search, sort, order)| MemberFilter {
+        role,
+        search,
+        sort,
+        order,
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Join(usize, Option<Role>),
+    Leave(usize),
+    Role(usize, Option<Role>),
+    Ping(usize),
+    Wait,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let role = || select(ROLES.to_vec());
+    let step = prop_oneof![
+        4 => (0..NAMES.len(), role()).prop_map(|(n, role)| Step::Join(n, role)),
+        2 => (0..NAMES.len()).prop_map(Step::Leave),
+        2 => (0..NAMES.len(), role()).prop_map(|(n, role)| Step::Role(n, role)),
+        2 => (0..NAMES.len()).prop_map(Step::Ping),
+        1 => Just(Step::Wait),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+const NAMES: [&str; 8] = ["Anna", "Hanna", "Anna-Bob", "Bob", "Bobby", "Ann", "Nan", "Eva"];
+
+/// The people who may be members, and what there is.
+struct Model {
+    people: Vec<Actor>,
+    members: BTreeMap<UserId, (Option<Role>, Option<Timestamp>)>,
+}
+
+impl Model {
+    fn administrators(&self) -> usize {
+        self.members.values().filter(|(role, _)| *role == Some(Role::Admin)).count()
+    }
+
+    /// How an act that makes somebody an administrator no more is refused.
+    fn refuses(&self, user: &UserId) -> Option<ErrorKind> {
+        let is_last = self.members.get(user).is_some_and(|(role, _)| *role == Some(Role::Admin))
+            && self.administrators() == 1;
+        is_last.then_some(ErrorKind::Conflict)
+    }
+}
+
+async fn apply(w: &World, model: &mut Model, step: &Step) {
+    let p = &w.platform;
+    let platform = Actor::Platform;
+    match step {
+        Step::Join(n, role) => {
+            let id = user(&model.people[*n]);
+            let expected = if *role == Some(Role::Admin) { None } else { model.refuses(&id) };
+            let answer = p.put_member(&platform, &w.org, &id, *role).await;
+            assert_eq!(answer.err().map(|e| e.kind()), expected, "{step:?}");
+            if expected.is_none() {
+                model.members.entry(id).or_default().0 = *role;
+            }
+        }
+        Step::Leave(n) => {
+            let id = user(&model.people[*n]);
+            let expected = model.refuses(&id);
+            let was = model.members.contains_key(&id);
+            match p.remove_member(&model.people[*n], &w.org, &id).await {
+                Ok(there) => assert_eq!((there, expected), (was, None), "{step:?}"),
+                Err(error) => assert_eq!(Some(error.kind()), expected, "{step:?}"),
+            }
+            if expected.is_none() {
+                model.members.remove(&id);
+            }
+        }
+        Step::Role(n, new) => {
+            let id = user(&model.people[*n]);
+            let expected = match model.members.contains_key(&id) {
+                false => Some(ErrorKind::NotFound),
+                true if *new == Some(Role::Admin) => None,
+                true => model.refuses(&id),
+            };
+            let answer = p.update_member(&platform, &w.org, &id, role(*new)).await;
+            assert_eq!(answer.err().map(|e| e.kind()), expected, "{step:?}");
+            if let (None, Some(member)) = (expected, model.members.get_mut(&id)) {
+                member.0 = *new;
+            }
+        }
+        Step::Ping(n) => {
+            let id = user(&model.people[*n]);
+            let answer = p.ping_org(&model.people[*n], &w.org).await;
+            assert_eq!(answer.is_ok(), model.members.contains_key(&id), "{step:?}");
+            if let Some(member) = model.members.get_mut(&id) {
+                member.1 = Some(w.clock_now());
+            }
+        }
+        Step::Wait => w.clock.advance(Duration::from_millis(3)),
+    }
+}
+
+async fn run(steps: Vec<Step>, filters: Vec<MemberFilter>) {
+    let mut w = World::new().await;
+    let mut model = Model { people: vec![w.admin.clone()], members: BTreeMap::new() };
+    model.members.insert(user(&w.admin), (Some(Role::Admin), None));
+    for name in NAMES {
+        model.people.push(person(&w.platform, name).await);
+    }
+    for step in &steps {
+        apply(&w, &mut model, step).await;
+        assert!(model.administrators() > 0, "an administrator remains");
+    }
+    let everybody = everybody(&w, &model).await;
+    let shown: BTreeMap<_, _> =
+        everybody.iter().map(|member| (member.id.clone(), (member.role, member.last_seen_at))).collect();
+    assert_eq!(shown, model.members);
+    let reader = everybody.iter().find(|member| member.role == Some(Role::Admin)).expect("an administrator");
+    w.admin = Actor::User(reader.id.clone());
+    for filter in &filters {
+        let expected = naive(&everybody, filter);
+        for limit in [1, 3, 1000] {
+            assert_eq!(ids(&walk(&w, filter, limit).await), expected, "{filter:?} by {limit}");
+        }
+        let count = page(&w, filter, 1, None).await.count;
+        assert!(count.is_none_or(|count| count == expected.len() as u64), "{filter:?}");
+    }
+    w.check().await;
+}
+
+/// Every member, each read by itself.
+async fn everybody(w: &World, model: &Model) -> Vec<Member> {
+    let mut everybody = Vec::new();
+    for id in model.members.keys() {
+        everybody.push(w.platform.get_member(&Actor::Platform, &w.org, id).await.expect("a member"));
+    }
+    everybody
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lists_of_members_are_what_a_plain_filter_gives_and_an_administrator_remains(
+        steps in steps(),
+        filters in prop::collection::vec(filters(), 1..8),
+    ) {
+        block_on(run(steps, filters));
+    }
+
+    #[test]
+    fn what_lists_have_in_common_is_found_from_anywhere_and_in_both_directions(
+        lists in prop::collection::vec(prop::collection::btree_set(0_u32..400, 0..300), 1..5),
+        start in prop::option::of(0_u32..400),
+        rev in any::<bool>(),
+        budget in select(vec![1_usize, 70, 10_000]),
+    ) {
+        block_on(meet(&lists, start, rev, budget));
+    }
+}
+
+fn position(n: u32) -> String {
+    format!("{n:05}")
+}
+
+async fn meet(lists: &[BTreeSet<u32>], start: Option<u32>, rev: bool, budget: usize) {
+    use docs_core::store::{Batch, KeyBuf, Op, Store, Value};
+    let store = docs_memstore::MemStore::new();
+    let prefix = |n: usize| KeyBuf::new("cf.meet").number(n as u64);
+    for (n, list) in lists.iter().enumerate() {
+        let ops = list.iter().map(|at| Op::Put(prefix(n).part(&position(*at)).key(), Value::Unit)).collect();
+        let txn = store.begin(Mode::Write, &[]).await.expect("begins");
+        txn.commit(Batch { ops, feed: Vec::new() }).await.expect("commits");
+    }
+    let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("begins"));
+    let prefixes: Vec<_> = (0..lists.len()).map(prefix).collect();
+    let mut after = start.map(position);
+    let mut found = Vec::new();
+    'walk: loop {
+        let mut meeting = Meeting::new(&prefixes, rev, after.as_deref(), budget);
+        loop {
+            match meeting.next(&tx).await.expect("reads") {
+                Met::At(at) => found.push(at),
+                Met::End => break 'walk,
+                Met::Tired(passed) => {
+                    assert_ne!(passed, after, "a walk that is tired has come further");
+                    after = passed;
+                    break;
+                }
+            }
+        }
+    }
+    let is_behind = |at: &u32| start.is_none_or(|start| if rev { *at < start } else { *at > start });
+    let mut expected: Vec<String> = lists[0]
+        .iter()
+        .filter(|at| is_behind(at) && lists.iter().all(|list| list.contains(at)))
+        .map(|at| position(*at))
+        .collect();
+    if rev {
+        expected.reverse();
+    }
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn of_two_administrators_who_leave_at_once_one_stays() {
+    for round in 0..20 {
+        let w = World::new().await;
+        let other = w.member("Bea", Some(Role::Admin)).await;
+        let (one, two) = (user(&w.admin), user(&other));
+        let go = |platform: Platform, me: Actor, id: UserId| {
+            let org = w.org.clone();
+            async move {
+                if round % 2 == 0 {
+                    platform.remove_member(&me, &org, &id).await.map(drop)
+                } else {
+                    platform.update_member(&me, &org, &id, role(Some(Role::Read))).await.map(drop)
+                }
+            }
+        };
+        let (a, b) = tokio::join!(
+            go(w.platform.clone(), w.admin.clone(), one),
+            go(w.platform.clone(), other.clone(), two)
+        );
+        assert_ne!(a.is_ok(), b.is_ok(), "{a:?} {b:?}");
+        let refused = a.err().or(b.err()).expect("one is refused");
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        w.check().await;
+    }
+}
+
+#[tokio::test]
+async fn members_who_come_and_go_neither_hide_nor_repeat_others() {
+    let filters = [
+        MemberFilter::default(),
+        MemberFilter { role: Some(MemberRole::Read), ..MemberFilter::default() },
+        MemberFilter { search: Some("ber 1".parse().expect("a search")), ..MemberFilter::default() },
+        MemberFilter { order: ListOrder::Asc, ..MemberFilter::default() },
+    ];
+    for filter in filters {
+        let w = World::new().await;
+        for n in 0..30 {
+            w.member(&format!("Member {}", n + 100), Some(Role::Read)).await;
+            w.clock.advance(Duration::from_millis(u64::from(n % 2 == 0)));
+        }
+        let before = ids(&walk(&w, &filter, 1000).await);
+        let (mut seen, mut next, mut touched) = (Vec::new(), None, BTreeSet::new());
+        loop {
+            let found = page(&w, &filter, 3, next).await;
+            seen.extend(ids(&found.items));
+            next = found.next;
+            if next.is_none() {
+                break;
+            }
+            w.member(&format!("Member 1{}", seen.len() + 500), Some(Role::Read)).await;
+            let ahead = before.iter().find(|id| !seen.contains(id) && !touched.contains(*id));
+            for gone in seen.last().into_iter().chain(ahead) {
+                if *gone != user(&w.admin) {
+                    w.platform.remove_member(&w.admin, &w.org, gone).await.expect("removed");
+                    touched.insert(gone.clone());
+                }
+            }
+        }
+        assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len(), "{filter:?}: nothing twice");
+        let rest = |ids: &[UserId]| -> Vec<UserId> {
+            ids.iter().filter(|id| before.contains(id) && !touched.contains(*id)).cloned().collect()
+        };
+        assert_eq!(rest(&seen), rest(&before), "{filter:?}: nothing is skipped");
+        w.check().await;
+    }
+}
+
+/// Gives somebody a role on a space and a place in a team, as the operations of both do.
+async fn give(w: &World, to: &UserId, spaces: usize) {
+    let (store, now) = (w.platform.store(), w.clock_now());
+    for chunk in (0..spaces).collect::<Vec<_>>().chunks(100) {
+        let mut tx = Tx::new(store.begin(Mode::Write, &[]).await.expect("begins"));
+        for n in chunk {
+            tx.create(GrantRecord {
+                organization: w.org.clone(),
+                content: Child::Space(format!("space{n}").parse().expect("an id")),
+                grantee: Grantee::User(to.clone()),
+                role: Role::Edit,
+                granted_at: now,
+            });
+            let team: TeamId = format!("team{n}").parse().expect("an id");
+            tx.create(TeamMemberRecord {
+                team,
+                organization: w.org.clone(),
+                user: to.clone(),
+                role: TeamRole::Owner,
+                added_at: now,
+            });
+        }
+        tx.commit().await.expect("commits");
+    }
+}
+
+#[tokio::test]
+async fn a_member_who_leaves_takes_grants_teams_and_requested_reviews_along() {
+    for given in [0, 3, 80, 250] {
+        let w = World::new().await;
+        let (p, leaver) = (&w.platform, w.member("Leo", Some(Role::Review)).await);
+        let id = user(&leaver);
+        let space = p.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+        let mut requests = Vec::new();
+        for _ in 0..3 {
+            let new = CreateChangeRequest::default();
+            let request =
+                p.create_change_request(&w.admin, &space, new).await.expect("a request").id.to_string();
+            let ask = RequestReviewers { users: vec![id.to_string()], subject: None };
+            p.request_reviewers(&w.admin, (&space, &request), ask).await.expect("asked");
+            requests.push(request);
+        }
+        give(&w, &id, given).await;
+        let shown = p.get_member(&w.admin, &w.org, &id).await.expect("a member");
+        assert_eq!((shown.spaces, shown.teams), (given as u64, given as u64));
+        assert!(p.remove_member(&w.admin, &w.org, &id).await.expect("removed"));
+        assert!(!p.remove_member(&w.admin, &w.org, &id).await.expect("was no member any more"));
+        p.get_org(&leaver, &w.org).await.refused(ErrorKind::NotFound);
+        w.check().await;
+        p.settle().await.expect("settled");
+        for request in &requests {
+            let of = (&space, request.as_str());
+            let asked =
+                p.list_requested_reviewers(&w.admin, of, &PageRequest::default()).await.expect("a list");
+            assert_eq!(asked.items.len(), 0, "nobody waits for who has left");
+        }
+        p.put_member(&Actor::Platform, &w.org, &id, None).await.expect("comes back");
+        let back = p.get_member(&w.admin, &w.org, &id).await.expect("a member");
+        assert_eq!((back.spaces, back.teams, back.role), (0, 0, None), "with nothing of before");
+        w.check().await;
+    }
+}
+
+#[tokio::test]
+async fn whoever_comes_back_before_the_job_is_done_comes_back_with_nothing() {
+    let w = World::new().await;
+    let id = user(&w.member("Leo", None).await);
+    give(&w, &id, 170).await;
+    let p = &w.platform;
+    p.remove_member(&w.admin, &w.org, &id).await.expect("removed");
+    p.put_member(&Actor::Platform, &w.org, &id, None).await.refused(ErrorKind::Conflict);
+    p.settle().await.expect("settled");
+    p.put_member(&Actor::Platform, &w.org, &id, None).await.expect("comes back");
+    give(&w, &id, 5).await;
+    p.settle().await.expect("settled");
+    assert_eq!(p.get_member(&w.admin, &w.org, &id).await.expect("a member").spaces, 5);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_member_sees_own_spaces_and_an_administrator_those_of_everybody() {
+    let w = World::new().await;
+    let (p, guest) = (&w.platform, w.member("Gus", None).await);
+    let (reader, id) = (w.member("Rob", Some(Role::Read)).await, user(&guest));
+    let mut spaces = Vec::new();
+    for _ in 0..5 {
+        spaces.push(p.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id);
+        w.clock.advance(Duration::from_millis(1));
+    }
+    let mut tx = Tx::new(p.store().begin(Mode::Write, &[]).await.expect("begins"));
+    for (space, role) in [(&spaces[1], Role::Comment), (&spaces[3], Role::Create)] {
+        tx.create(GrantRecord {
+            organization: w.org.clone(),
+            content: Child::Space(space.clone()),
+            grantee: Grantee::User(id.clone()),
+            role,
+            granted_at: w.clock_now(),
+        });
+    }
+    tx.commit().await.expect("commits");
+    let all = PageRequest::default();
+    for (actor, may_admin) in [(&guest, false), (&w.admin, true)] {
+        for order in [ListOrder::Desc, ListOrder::Asc] {
+            let list = p.list_member_spaces(actor, (&w.org, &id), order, &all).await.expect("a list");
+            let mut shown: Vec<_> =
+                list.items.iter().map(|item| (item.space.id.clone(), item.permission)).collect();
+            if order == ListOrder::Desc {
+                shown.reverse();
+            }
+            assert_eq!(shown, [(spaces[1].clone(), Role::Comment), (spaces[3].clone(), Role::Create)]);
+            assert_eq!(list.items.iter().all(|item| item.space.permissions.admin), may_admin);
+        }
+    }
+    p.list_member_spaces(&reader, (&w.org, &id), ListOrder::Desc, &all).await.refused(ErrorKind::Forbidden);
+    let nobody = "nobody".parse().expect("an id");
+    p.list_member_spaces(&w.admin, (&w.org, &nobody), ListOrder::Desc, &all)
+        .await
+        .refused(ErrorKind::NotFound);
+    let page = PageRequest { page: None, limit: Some(1) };
+    let first = p.list_member_spaces(&reader, (&w.org, &user(&reader)), ListOrder::Desc, &page).await;
+    assert!(first.expect("own").next.is_some());
+}
+
+#[tokio::test]
+async fn users_are_known_to_those_who_share_an_organization_and_are_no_guests_there() {
+    let w = World::new().await;
+    let (p, guest) = (&w.platform, w.member("Gus", None).await);
+    let (reader, stranger) = (w.member("Rob", Some(Role::Read)).await, person(&w.platform, "Zoe").await);
+    for (actor, of, seen) in [
+        (&reader, &guest, true),
+        (&reader, &w.admin, true),
+        (&guest, &guest, true),
+        (&guest, &reader, false),
+        (&reader, &stranger, false),
+        (&stranger, &reader, false),
+        (&stranger, &stranger, true),
+        (&Actor::Platform, &stranger, true),
+    ] {
+        let answer = p.get_user(actor, &user(of)).await;
+        assert_eq!(answer.is_ok(), seen, "{actor:?} {of:?}");
+        if let Err(error) = answer {
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+        }
+    }
+    // An organization in which both are guests does not introduce them.
+    let owner = person(p, "Olga").await;
+    let org =
+        p.create_org(&Actor::Platform, "Other".parse().expect("a title"), &user(&owner)).await.expect("org");
+    for one in [&guest, &stranger] {
+        p.put_member(&Actor::Platform, &org, &user(one), None).await.expect("a member");
+    }
+    p.get_user(&guest, &user(&stranger)).await.refused(ErrorKind::NotFound);
+    p.put_member(&Actor::Platform, &org, &user(&guest), Some(Role::Read)).await.expect("a member");
+    p.get_user(&guest, &user(&stranger)).await.expect("known now");
+}
+
+#[tokio::test]
+async fn names_as_long_as_they_may_be_are_found_and_removed() {
+    let w = World::new().await;
+    let words =
+        |most: usize| (0..).flat_map(|n: u32| format!("{n:x} ").chars().collect::<Vec<_>>()).take(most);
+    let name: String = words(128).collect::<String>().trim_end().to_owned();
+    let email: String = words(250).map(|c| if c == ' ' { '.' } else { c }).collect::<String>() + "@x.y";
+    let new = docs_core::platform::NewUser {
+        display_name: name.parse().expect("a name"),
+        email: email.parse().expect("an address"),
+    };
+    let user = w.platform.create_user(&Actor::Platform, new).await.expect("a user").id;
+    w.platform.put_member(&Actor::Platform, &w.org, &user, None).await.expect("a member");
+    give(&w, &user, 100).await;
+    for search in [name.as_str(), &email, "1a 1b", "20"] {
+        let filter =
+            MemberFilter { search: Some(search.parse().expect("a search")), ..MemberFilter::default() };
+        assert_eq!(ids(&walk(&w, &filter, 10).await), [user.clone()], "{search}");
+    }
+    assert!(w.platform.remove_member(&w.admin, &w.org, &user).await.expect("removed"));
+    w.platform.settle().await.expect("settled");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_store_that_keeps_json_lists_the_same() {
+    let w = World::over(Arc::new(docs_memstore::MemStore::json())).await;
+    w.member("Anna", Some(Role::Read)).await;
+    let filter = MemberFilter { search: Some("ann".parse().expect("a search")), ..MemberFilter::default() };
+    assert_eq!(walk(&w, &filter, 1).await.len(), 1);
+    w.check().await;
+}

@@ -1,0 +1,128 @@
+//! Invites: ways into an organization.
+
+use docs_core::{
+    Platform,
+    model::{
+        CreateLinkInvite, InviteUsers, InvitedUsers, JoinedOrganization, LinkInvite, List, MemberInvite,
+        UpdateLinkInvite,
+    },
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Limit, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::Strict,
+    reply::{Created, NoContent, Reply},
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Invites(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::Organizations")]
+impl Invites {
+    /// Invite people by their e-mail addresses
+    ///
+    /// Users who have one of them become members at once; other addresses are invited for 30 days.
+    #[oai(path = "/invites", method = "post", operation_id = "inviteUsersToOrganization")]
+    async fn invite(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Strict<InviteUsers>,
+    ) -> Answer<Reply<InvitedUsers>> {
+        Ok(Reply(self.0.invite_users(&auth.0, &id(&org, "organization")?, new.0).await?))
+    }
+
+    /// Join an organization by an invite
+    ///
+    /// A link, or the invitation of one's address. It raises who has less, and takes nothing from who has more.
+    #[oai(path = "/invites/:inviteId", method = "post", operation_id = "joinOrganizationWithInvite")]
+    async fn join(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "inviteId")] invite: Path<String>,
+    ) -> Answer<Reply<JoinedOrganization>> {
+        let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
+        Ok(Reply(self.0.join_with_invite(&auth.0, &org, &invite).await?))
+    }
+
+    /// List the invite links of an organization
+    ///
+    /// Those that give a role in it, the oldest first.
+    #[oai(path = "/link-invites", method = "get", operation_id = "listOrganizationInviteLinks")]
+    async fn list(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+    ) -> Answer<Reply<List<MemberInvite>>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(self.0.list_link_invites(&auth.0, &org, &page(cursor.0, limit.0)).await?.into()))
+    }
+
+    /// Create an invite link
+    ///
+    /// To the organization with a role, or to a space or a collection with a level: who joins by that becomes a guest
+    /// who has the level on it.
+    #[oai(path = "/link-invites", method = "post", operation_id = "createOrganizationInvite")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        new: Strict<CreateLinkInvite>,
+    ) -> Answer<Created<LinkInvite>> {
+        let org = id(&org, "organization")?;
+        let link = self.0.create_link_invite(&auth.0, &org, new.0).await?;
+        let location = self.0.urls().link_invite(&org, link.id());
+        Ok(Created::new(link).at(location))
+    }
+
+    /// Get an invite link
+    #[oai(path = "/link-invites/:inviteId", method = "get", operation_id = "getOrganizationInviteLink")]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "inviteId")] invite: Path<String>,
+    ) -> Answer<Reply<LinkInvite>> {
+        let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
+        Ok(Reply(self.0.get_link_invite(&auth.0, &org, &invite).await?))
+    }
+
+    /// Change what an invite link gives
+    #[oai(path = "/link-invites/:inviteId", method = "patch", operation_id = "updateOrganizationInviteById")]
+    async fn update(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "inviteId")] invite: Path<String>,
+        change: Strict<UpdateLinkInvite>,
+    ) -> Answer<Reply<LinkInvite>> {
+        let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
+        Ok(Reply(self.0.update_link_invite(&auth.0, &org, &invite, change.0).await?))
+    }
+
+    /// Delete an invite link
+    ///
+    /// One that is missing is no error.
+    #[oai(path = "/link-invites/:inviteId", method = "delete", operation_id = "deleteOrganizationInviteById")]
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "inviteId")] invite: Path<String>,
+    ) -> Answer<NoContent> {
+        if let (Ok(org), Ok(invite)) = (org.parse(), invite.parse()) {
+            self.0.delete_link_invite(&auth.0, &org, &invite).await?;
+        }
+        Ok(NoContent::default())
+    }
+}
