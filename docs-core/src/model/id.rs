@@ -113,6 +113,8 @@ ids! {
     CollectionId,
     /// A team.
     TeamId,
+    /// A SAML provider.
+    SamlProviderId,
     /// A change request.
     ChangeRequestId,
     /// A comment.

@@ -14,6 +14,7 @@ mod import;
 mod jobs;
 mod links;
 mod members;
+mod named;
 mod orgs;
 mod page_source;
 mod pdf;
@@ -23,6 +24,7 @@ mod search;
 mod setup;
 mod sites;
 mod spaces;
+mod teams;
 mod templates;
 mod urls;
 
@@ -38,6 +40,7 @@ pub use people::{NewUser, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;
 pub use spaces::RESTORE_WINDOW;
+pub use teams::TeamFilter;
 pub use urls::Urls;
 
 use crate::{

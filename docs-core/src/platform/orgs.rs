@@ -15,7 +15,7 @@ use crate::{
     ports::id_text,
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
-        records::{MemberRecord, OrgRecord, SiteRecord, UserRecord, counter},
+        records::{MemberRecord, OrgRecord, SiteRecord, TeamMemberRecord, UserRecord, counter},
     },
 };
 
@@ -98,13 +98,15 @@ impl Platform {
                 let org = crate::store::decode::<OrgRecord>(org.clone())?;
                 let member = crate::store::decode::<MemberRecord>(member.clone())?;
                 let access = OrgAccess::of_member(Some(org), Some(&member))?;
-                if !list.offer(row, Some(self.org_view(&access))) {
+                if !list.offer(row, Some(access)) {
                     break;
                 }
             }
         }
         let count = tx.number(&counter(user.as_str(), "orgs")).await?;
-        list.finish(&tx, u64::try_from(count).ok()).await
+        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+        let items = self.org_views(&tx, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Reads an organization (SPEC 4.10).
@@ -113,7 +115,9 @@ impl Platform {
     /// `NotFound` unless the actor is a member.
     pub async fn get_org(&self, actor: &Actor, id: &OrgId) -> Result<Organization> {
         let tx = self.read().await?;
-        Ok(self.org_view(&access::org(&tx, actor, id).await?))
+        let access = access::org(&tx, actor, id).await?;
+        let mut shown = self.org_views(&tx, actor, &[access]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
     /// Changes an organization (SPEC 4.10). What the request leaves out stays.
@@ -134,6 +138,25 @@ impl Platform {
         self.get_org(actor, id).await
     }
 
+    /// Shows organizations, with what the actor owns in them.
+    pub(super) async fn org_views(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        seen: &[OrgAccess],
+    ) -> Result<Vec<Organization>> {
+        let mut shown: Vec<Organization> = seen.iter().map(|access| self.org_view(access)).collect();
+        if let Some(user) = actor.user() {
+            let owned: Vec<_> =
+                shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(false, 1)).collect();
+            for (org, owned) in shown.iter_mut().zip(tx.scan_many(&owned).await?) {
+                org.permissions.own_team = !owned.is_empty();
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Shows an organization as a part of something else; whether the actor owns a team is not looked up for that.
     pub(super) fn org_view(&self, access: &OrgAccess) -> Organization {
         let org = access.org();
         let (location, app) = self.urls().org(&org.id);

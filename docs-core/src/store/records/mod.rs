@@ -10,6 +10,7 @@ mod grant;
 mod job;
 mod people;
 mod review;
+mod saml;
 mod site;
 mod space;
 mod team;
@@ -21,6 +22,7 @@ pub use grant::*;
 pub use job::*;
 pub use people::*;
 pub use review::*;
+pub use saml::*;
 pub use site::*;
 pub use space::*;
 pub use team::*;
@@ -39,6 +41,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<TeamRecord>(),
     Kind::of::<TeamMemberRecord>(),
     Kind::of::<GrantRecord>(),
+    Kind::of::<SamlProviderRecord>(),
     Kind::of::<CollectionRecord>(),
     Kind::of::<SpaceRecord>(),
     Kind::of::<RevisionRecord>(),
