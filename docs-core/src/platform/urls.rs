@@ -2,7 +2,10 @@
 
 use super::{ContentOf, Version};
 use crate::{
-    model::{ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SiteId, SpaceId, UserId},
+    model::{
+        ChangeRequestId, CommentId, CommentReplyId, OrgId, PageId, RevisionId, SamlProviderId, SamlService,
+        SiteId, SpaceId, UserId,
+    },
     store::records::Board,
 };
 
@@ -55,6 +58,17 @@ impl Urls {
 
     pub(crate) fn org(&self, id: &OrgId) -> (String, String) {
         (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
+    }
+
+    /// Where a SAML provider is.
+    pub(crate) fn saml_provider(&self, org: &OrgId, id: &SamlProviderId) -> String {
+        self.api(format_args!("/orgs/{org}/saml/{id}"))
+    }
+
+    /// What a SAML provider has to know of this service.
+    pub(crate) fn saml_service(&self, id: &SamlProviderId) -> SamlService {
+        let base = format!("{}/saml/{id}", self.base);
+        SamlService { acs_url: format!("{base}/acs"), start_url: format!("{base}/start"), entity_id: base }
     }
 
     pub(crate) fn space(&self, id: &SpaceId) -> (String, String) {
