@@ -115,6 +115,8 @@ ids! {
     TeamId,
     /// An invite to an organization.
     InviteId,
+    /// A SAML provider.
+    SamlProviderId,
     /// A change request.
     ChangeRequestId,
     /// A comment.

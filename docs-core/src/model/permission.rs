@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Role, Space, Team, User};
+use super::{Patch, Role, Space, Team, User, text::given};
 
 /// The role of a user on content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,4 +30,29 @@ pub struct MemberSpace {
     pub permission: Role,
     /// The space.
     pub space: Space,
+}
+
+/// A role for users and teams on content. It names at least one of them.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct Invite {
+    /// The role; `null` takes the role away that they were given.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(with = "Patch<Role>")]
+    pub role: Option<Role>,
+    /// Members of the organization, by the ids or e-mail addresses of their users.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(length(min = 1))]
+    pub users: Option<Vec<String>>,
+    /// Teams of the organization, by id.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(length(min = 1))]
+    pub teams: Option<Vec<String>>,
+}
+
+/// Another role for somebody who was given one on content; what is left out stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct UpdatePermission {
+    /// The role; `null` takes it away.
+    #[serde(default)]
+    pub role: Patch<Role>,
 }

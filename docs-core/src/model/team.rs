@@ -1,9 +1,11 @@
 //! Teams.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Member, TeamId, Text, Timestamp, list::constants};
+use super::{Member, TeamId, Text, Timestamp, list::constants, text::given};
 
 constants! {
     /// `team`.
@@ -87,4 +89,43 @@ pub struct MemberTeam {
     pub team: Team,
     /// The place.
     pub member: TeamMembership,
+}
+
+/// What a new team is made of (SPEC 4.9).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct CreateTeam {
+    /// 1 to 64 characters.
+    pub title: TeamTitle,
+    /// Members of the organization, by the ids of their users.
+    #[serde(default, deserialize_with = "given")]
+    pub members: Option<Vec<String>>,
+}
+
+/// A change of a team (SPEC 4.9).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct UpdateTeam {
+    /// 1 to 64 characters.
+    pub title: TeamTitle,
+}
+
+/// A change of who is in a team (SPEC 4.9). Whoever is added and removed by one request is removed.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct UpdateTeamMembers {
+    /// Members to add, by the ids or e-mail addresses of their users; who is in the team keeps the role.
+    #[serde(default, deserialize_with = "given")]
+    pub add: Option<Vec<String>>,
+    /// Members to add, or to give another role, by the ids of their users.
+    #[serde(default, deserialize_with = "given")]
+    pub memberships: Option<BTreeMap<String, TeamMembership>>,
+    /// Members to remove, by the ids or e-mail addresses of their users; who is not in the team is no error.
+    #[serde(default, deserialize_with = "given")]
+    pub remove: Option<Vec<String>>,
+}
+
+/// A place in a team to make or to change (SPEC 4.9).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PutTeamMember {
+    /// The role; when absent, a new member is no owner, and who is in the team keeps the role.
+    #[serde(default, deserialize_with = "given")]
+    pub role: Option<TeamRole>,
 }

@@ -332,6 +332,8 @@ formed_text! {
         "the name of an icon: letters, digits, `-`, `_`, `.` or `:`", { "format": "icon" }),
     /// An absolute http or https URL, at most 2048 characters.
     Url(1, 2048, is_web_url, "an absolute http or https URL", { "format": "uri" }),
+    /// A certificate of a SAML provider, at most 10,000 characters: PEM, or DER in base64.
+    Certificate(1, 10_000, super::saml::is_certificate, "an X.509 certificate: PEM, or DER in base64"),
     /// A host name for public content, 3 to 32 characters (SPEC 2.10).
     Hostname(3, 32, is_label, "letters, digits and `-`, neither first nor last"),
     /// An e-mail domain.

@@ -1,10 +1,12 @@
 //! From an id in a request to a proof of access.
 
+mod audience;
 mod sight;
 
 use std::sync::Arc;
 
-pub(super) use sight::{MAX_DEPTH, Sight};
+pub(super) use audience::Audience;
+pub(super) use sight::{MAX_DEPTH, MAX_TEAM_GRANTS, Sight};
 
 use super::Actor;
 use crate::{

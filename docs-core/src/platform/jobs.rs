@@ -277,6 +277,10 @@ impl Platform {
                 self.purge_replies(run.payload()?).await?;
                 Ok(Effect::Done)
             }
+            super::teams::PURGE => {
+                self.purge_team(&run.payload()?).await?;
+                Ok(Effect::Done)
+            }
             kind => Err(Error::internal(format!("no program here knows jobs of kind `{kind}`"))),
         }
     }

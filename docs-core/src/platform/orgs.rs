@@ -77,15 +77,15 @@ impl Platform {
                 let org = crate::store::decode::<OrgRecord>(org.clone())?;
                 let member = crate::store::decode::<MemberRecord>(member.clone())?;
                 let access = OrgAccess::of_member(Some(org), Some(&member))?;
-                if !list.offer(row, Some(self.org_view(&access))) {
+                if !list.offer(row, Some(access)) {
                     break;
                 }
             }
         }
         let count = tx.number(&counter(user.as_str(), "orgs")).await?;
-        let mut page = list.finish(&tx, u64::try_from(count).ok()).await?;
-        self.show_teams(&tx, actor, &mut page.items).await?;
-        Ok(page)
+        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+        let items = self.org_views(&tx, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Reads an organization (SPEC 4.10).
@@ -94,10 +94,9 @@ impl Platform {
     /// `NotFound` unless the actor is a member.
     pub async fn get_org(&self, actor: &Actor, id: &OrgId) -> Result<Organization> {
         let tx = self.read().await?;
-        let mut shown = [self.org_view(&access::org(&tx, actor, id).await?)];
-        self.show_teams(&tx, actor, &mut shown).await?;
-        let [shown] = shown;
-        Ok(shown)
+        let access = access::org(&tx, actor, id).await?;
+        let mut shown = self.org_views(&tx, actor, &[access]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
     /// Changes an organization (SPEC 4.10). What the request leaves out stays.
@@ -136,7 +135,7 @@ impl Platform {
             return Ok(DomainOrganizations::default());
         };
         let shown = match access::org(&tx, actor, &id).await {
-            Ok(access) => Some(self.org_view(&access)),
+            Ok(access) => self.org_views(&tx, actor, &[access]).await?.pop(),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.org_from_outside(&tx, actor, (&id, &domain)).await?
             }
@@ -168,17 +167,25 @@ impl Platform {
         }))
     }
 
-    /// Fills in which of the organizations have a team that the actor manages.
-    async fn show_teams(&self, tx: &Tx, actor: &Actor, orgs: &mut [Organization]) -> Result<()> {
-        let Some(user) = actor.user() else { return Ok(()) };
-        let scans: Vec<_> =
-            orgs.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(false, 1)).collect();
-        for (org, owned) in orgs.iter_mut().zip(tx.scan_many(&scans).await?) {
-            org.permissions.own_team = !owned.is_empty();
+    /// Shows organizations, with what the actor owns in them.
+    pub(super) async fn org_views(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        seen: &[OrgAccess],
+    ) -> Result<Vec<Organization>> {
+        let mut shown: Vec<Organization> = seen.iter().map(|access| self.org_view(access)).collect();
+        if let Some(user) = actor.user() {
+            let owned: Vec<_> =
+                shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(false, 1)).collect();
+            for (org, owned) in shown.iter_mut().zip(tx.scan_many(&owned).await?) {
+                org.permissions.own_team = !owned.is_empty();
+            }
         }
-        Ok(())
+        Ok(shown)
     }
 
+    /// Shows an organization as a part of something else; whether the actor owns a team is not looked up for that.
     pub(super) fn org_view(&self, access: &OrgAccess) -> Organization {
         self.org_view_of(access.org(), access.permissions())
     }

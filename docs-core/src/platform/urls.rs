@@ -4,7 +4,7 @@ use super::{ContentOf, Version};
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, OrgId, PageId, RevisionId,
-        SiteId, SpaceId, UserId,
+        SamlProviderId, SamlService, SiteId, SpaceId, UserId,
     },
     store::records::Board,
 };
@@ -60,14 +60,21 @@ impl Urls {
         (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
     }
 
-    pub(crate) fn collection(&self, id: &CollectionId) -> (String, String) {
-        (self.api(format_args!("/collections/{id}")), self.app(format_args!("/c/{id}")))
-    }
-
     /// Where an invite link is read.
     #[must_use]
     pub fn link_invite(&self, org: &OrgId, id: &InviteId) -> String {
         self.api(format_args!("/orgs/{org}/link-invites/{id}"))
+    }
+
+    /// Where a SAML provider is.
+    pub(crate) fn saml_provider(&self, org: &OrgId, id: &SamlProviderId) -> String {
+        self.api(format_args!("/orgs/{org}/saml/{id}"))
+    }
+
+    /// What a SAML provider has to know of this service.
+    pub(crate) fn saml_service(&self, id: &SamlProviderId) -> SamlService {
+        let base = format!("{}/saml/{id}", self.base);
+        SamlService { acs_url: format!("{base}/acs"), start_url: format!("{base}/start"), entity_id: base }
     }
 
     pub(crate) fn space(&self, id: &SpaceId) -> (String, String) {

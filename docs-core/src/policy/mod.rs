@@ -3,10 +3,12 @@
 //! Only this module makes proofs. What changes a space's content takes one, so forgetting the check does not compile.
 
 mod inherit;
+mod team;
 
 use std::sync::Arc;
 
 pub use inherit::{Layer, effective_role, inherited_role, shown_level};
+pub use team::{TeamAccess, TeamAction};
 
 use crate::{
     Error, Result,

@@ -13,10 +13,13 @@ mod links;
 mod members;
 mod orgs;
 mod pdf;
+mod permissions;
 mod reviews;
+mod saml;
 mod search;
 mod sites;
 mod spaces;
+mod teams;
 mod users;
 
 use docs_core::{
@@ -47,6 +50,7 @@ pub type Api = (
     search::Search,
     pdf::Pdf,
     sites::Sites,
+    (teams::Teams, permissions::Permissions, saml::Saml),
 );
 
 /// All operations on a platform.
@@ -70,6 +74,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),
         sites::Sites(platform.clone()),
+        (teams::Teams(platform.clone()), permissions::permissions(platform), saml::Saml(platform.clone())),
     )
 }
 
@@ -80,6 +85,12 @@ enum Tag {
     Users,
     /// Organizations and their settings.
     Organizations,
+    /// Members who are granted content together.
+    Teams,
+    /// Who may do what with spaces and collections.
+    Permissions,
+    /// How members sign in through a provider of their own.
+    SingleSignOn,
     /// Containers of pages and files.
     Spaces,
     /// Folders of spaces.

@@ -12,7 +12,7 @@ use crate::{
     policy::{CollectionAccess, Layer, OrgAccess, SpaceAccess},
     store::{
         Key, StoreResult, Tx, decode,
-        records::{CollectionRecord, GrantRecord, Grantee, SpaceRecord, TeamMemberRecord},
+        records::{CollectionRecord, GrantRecord, Grantee, SpaceRecord, TeamMemberRecord, TeamRecord},
     },
 };
 
@@ -180,8 +180,15 @@ impl Sight {
     ) -> Result<()> {
         let unknown: BTreeSet<&TeamId> = teams.filter(|team| !self.teams.contains_key(*team)).collect();
         let keys: Vec<Key> = unknown.iter().map(|team| TeamMemberRecord::at(team, user)).collect();
-        let found = tx.get_values(&keys).await?;
-        self.teams.extend(unknown.into_iter().cloned().zip(found.iter().map(Option::is_some)));
+        let places = tx.get_values(&keys).await?;
+        let (mine, others): (Vec<_>, Vec<_>) =
+            unknown.into_iter().zip(places).partition(|(_, place)| place.is_some());
+        self.teams.extend(others.into_iter().map(|(team, _)| (team.clone(), false)));
+        // A team that was deleted gives nothing, while a job still removes what it had.
+        let keys: Vec<Key> = mine.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+        let there = tx.get_values(&keys).await?;
+        let mine = mine.into_iter().zip(there).map(|((team, _), there)| (team.clone(), there.is_some()));
+        self.teams.extend(mine);
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod job;
 mod member;
 mod people;
 mod review;
+mod saml;
 mod site;
 mod space;
 mod team;
@@ -25,6 +26,7 @@ pub use job::*;
 pub use member::*;
 pub use people::*;
 pub use review::*;
+pub use saml::*;
 pub use site::*;
 pub use space::*;
 pub use team::*;
@@ -45,6 +47,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<TeamRecord>(),
     Kind::of::<TeamMemberRecord>(),
     Kind::of::<GrantRecord>(),
+    Kind::of::<SamlProviderRecord>(),
     Kind::of::<CollectionRecord>(),
     Kind::of::<SpaceRecord>(),
     Kind::of::<RevisionRecord>(),

@@ -1,0 +1,262 @@
+//! SAML providers of organizations.
+
+use std::borrow::Cow;
+
+use data_encoding::BASE64;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{
+    Certificate, Patch, Role, SamlProviderId, Team, Text, Timestamp, Url, list::constants, text::given,
+};
+
+constants! {
+    /// `saml-provider`.
+    SamlProviderObject = "saml-provider",
+}
+
+/// Label of a SAML provider: 1 to 30 characters.
+pub type SamlLabel = Text<1, 30>;
+/// Entity id of a SAML provider: at most 1024 characters.
+pub type SamlEntityId = Text<1, 1024>;
+
+/// Whether people can sign in through a SAML provider.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SamlProviderStatus {
+    /// Its address, its entity id and its certificate are known.
+    Active,
+    /// Something of that is still missing.
+    Pending,
+}
+
+/// A SAML provider (SPEC 2.10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SamlProvider {
+    /// Always `saml-provider`.
+    pub object: SamlProviderObject,
+    /// The id.
+    pub id: SamlProviderId,
+    /// The label that members see.
+    pub label: SamlLabel,
+    /// Where members sign in; empty while it is not known.
+    #[serde(rename = "ssoURL")]
+    pub sso_url: String,
+    /// The provider's entity id; empty while it is not known.
+    #[serde(rename = "entityID")]
+    pub entity_id: String,
+    /// The certificate that the provider signs with; empty while it is not known.
+    pub certificate: String,
+    /// The team that those who join through the provider come into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_team: Option<Team>,
+    /// The role of those who join through the provider; `null` for guest.
+    pub default_role: Option<Role>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Whether people can sign in through it.
+    pub status: SamlProviderStatus,
+    /// What the provider has to know of this service.
+    pub service: SamlService,
+    /// Addresses of the provider.
+    pub urls: SamlProviderUrls,
+}
+
+/// What a SAML provider has to know of this service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SamlService {
+    /// Where the provider sends its assertions.
+    #[serde(rename = "acsURL")]
+    pub acs_url: String,
+    /// Where signing in begins.
+    #[serde(rename = "startURL")]
+    pub start_url: String,
+    /// The entity id of this service.
+    #[serde(rename = "entityID")]
+    pub entity_id: String,
+}
+
+/// Addresses of a SAML provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SamlProviderUrls {
+    /// The provider in this API.
+    pub location: String,
+}
+
+/// What a new SAML provider is made of (SPEC 4.13).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateSamlProvider {
+    /// 1 to 30 characters.
+    pub label: SamlLabel,
+    /// At most 1024 characters; empty when it is not known yet.
+    #[serde(default, rename = "entityID", deserialize_with = "given")]
+    pub entity_id: Option<OrEmpty<SamlEntityId>>,
+    /// At most 10,000 characters; empty when it is not known yet.
+    #[serde(default, deserialize_with = "given")]
+    pub certificate: Option<OrEmpty<Certificate>>,
+    /// At most 2048 characters; empty when it is not known yet.
+    #[serde(default, rename = "ssoURL", deserialize_with = "given")]
+    pub sso_url: Option<OrEmpty<Url>>,
+    /// A team of the organization.
+    #[serde(default, deserialize_with = "given")]
+    pub default_team: Option<String>,
+    /// A role, or `null` for guest, which is also what holds when absent.
+    #[serde(default)]
+    pub default_role: Option<Role>,
+}
+
+/// A change of a SAML provider; what is left out stays (SPEC 4.13).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateSamlProvider {
+    /// 1 to 30 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub label: Option<SamlLabel>,
+    /// At most 1024 characters; empty or `null` to remove it.
+    #[serde(default, rename = "entityID")]
+    pub entity_id: Patch<OrEmpty<SamlEntityId>>,
+    /// At most 10,000 characters; empty or `null` to remove it.
+    #[serde(default)]
+    pub certificate: Patch<OrEmpty<Certificate>>,
+    /// At most 2048 characters; empty or `null` to remove it.
+    #[serde(default, rename = "ssoURL")]
+    pub sso_url: Patch<OrEmpty<Url>>,
+    /// A team of the organization, or `null` for none.
+    #[serde(default)]
+    pub default_team: Patch<String>,
+    /// A role, or `null` for guest.
+    #[serde(default)]
+    pub default_role: Patch<Role>,
+}
+
+/// A way to sign in to an organization (SPEC 4.13).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SsoLogin {
+    /// The id of the provider.
+    pub id: SamlProviderId,
+    /// Its label.
+    pub label: SamlLabel,
+    /// Where signing in begins.
+    #[serde(rename = "startURL")]
+    pub start_url: String,
+}
+
+/// The ways to sign in to an organization (SPEC 4.13).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SsoLogins {
+    /// Each provider that is active.
+    pub items: Vec<SsoLogin>,
+}
+
+/// Text of a form, or empty text, which stands for none: what is not known is shown as empty, and can be sent back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrEmpty<T>(pub Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrEmpty<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.is_empty() {
+            return Ok(Self(None));
+        }
+        let text = serde::de::value::StringDeserializer::<serde::de::value::Error>::new(text);
+        T::deserialize(text).map(|value| Self(Some(value))).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}OrEmpty", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = T::json_schema(generator);
+        if let Some(schema) = schema.as_object_mut() {
+            schema.remove("minLength");
+        }
+        schema
+    }
+}
+
+/// Tells whether text is one certificate, as far as its outer form goes: PEM or plain base64 of one DER sequence that
+/// begins with another.
+pub(super) fn is_certificate(text: &str) -> bool {
+    let text = text.trim();
+    let body = match text.strip_prefix("-----BEGIN CERTIFICATE-----") {
+        Some(framed) => match framed.strip_suffix("-----END CERTIFICATE-----") {
+            Some(body) => body,
+            None => return false,
+        },
+        None => text,
+    };
+    let compact: String = body.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    BASE64.decode(compact.as_bytes()).is_ok_and(|der| {
+        let whole = der_sequence(&der).filter(|(_, rest)| rest.is_empty());
+        whole.and_then(|(inside, _)| der_sequence(inside)).is_some()
+    })
+}
+
+/// The content of a DER sequence at the beginning of bytes, and what follows it.
+fn der_sequence(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&tag, rest) = bytes.split_first()?;
+    let (&first, rest) = rest.split_first()?;
+    let (length, rest) = match first {
+        0..=0x7f => (usize::from(first), rest),
+        // At most 10,000 characters of base64: two bytes tell any length.
+        0x81 | 0x82 => {
+            let (length, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
+            (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)
+        }
+        _ => return None,
+    };
+    if tag == 0x30 && length > 0 { rest.split_at_checked(length) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// DER of a sequence.
+    fn sequence(inside: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(inside.len()).expect("short");
+        let mut der = vec![0x30, 0x82];
+        der.extend(length.to_be_bytes());
+        der.extend(inside);
+        der
+    }
+
+    #[test]
+    fn a_certificate_is_pem_or_base64_of_der() {
+        let der = sequence(&[sequence(&[2, 1, 1]), sequence(&[6, 1, 1])].concat());
+        let plain = BASE64.encode(&der);
+        let (start, end) = plain.split_at(4);
+        let framed = |body: &str| format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n");
+        for right in
+            [plain.clone(), format!("{start}\r\n{end}\n"), framed(&plain), framed(&format!("{start}\n{end}"))]
+        {
+            assert!(Certificate::new(right.clone()).is_ok(), "{right}");
+        }
+        let key = framed(&plain).replace("CERTIFICATE", "PRIVATE KEY");
+        let longer = BASE64.encode(&[der.clone(), vec![0]].concat());
+        let shorter = BASE64.encode(&der[..der.len() - 1]);
+        let flat = BASE64.encode(&sequence(&[2, 1, 1]));
+        let open = format!("-----BEGIN CERTIFICATE-----\n{plain}");
+        let two = framed(&plain).repeat(2);
+        for wrong in
+            ["", "x", "ä", "MIIB", &plain[1..], &key, &longer, &shorter, &flat, &open, &two, &framed("")]
+        {
+            assert!(Certificate::new(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn empty_text_stands_for_none() {
+        let parse = |json| serde_json::from_str::<OrEmpty<SamlEntityId>>(json);
+        assert_eq!(parse(r#""""#).expect("parses"), OrEmpty(None));
+        assert_eq!(parse(r#""x""#).expect("parses"), OrEmpty(SamlEntityId::new("x").ok()));
+        assert!(parse("5").is_err() && parse(&format!("\"{}\"", "x".repeat(1025))).is_err());
+    }
+}

@@ -1,0 +1,173 @@
+//! Who has which role on one piece of content: the same decision as for one reader, made for many members at once.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use super::sight::{MAX_DEPTH, MAX_TEAM_GRANTS};
+use crate::{
+    Error, Result,
+    model::{CollectionId, DefaultLevel, Role, TeamId, UserId},
+    policy::{Layer, effective_role},
+    store::{
+        Entity, Indexed, Key, MAX_SCAN, Scan, StoreResult, Tx, decode, key,
+        records::{
+            Child, CollectionRecord, GrantRecord, Grantee, MemberRecord, SpaceRecord, TeamMemberRecord,
+            TeamRecord,
+        },
+    },
+};
+
+/// Content with what it lies in, and the teams that have a role on any of it.
+pub(in crate::platform) struct Audience {
+    /// From the inside out.
+    layers: Vec<Place>,
+}
+
+/// Content as far as the roles of members go.
+struct Place {
+    id: Box<str>,
+    level: DefaultLevel,
+    created_by: UserId,
+    teams: Vec<(TeamId, Role)>,
+}
+
+impl Audience {
+    /// Reads what is the same for all members.
+    pub(in crate::platform) async fn of(tx: &Tx, content: &Child) -> Result<Self> {
+        let mut layers = Vec::new();
+        let mut parent = match content {
+            Child::Space(id) => {
+                let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+                let space = space.ok_or_else(|| Error::not_found("space"))?;
+                layers.push(Place::new(space.id.as_str(), space.default_level, &space.created_by));
+                space.parent.clone()
+            }
+            Child::Collection(id) => Some(id.clone()),
+        };
+        // The collections that it lies in; a collection lies in itself.
+        let most = MAX_DEPTH + usize::from(matches!(content, Child::Collection(_)));
+        for _ in 0..most {
+            let Some(above) = collection(tx, parent.as_ref()).await? else { break };
+            layers.push(Place::new(above.id.as_str(), above.default_level, &above.created_by));
+            parent = above.parent.clone();
+        }
+        let mut audience = Self { layers };
+        audience.read_teams(tx).await?;
+        Ok(audience)
+    }
+
+    /// The roles of members who follow each other in the order of their keys.
+    pub(in crate::platform) async fn roles(
+        &self,
+        tx: &Tx,
+        members: &[Arc<MemberRecord>],
+    ) -> Result<Vec<Option<Role>>> {
+        let (Some(first), Some(last)) = (members.first(), members.last()) else { return Ok(Vec::new()) };
+        let (first, last) = (&first.user, &last.user);
+        let teams: BTreeSet<&TeamId> =
+            self.layers.iter().flat_map(|layer| &layer.teams).map(|(team, _)| team).collect();
+        // Grants and places in teams are ordered by user, as members are: each range holds these members' only.
+        let own = self.layers.iter().map(|layer| {
+            between(&GrantRecord::of_user(&layer.id, first), &GrantRecord::of_user(&layer.id, last))
+        });
+        let places = teams
+            .iter()
+            .map(|team| between(&TeamMemberRecord::at(team, first), &TeamMemberRecord::at(team, last)));
+        let own = all::<GrantRecord>(tx, own.collect()).await?;
+        let places = all::<TeamMemberRecord>(tx, places.collect()).await?;
+        let own: Vec<HashMap<&UserId, Role>> = own.iter().map(|grants| roles_of(grants)).collect();
+        let mut member_of: HashMap<&UserId, BTreeSet<&TeamId>> = HashMap::new();
+        for place in places.iter().flatten() {
+            member_of.entry(&place.user).or_default().insert(&place.team);
+        }
+        let role = |member: &Arc<MemberRecord>| {
+            let mine = member_of.get(&member.user);
+            let layers = self.layers.iter().zip(&own).map(|(layer, own)| Layer {
+                level: layer.level,
+                is_creator: layer.created_by == member.user,
+                member: own.get(&member.user).copied(),
+                team: layer.highest(mine),
+            });
+            effective_role(member.role, &layers.collect::<Vec<_>>())
+        };
+        Ok(members.iter().map(role).collect())
+    }
+
+    async fn read_teams(&mut self, tx: &Tx) -> Result<()> {
+        let scans: Vec<Scan> = self
+            .layers
+            .iter()
+            .map(|layer| GrantRecord::teams_of(&layer.id).scan(false, MAX_TEAM_GRANTS))
+            .collect();
+        for (layer, rows) in self.layers.iter_mut().zip(tx.scan_many(&scans).await?) {
+            let mut teams = Vec::with_capacity(rows.len());
+            for (_, value) in rows {
+                let grant: Arc<GrantRecord> = decode(value)?;
+                if let Grantee::Team(team) = &grant.grantee {
+                    teams.push((team.clone(), grant.role));
+                }
+            }
+            let keys: Vec<Key> = teams.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+            // A team that was deleted gives nothing, while a job still removes what it had.
+            let there = tx.get_values(&keys).await?;
+            let live = teams.into_iter().zip(there).filter(|(_, there)| there.is_some());
+            layer.teams = live.map(|(team, _)| team).collect();
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    fn new(id: &str, level: DefaultLevel, created_by: &UserId) -> Self {
+        Self { id: id.into(), level, created_by: created_by.clone(), teams: Vec::new() }
+    }
+
+    /// The highest role that these teams have.
+    fn highest(&self, teams: Option<&BTreeSet<&TeamId>>) -> Option<Role> {
+        let teams = teams?;
+        self.teams.iter().filter(|(team, _)| teams.contains(team)).map(|(_, role)| *role).max()
+    }
+}
+
+async fn collection(tx: &Tx, id: Option<&CollectionId>) -> Result<Option<Arc<CollectionRecord>>> {
+    match id {
+        Some(id) => Ok(tx.get(&CollectionRecord::at(id)).await?),
+        None => Ok(None),
+    }
+}
+
+fn roles_of(grants: &[Arc<GrantRecord>]) -> HashMap<&UserId, Role> {
+    let of_users = grants.iter().filter_map(|grant| match &grant.grantee {
+        Grantee::User(user) => Some((user, grant.role)),
+        Grantee::Team(_) => None,
+    });
+    of_users.collect()
+}
+
+/// Everything from one key to another, both included.
+fn between(from: &Key, to: &Key) -> Scan {
+    Scan { from: Key::clone(from), to: key::after(to), rev: false, limit: MAX_SCAN }
+}
+
+/// Reads the records of ranges whole.
+async fn all<T: Indexed + Entity>(tx: &Tx, mut scans: Vec<Scan>) -> Result<Vec<Vec<Arc<T>>>> {
+    let mut found: Vec<Vec<Arc<T>>> = Vec::with_capacity(scans.len());
+    for (rows, scan) in tx.scan_many(&scans).await?.into_iter().zip(&mut scans) {
+        let mut records = Vec::with_capacity(rows.len());
+        let mut rows = rows;
+        loop {
+            let last =
+                rows.last().filter(|_| rows.len() == MAX_SCAN as usize).map(|(last, _)| key::after(last));
+            let decoded: StoreResult<Vec<Arc<T>>> =
+                rows.into_iter().map(|(_, value)| decode(value)).collect();
+            records.extend(decoded?);
+            let Some(from) = last else { break };
+            scan.from = from;
+            rows = tx.scan(scan).await?;
+        }
+        found.push(records);
+    }
+    Ok(found)
+}

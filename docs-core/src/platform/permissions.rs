@@ -1,0 +1,372 @@
+//! Roles on spaces and collections that are given by name.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    Actor, Platform,
+    access::{self, Audience, MAX_TEAM_GRANTS},
+    named, teams,
+};
+use crate::{
+    Error, Result,
+    model::{
+        Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp, UpdatePermission, UserId,
+        UserPermission,
+    },
+    policy::{CollectionAction, OrgAccess, SpaceAction},
+    store::{
+        Entity, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, decode,
+        records::{Child, GrantRecord, Grantee, MemberRecord, TeamRecord},
+    },
+};
+
+/// Most users and teams that one request gives a role: what one transaction takes.
+const MAX_INVITED: usize = 500;
+
+impl Platform {
+    /// Gives users and teams a role on a space or a collection, in place of the one they were given before; or takes
+    /// it away.
+    ///
+    /// A role that is given to a member by name counts before those of the member's teams, and these before what the
+    /// level of the content gives: such a role can also hold somebody below the others. So nobody drops a role of
+    /// their own without the right to manage the content.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create` on the content, for a role above the actor's own, and for
+    /// somebody whose role is above it; `Invalid` for users who are no members of the organization, and for unknown
+    /// teams; `Conflict` for more than 100 teams.
+    pub async fn invite(&self, actor: &Actor, content: &Child, invite: Invite) -> Result<()> {
+        if invite.users.is_none() && invite.teams.is_none() {
+            return Err(Error::invalid("users", "is required, unless `teams` is given"));
+        }
+        let (users, teams) = (invite.users, invite.teams);
+        let mut sum = 0;
+        for (field, names) in [("users", &users), ("teams", &teams)] {
+            let Some(names) = names else { continue };
+            sum += names.len();
+            if names.is_empty() {
+                return Err(Error::invalid(field, "must name at least one"));
+            }
+            if sum > MAX_INVITED {
+                let what = format_args!(
+                    "a request names at most {MAX_INVITED} users and teams; send the rest in another"
+                );
+                return Err(Error::invalid(field, what));
+            }
+        }
+        let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
+        let (actor, content, now) = (actor.clone(), content.clone(), self.now());
+        self.write(&Give { actor, content, users, teams, role: invite.role, now }).await
+    }
+
+    /// Changes the role that somebody was given on content, or takes it away.
+    ///
+    /// # Errors
+    /// `NotFound`, also where no role was given; `Forbidden` as for [`invite`](Platform::invite).
+    pub async fn update_permission(
+        &self,
+        actor: &Actor,
+        content: &Child,
+        grantee: &Grantee,
+        change: UpdatePermission,
+    ) -> Result<()> {
+        let (actor, content, grantee) = (actor.clone(), content.clone(), grantee.clone());
+        self.write(&Change { actor, content, grantee, role: change.role }).await
+    }
+
+    /// Takes away the role that somebody was given on content. Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden` as for [`invite`](Platform::invite).
+    pub async fn remove_permission(&self, actor: &Actor, content: &Child, grantee: &Grantee) -> Result<bool> {
+        let change = UpdatePermission { role: Patch::Clear };
+        teams::there_was(self.update_permission(actor, content, grantee, change).await)
+    }
+
+    /// Lists the users who were given a role on content by name.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` for guests, who do not see each other; `Invalid` for a wrong page or limit.
+    pub async fn list_user_permissions(
+        &self,
+        actor: &Actor,
+        content: &Child,
+        page: &PageRequest,
+    ) -> Result<Page<UserPermission>> {
+        let tx = self.read().await?;
+        let seen = seen(&tx, actor, content).await?;
+        let mut list = Lister::new(plain(GrantRecord::users_of(content.id())), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
+            for (_, value) in &rows {
+                let grant: Arc<GrantRecord> = decode(value.clone())?;
+                let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
+                grants.push((user.clone(), grant.role));
+            }
+            let org = &seen.org.org().id;
+            let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
+            let members = tx.get_values(&keys).await?;
+            for ((row, _), (grant, member)) in rows.iter().zip(grants.into_iter().zip(members)) {
+                // Who has left has nothing, while a job still removes it.
+                if !list.offer(row, member.map(|_| grant)) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        self.user_permissions(&tx, page).await
+    }
+
+    /// Lists the teams that were given a role on content.
+    ///
+    /// # Errors
+    /// As [`list_user_permissions`](Platform::list_user_permissions).
+    pub async fn list_team_permissions(
+        &self,
+        actor: &Actor,
+        content: &Child,
+        page: &PageRequest,
+    ) -> Result<Page<TeamPermission>> {
+        let tx = self.read().await?;
+        let seen = seen(&tx, actor, content).await?;
+        let mut list = Lister::new(plain(GrantRecord::teams_of(content.id())), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
+            for (_, value) in &rows {
+                let grant: Arc<GrantRecord> = decode(value.clone())?;
+                let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
+                grants.push((team.clone(), grant.role));
+            }
+            let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+            let teams = tx.get_many::<TeamRecord>(&keys).await?;
+            for ((row, _), ((_, role), team)) in rows.iter().zip(grants.into_iter().zip(teams)) {
+                if !list.offer(row, team.map(|team| (team, role))) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+        let shown = self.team_views(&tx, &seen.org, actor, &teams).await?;
+        let items =
+            shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    }
+
+    /// Lists all members who have a role on content, whatever gives it to them, with the one that counts; `role` picks
+    /// those who have that one. A page looks at 5,000 members at most and may be short.
+    ///
+    /// # Errors
+    /// As [`list_user_permissions`](Platform::list_user_permissions).
+    pub async fn list_permissions(
+        &self,
+        actor: &Actor,
+        content: &Child,
+        role: Option<Role>,
+        page: &PageRequest,
+    ) -> Result<Page<UserPermission>> {
+        let tx = self.read().await?;
+        let seen = seen(&tx, actor, content).await?;
+        let audience = Audience::of(&tx, content).await?;
+        let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
+        // The list of members itself has another: its cursors are not this one's.
+        let filters = format!("{content:?} {role:?}");
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
+            for (_, value) in &rows {
+                members.push(decode(value.clone())?);
+            }
+            let roles = audience.roles(&tx, &members).await?;
+            for ((row, _), (member, has)) in rows.iter().zip(members.iter().zip(roles)) {
+                let has = has.filter(|has| role.is_none_or(|role| role == *has));
+                if !list.offer(row, has.map(|has| (member.user.clone(), has))) {
+                    break;
+                }
+            }
+        }
+        let page = list.finish(&tx, None).await?;
+        self.user_permissions(&tx, page).await
+    }
+
+    async fn user_permissions(&self, tx: &Tx, page: Page<(UserId, Role)>) -> Result<Page<UserPermission>> {
+        let (users, roles): (Vec<UserId>, Vec<Role>) = page.items.into_iter().unzip();
+        let shown = self.user_views(tx, &users).await?;
+        let items =
+            shown.into_iter().zip(roles).map(|(user, permission)| UserPermission { permission, user });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    }
+}
+
+/// Content that somebody sees, and the role they have on it.
+struct Seen {
+    org: OrgAccess,
+    role: Role,
+}
+
+impl Seen {
+    /// Refuses what would reach above the actor's own role.
+    fn refuse_above(&self, role: Option<Role>) -> Result<()> {
+        match role {
+            Some(role) if role > self.role => Err(Error::forbidden(
+                "a role above your own is changed by those who have it, or administrators",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn plain(prefix: KeyBuf) -> ListSpec {
+    ListSpec { prefix, rev: false, filters: String::new() }
+}
+
+fn misplaced() -> Error {
+    Error::internal("a grant lies among those of the other kind")
+}
+
+/// Content for those who may see who has a role on it.
+async fn seen(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
+    let (org, role): (OrgId, Role) = match content {
+        Child::Space(id) => {
+            let access = access::space(tx, actor, id).await?;
+            (access.space().organization.clone(), access.role())
+        }
+        Child::Collection(id) => {
+            let access = access::collection(tx, actor, id).await?;
+            (access.collection().organization.clone(), access.role())
+        }
+    };
+    let org = access::org(tx, actor, &org).await?;
+    org.require_people()?;
+    Ok(Seen { org, role })
+}
+
+/// Content for those who may give roles on it.
+async fn managed(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
+    let (org, role): (OrgId, Role) = match content {
+        Child::Space(id) => {
+            let access = access::space(tx, actor, id).await?;
+            let proof = access.require(SpaceAction::Manage)?;
+            (proof.space().organization.clone(), access.role())
+        }
+        Child::Collection(id) => {
+            let access = access::collection(tx, actor, id).await?;
+            (access.require(CollectionAction::Manage)?.organization.clone(), access.role())
+        }
+    };
+    Ok(Seen { org: access::org(tx, actor, &org).await?, role })
+}
+
+/// The key of the role that somebody was given on content.
+fn key_of(content: &Child, grantee: &Grantee) -> Key {
+    match grantee {
+        Grantee::User(user) => GrantRecord::of_user(content.id(), user),
+        Grantee::Team(team) => GrantRecord::of_team(content.id(), team),
+    }
+}
+
+/// Gives users and teams a role, or takes it away.
+struct Give {
+    actor: Actor,
+    content: Child,
+    users: Vec<String>,
+    teams: Vec<String>,
+    role: Option<Role>,
+    now: Timestamp,
+}
+
+impl Give {
+    /// The teams of the organization that the request names.
+    async fn named_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
+        let unknown =
+            |at: usize| Error::invalid(&format!("teams[{at}]"), "the organization has no such team");
+        let ids = self.teams.iter().enumerate().map(|(at, id)| id.parse().map_err(|_| unknown(at)));
+        let ids: Vec<TeamId> = ids.collect::<Result<_>>()?;
+        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+        let found = tx.get_many::<TeamRecord>(&keys).await?;
+        let of_org = |team: &TeamRecord| team.organization == *org;
+        match found.iter().position(|team| !team.as_deref().is_some_and(of_org)) {
+            Some(at) => Err(unknown(at)),
+            None => Ok(ids),
+        }
+    }
+}
+
+#[async_trait]
+impl Operation for Give {
+    type Out = ();
+    const NAME: &'static str = "permissions_give";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = managed(tx, &self.actor, &self.content).await?;
+        seen.refuse_above(self.role)?;
+        let org = &seen.org.org().id;
+        let users = named::members(tx, org, &named::listed("users", Some(&self.users))).await?;
+        let teams = self.named_teams(tx, org).await?;
+        let mut grantees: Vec<Grantee> =
+            users.into_iter().map(Grantee::User).chain(teams.into_iter().map(Grantee::Team)).collect();
+        grantees.sort_unstable();
+        grantees.dedup();
+        let keys: Vec<Key> = grantees.iter().map(|grantee| key_of(&self.content, grantee)).collect();
+        let held = tx.get_many::<GrantRecord>(&keys).await?;
+        for (grantee, old) in grantees.into_iter().zip(held) {
+            match old {
+                Some(old) => change(tx, &seen, &old, self.role)?,
+                None => {
+                    let Some(role) = self.role else { continue };
+                    tx.create(GrantRecord {
+                        organization: org.clone(),
+                        content: self.content.clone(),
+                        grantee,
+                        role,
+                        granted_at: self.now,
+                    });
+                }
+            }
+        }
+        let teams = tx.below(&GrantRecord::teams_of(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
+        if teams.len() > MAX_TEAM_GRANTS as usize {
+            return Err(Error::conflict(format!(
+                "teams: at most {MAX_TEAM_GRANTS} have a role on the same content; remove one, or join some into one"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Changes a role that somebody was given, or takes it away.
+struct Change {
+    actor: Actor,
+    content: Child,
+    grantee: Grantee,
+    role: Patch<Role>,
+}
+
+#[async_trait]
+impl Operation for Change {
+    type Out = ();
+    const NAME: &'static str = "permission_change";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = managed(tx, &self.actor, &self.content).await?;
+        let old: Option<Arc<GrantRecord>> = tx.get(&key_of(&self.content, &self.grantee)).await?;
+        let old = old.ok_or_else(|| Error::not_found("permission"))?;
+        change(tx, &seen, &old, self.role.apply(Some(old.role)))
+    }
+}
+
+fn change(tx: &mut Tx, seen: &Seen, old: &GrantRecord, role: Option<Role>) -> Result<()> {
+    match role {
+        Some(role) if role == old.role => Ok(()),
+        role => {
+            seen.refuse_above(Some(old.role).max(role))?;
+            match role {
+                Some(role) => drop(tx.put(old, GrantRecord { role, ..old.clone() })?),
+                None => tx.delete(old),
+            }
+            Ok(())
+        }
+    }
+}

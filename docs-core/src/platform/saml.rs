@@ -1,0 +1,305 @@
+//! SAML providers of organizations. They are kept and shown; signing in through them is not built.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Actor, Platform, access, teams};
+use crate::{
+    Error, Result,
+    model::{
+        CreateSamlProvider, OrgId, Patch, SamlProvider, SamlProviderId, SamlProviderObject,
+        SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId, UpdateSamlProvider,
+    },
+    policy::{OrgAccess, OrgAction},
+    store::{
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        records::{SamlProviderRecord, TeamRecord},
+    },
+};
+
+/// Most SAML providers of an organization.
+const MAX_PROVIDERS: u32 = 50;
+
+impl Platform {
+    /// Lists the SAML providers of an organization, oldest first (SPEC 4.13).
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates it; `Invalid` for a wrong page or limit.
+    pub async fn list_saml_providers(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        page: &PageRequest,
+    ) -> Result<Page<SamlProvider>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::Administrate)?;
+        let spec = ListSpec { prefix: SamlProviderRecord::of_org(org), rev: false, filters: String::new() };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let found = of_rows(&tx, &rows).await?;
+            for ((row, _), provider) in rows.iter().zip(found) {
+                if !list.offer(row, provider) {
+                    break;
+                }
+            }
+        }
+        let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let items = self.saml_views(&tx, &access, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Creates a SAML provider (SPEC 4.13). It is pending until its address, entity id and certificate are known.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team;
+    /// `Conflict` for more than 50 providers.
+    pub async fn create_saml_provider(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        new: CreateSamlProvider,
+    ) -> Result<SamlProvider> {
+        let record = SamlProviderRecord {
+            id: self.id(),
+            organization: org.clone(),
+            label: new.label,
+            sso_url: new.sso_url.and_then(|url| url.0),
+            entity_id: new.entity_id.and_then(|id| id.0),
+            certificate: new.certificate.and_then(|certificate| certificate.0),
+            default_team: new.default_team.as_deref().map(team_id).transpose()?,
+            default_role: new.default_role,
+            created_at: self.now(),
+        };
+        let id = record.id.clone();
+        self.write(&Create { actor: actor.clone(), record }).await?;
+        self.get_saml_provider(actor, org, &id).await
+    }
+
+    /// Reads a SAML provider (SPEC 4.13).
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization.
+    pub async fn get_saml_provider(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &SamlProviderId,
+    ) -> Result<SamlProvider> {
+        let tx = self.read().await?;
+        let (access, provider) = provider(&tx, actor, (org, id)).await?;
+        let mut shown = self.saml_views(&tx, &access, actor, &[provider]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
+    }
+
+    /// Changes a SAML provider (SPEC 4.13). What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team.
+    pub async fn update_saml_provider(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &SamlProviderId,
+        change: UpdateSamlProvider,
+    ) -> Result<SamlProvider> {
+        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.get_saml_provider(actor, org, id).await
+    }
+
+    /// Deletes a SAML provider (SPEC 4.13). Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor administrates the organization.
+    pub async fn delete_saml_provider(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &SamlProviderId,
+    ) -> Result<bool> {
+        let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        teams::there_was(self.write(&operation).await)
+    }
+
+    /// Lists the ways to sign in to an organization: its active providers, oldest first (SPEC 4.13).
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member.
+    pub async fn list_sso_logins(&self, actor: &Actor, org: &OrgId) -> Result<SsoLogins> {
+        let tx = self.read().await?;
+        access::org(&tx, actor, org).await?;
+        let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+        let providers = of_rows(&tx, &rows).await?.into_iter().flatten();
+        let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
+            id: provider.id.clone(),
+            label: provider.label.clone(),
+            start_url: self.urls().saml_service(&provider.id).start_url,
+        });
+        Ok(SsoLogins { items: active.collect() })
+    }
+
+    async fn saml_views(
+        &self,
+        tx: &Tx,
+        access: &OrgAccess,
+        actor: &Actor,
+        providers: &[Arc<SamlProviderRecord>],
+    ) -> Result<Vec<SamlProvider>> {
+        let keys: Vec<Key> = providers
+            .iter()
+            .filter_map(|provider| provider.default_team.as_ref())
+            .map(TeamRecord::at)
+            .collect();
+        let teams: Vec<_> = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten().collect();
+        let teams = self.team_views(tx, access, actor, &teams).await?;
+        let shown = providers.iter().map(|provider| SamlProvider {
+            object: SamlProviderObject::Is,
+            id: provider.id.clone(),
+            label: provider.label.clone(),
+            sso_url: provider.sso_url.as_ref().map(ToString::to_string).unwrap_or_default(),
+            entity_id: provider.entity_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            certificate: provider.certificate.as_ref().map(ToString::to_string).unwrap_or_default(),
+            default_team: teams.iter().find(|team| provider.default_team.as_ref() == Some(&team.id)).cloned(),
+            default_role: provider.default_role,
+            created_at: provider.created_at,
+            status: match provider.is_active() {
+                true => SamlProviderStatus::Active,
+                false => SamlProviderStatus::Pending,
+            },
+            service: self.urls().saml_service(&provider.id),
+            urls: SamlProviderUrls {
+                location: self.urls().saml_provider(&provider.organization, &provider.id),
+            },
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// A SAML provider, for those who administrate its organization.
+async fn provider(
+    tx: &Tx,
+    actor: &Actor,
+    (org, id): (&OrgId, &SamlProviderId),
+) -> Result<(OrgAccess, Arc<SamlProviderRecord>)> {
+    let access = access::org(tx, actor, org).await?;
+    access.require(OrgAction::Administrate)?;
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    let provider = provider.filter(|provider| provider.organization == *org);
+    Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
+}
+
+async fn of_rows(
+    tx: &Tx,
+    rows: &[(Key, crate::store::Value)],
+) -> Result<Vec<Option<Arc<SamlProviderRecord>>>> {
+    let id =
+        |row: &Key| key::last_segment(row).parse().map_err(|_| Error::internal("a row names no provider"));
+    let keys: Vec<Key> =
+        rows.iter().map(|(row, _)| id(row).map(|id| SamlProviderRecord::at(&id))).collect::<Result<_>>()?;
+    Ok(tx.get_many(&keys).await?)
+}
+
+fn no_team() -> Error {
+    Error::invalid("defaultTeam", "the organization has no such team")
+}
+
+fn team_id(id: &str) -> Result<TeamId> {
+    id.parse().map_err(|_| no_team())
+}
+
+/// Refuses a default team that the organization does not have.
+async fn require_team(tx: &Tx, provider: &SamlProviderRecord) -> Result<()> {
+    let Some(team) = &provider.default_team else { return Ok(()) };
+    let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(team)).await?;
+    team.filter(|team| team.organization == provider.organization).map(drop).ok_or_else(no_team)
+}
+
+struct Create {
+    actor: Actor,
+    record: SamlProviderRecord,
+}
+
+#[async_trait]
+impl Operation for Create {
+    type Out = ();
+    const NAME: &'static str = "saml_provider_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let org = &self.record.organization;
+        access::org(tx, &self.actor, org).await?.require(OrgAction::Administrate)?;
+        require_team(tx, &self.record).await?;
+        if tx.number(&SamlProviderRecord::count_in(org)).await? >= i64::from(MAX_PROVIDERS) {
+            return Err(Error::conflict(format!(
+                "an organization has at most {MAX_PROVIDERS} SAML providers; delete one first"
+            )));
+        }
+        tx.create(self.record.clone());
+        Ok(())
+    }
+}
+
+struct Update {
+    actor: Actor,
+    org: OrgId,
+    id: SamlProviderId,
+    change: UpdateSamlProvider,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "saml_provider_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
+        let change = self.change.clone();
+        let mut new = SamlProviderRecord::clone(&old);
+        new.label = change.label.unwrap_or(new.label);
+        match change.sso_url {
+            Patch::Keep => {}
+            Patch::Clear => new.sso_url = None,
+            Patch::Set(url) => new.sso_url = url.0,
+        }
+        match change.entity_id {
+            Patch::Keep => {}
+            Patch::Clear => new.entity_id = None,
+            Patch::Set(id) => new.entity_id = id.0,
+        }
+        match change.certificate {
+            Patch::Keep => {}
+            Patch::Clear => new.certificate = None,
+            Patch::Set(certificate) => new.certificate = certificate.0,
+        }
+        match change.default_team {
+            Patch::Keep => {}
+            Patch::Clear => new.default_team = None,
+            Patch::Set(team) => new.default_team = Some(team_id(&team)?),
+        }
+        new.default_role = change.default_role.apply(new.default_role);
+        if new != *old {
+            require_team(tx, &new).await?;
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct Delete {
+    actor: Actor,
+    org: OrgId,
+    id: SamlProviderId,
+}
+
+#[async_trait]
+impl Operation for Delete {
+    type Out = ();
+    const NAME: &'static str = "saml_provider_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
+        tx.delete(&*old);
+        Ok(())
+    }
+}

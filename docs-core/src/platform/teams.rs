@@ -1,0 +1,379 @@
+//! Teams and who is in them.
+
+mod change;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use change::{Create, Delete, PutMember, RemoveMember, Update, UpdateMembers};
+pub(super) use change::{PURGE, Purge};
+
+use super::{Actor, Platform, access};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        CreateTeam, MemberTeam, OrgId, PutTeamMember, Team, TeamId, TeamMember, TeamMemberPermissions,
+        TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
+    },
+    policy::{OrgAccess, TeamAccess},
+    store::{
+        Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
+        records::{GrantRecord, MemberRecord, TeamMemberRecord, TeamRecord},
+    },
+};
+
+/// Most members that one request adds to a team, changes or removes: what one transaction takes.
+const MAX_MEMBER_CHANGES: usize = 300;
+
+/// Which teams to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamFilter {
+    /// Only teams that this member owns, by the id of the user.
+    pub owner: Option<String>,
+    /// Only teams whose title contains this, whatever the case.
+    pub title: Option<String>,
+}
+
+impl Platform {
+    /// Lists the teams of an organization by title (SPEC 4.9).
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member, `Forbidden` for a guest; `Invalid` for a wrong page or limit.
+    pub async fn list_teams(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        filter: &TeamFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Team>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require_people()?;
+        let owned = match &filter.owner {
+            Some(owner) => Some(owned_teams(&tx, org, owner).await?),
+            None => None,
+        };
+        let spec = ListSpec { prefix: TeamRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
+            let is_wanted = |id: &TeamId| owned.as_ref().is_none_or(|owned| owned.contains(id));
+            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(TeamRecord::at).collect();
+            let mut found = tx.get_many::<TeamRecord>(&wanted).await?.into_iter();
+            for ((row, _), id) in rows.iter().zip(&ids) {
+                let team = if is_wanted(id) { found.next().flatten() } else { None };
+                if !list.offer(row, team.filter(|team| has_title(team, filter.title.as_deref()))) {
+                    break;
+                }
+            }
+        }
+        let count = match *filter == TeamFilter::default() {
+            true => u64::try_from(tx.number(&TeamRecord::count_in(org)).await?).ok(),
+            false => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let items = self.team_views(&tx, &access, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    /// Creates a team (SPEC 4.9). Nobody owns it at first; administrators manage every team.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for members that it does not
+    /// have, and for more than 300 of them.
+    pub async fn create_team(&self, actor: &Actor, org: &OrgId, new: CreateTeam) -> Result<Team> {
+        let members = new.members.unwrap_or_default();
+        refuse_many("members", members.len())?;
+        let record =
+            TeamRecord { id: self.id(), organization: org.clone(), title: new.title, created_at: self.now() };
+        let id = record.id.clone();
+        self.write(&Create { actor: actor.clone(), record, members }).await?;
+        self.get_team(actor, org, &id).await
+    }
+
+    /// Reads a team (SPEC 4.9).
+    ///
+    /// # Errors
+    /// `NotFound`, for guests too.
+    pub async fn get_team(&self, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
+        let tx = self.read().await?;
+        let (access, seen) = team(&tx, actor, (org, id)).await?;
+        let mut shown = self.team_views(&tx, &access, actor, &[Arc::clone(seen.team())]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("team"))
+    }
+
+    /// Changes a team (SPEC 4.9).
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization.
+    pub async fn update_team(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &TeamId,
+        change: UpdateTeam,
+    ) -> Result<Team> {
+        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.get_team(actor, org, id).await
+    }
+
+    /// Deletes a team (SPEC 4.9): at once nobody has anything by it any more. What is left of a large one is removed by
+    /// a job. Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor administrates the organization.
+    pub async fn delete_team(&self, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<bool> {
+        let operation = Delete {
+            actor: actor.clone(),
+            org: org.clone(),
+            id: id.clone(),
+            job: self.id(),
+            now: self.now(),
+        };
+        there_was(self.write(&operation).await)
+    }
+
+    /// Lists the members of a team in the order in which they were added (SPEC 4.9).
+    ///
+    /// # Errors
+    /// `NotFound`, for guests too; `Invalid` for a wrong page or limit.
+    pub async fn list_team_members(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &TeamId,
+        page: &PageRequest,
+    ) -> Result<Page<TeamMember>> {
+        let tx = self.read().await?;
+        team(&tx, actor, (org, id)).await?;
+        let spec = ListSpec { prefix: TeamMemberRecord::of_team(id), rev: false, filters: String::new() };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let users: Vec<UserId> = rows.iter().map(|(row, _)| user_of(row)).collect::<Result<_>>()?;
+            let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
+            let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
+            let places = tx.get_many::<TeamMemberRecord>(&places).await?;
+            let members = tx.get_many::<MemberRecord>(&members).await?;
+            for ((row, _), found) in rows.iter().zip(places.into_iter().zip(members)) {
+                let item = found.0.zip(found.1);
+                if !list.offer(row, item) {
+                    break;
+                }
+            }
+        }
+        let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let (places, members): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+        let shown = self.member_views(&tx, &members).await?;
+        let items = places.iter().zip(shown).map(|(place, organization)| TeamMember {
+            organization,
+            team: TeamMembership { role: place.role },
+            permissions: TeamMemberPermissions { view: true },
+        });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    }
+
+    /// Adds members to a team, changes what they may do with it and removes them, all in one (SPEC 4.9). Whoever is
+    /// both added and removed is removed.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for people
+    /// who are no members of the organization, and for more than 300 changes.
+    pub async fn update_team_members(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &TeamId,
+        change: UpdateTeamMembers,
+    ) -> Result<()> {
+        let lengths = [
+            ("add", change.add.as_ref().map_or(0, Vec::len)),
+            ("memberships", change.memberships.as_ref().map_or(0, std::collections::BTreeMap::len)),
+            ("remove", change.remove.as_ref().map_or(0, Vec::len)),
+        ];
+        let mut sum = 0;
+        for (field, length) in lengths {
+            sum += length;
+            refuse_many(field, sum)?;
+        }
+        let (org, id, now) = (org.clone(), id.clone(), self.now());
+        self.write(&UpdateMembers { actor: actor.clone(), org, id, change, now }).await
+    }
+
+    /// Puts a member into a team, or changes what the member may do with it (SPEC 4.9).
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or administrates the
+    /// organization.
+    pub async fn put_team_member(
+        &self,
+        actor: &Actor,
+        (org, id): (&OrgId, &TeamId),
+        user: &UserId,
+        place: PutTeamMember,
+    ) -> Result<()> {
+        let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), self.now());
+        self.write(&PutMember { actor: actor.clone(), org, id, user, place, now }).await
+    }
+
+    /// Takes a member out of a team (SPEC 4.9). Answers whether the member was in it.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor owns the team or administrates the organization.
+    pub async fn remove_team_member(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: &TeamId,
+        user: &UserId,
+    ) -> Result<bool> {
+        let (org, id, user) = (org.clone(), id.clone(), user.clone());
+        there_was(self.write(&RemoveMember { actor: actor.clone(), org, id, user }).await)
+    }
+
+    /// Lists the teams that a member is in (SPEC 4.10); `title` picks those whose title contains it, whatever the case.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown member; `Forbidden` for a guest; `Invalid` for a wrong page or limit.
+    pub async fn list_member_teams(
+        &self,
+        actor: &Actor,
+        (org, user): (&OrgId, &UserId),
+        title: Option<&str>,
+        page: &PageRequest,
+    ) -> Result<Page<MemberTeam>> {
+        let tx = self.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require_people()?;
+        let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+        member.ok_or_else(|| Error::not_found("member"))?;
+        let prefix = TeamMemberRecord::of_member(org, user);
+        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{title:?}") }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
+            let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+            let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
+            let teams = tx.get_many::<TeamRecord>(&teams).await?;
+            let places = tx.get_many::<TeamMemberRecord>(&places).await?;
+            for ((row, _), (team, place)) in rows.iter().zip(teams.into_iter().zip(places)) {
+                let team = team.filter(|team| has_title(team, title));
+                if !list.offer(row, team.zip(place)) {
+                    break;
+                }
+            }
+        }
+        let count = match title {
+            None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
+            Some(_) => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let (teams, places): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+        let shown = self.team_views(&tx, &access, actor, &teams).await?;
+        let items = shown
+            .into_iter()
+            .zip(&places)
+            .map(|(team, place)| MemberTeam { team, member: TeamMembership { role: place.role } });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    }
+
+    /// Shows teams of an organization to somebody who may see them: what they have is counted in one read.
+    pub(super) async fn team_views(
+        &self,
+        tx: &Tx,
+        org: &OrgAccess,
+        actor: &Actor,
+        teams: &[Arc<TeamRecord>],
+    ) -> Result<Vec<Team>> {
+        let counters: Vec<Key> = teams
+            .iter()
+            .flat_map(|team| [TeamMemberRecord::count_in(&team.id), GrantRecord::spaces_of_team(&team.id)])
+            .collect();
+        let counts = tx.numbers(&counters).await?;
+        let places = match actor.user() {
+            Some(user) => {
+                let keys: Vec<Key> = teams.iter().map(|team| TeamMemberRecord::at(&team.id, user)).collect();
+                tx.get_many::<TeamMemberRecord>(&keys).await?
+            }
+            None => vec![None; teams.len()],
+        };
+        let shown = teams.iter().zip(counts.chunks(2)).zip(places).map(|((team, counts), place)| {
+            let access = org.team(Some(Arc::clone(team)), place.as_deref())?;
+            Ok(Team {
+                object: TeamObject::Is,
+                id: team.id.clone(),
+                title: team.title.clone(),
+                members: u64::try_from(counts[0]).unwrap_or(0),
+                spaces: u64::try_from(counts[1]).unwrap_or(0),
+                created_at: team.created_at,
+                permissions: access.permissions(),
+            })
+        });
+        shown.collect()
+    }
+
+    /// One run of the job that removes what is left of a deleted team.
+    pub(super) async fn purge_team(&self, purge: &Purge) -> Result<()> {
+        while self.write(purge).await? {}
+        Ok(())
+    }
+}
+
+/// The access of an actor to an organization and to one of its teams.
+async fn team(tx: &Tx, actor: &Actor, (org, id): (&OrgId, &TeamId)) -> Result<(OrgAccess, TeamAccess)> {
+    let access = access::org(tx, actor, org).await?;
+    let record: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(id)).await?;
+    let place: Option<Arc<TeamMemberRecord>> = match actor.user() {
+        Some(user) => tx.get(&TeamMemberRecord::at(id, user)).await?,
+        None => None,
+    };
+    let seen = access.team(record, place.as_deref())?;
+    Ok((access, seen))
+}
+
+/// The teams that somebody owns, by the id that a request gives: few, whatever the number of teams.
+async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeSet<TeamId>> {
+    let mut owned = BTreeSet::new();
+    // Who cannot be anybody owns nothing.
+    let Ok(owner) = owner.parse::<UserId>() else { return Ok(owned) };
+    let mut scan = TeamMemberRecord::owned_by(org, &owner).scan(false, MAX_SCAN);
+    loop {
+        let rows = tx.scan(&scan).await?;
+        for (row, _) in &rows {
+            owned.insert(team_of(row)?);
+        }
+        match rows.last() {
+            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
+            _ => return Ok(owned),
+        }
+    }
+}
+
+fn has_title(team: &TeamRecord, part: Option<&str>) -> bool {
+    part.is_none_or(|part| team.title.to_lowercase().contains(&part.to_lowercase()))
+}
+
+fn refuse_many(field: &str, changes: usize) -> Result<()> {
+    if changes > MAX_MEMBER_CHANGES {
+        let what =
+            format_args!("a request changes at most {MAX_MEMBER_CHANGES} members; send the rest in another");
+        return Err(Error::invalid(field, what));
+    }
+    Ok(())
+}
+
+/// What there is not, or what the actor may not see, was not there to delete.
+pub(super) fn there_was(done: Result<()>) -> Result<bool> {
+    match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+/// The team that the last part of a row names.
+fn team_of(row: &Key) -> Result<TeamId> {
+    key::last_segment(row).parse().map_err(|_| Error::internal("a row of a list of teams names none"))
+}
+
+/// The user that the last part of a row names.
+fn user_of(row: &Key) -> Result<UserId> {
+    key::last_segment(row).parse().map_err(|_| Error::internal("a row of a list of members names nobody"))
+}

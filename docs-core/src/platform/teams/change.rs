@@ -1,0 +1,277 @@
+//! How teams change.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{team, user_of};
+use crate::{
+    Error, Result,
+    model::{
+        JobId, OrgId, PutTeamMember, TeamId, TeamRole, Timestamp, UpdateTeam, UpdateTeamMembers, UserId,
+    },
+    platform::{
+        Actor, access,
+        named::{self, Named},
+    },
+    policy::{OrgAction, TeamAction},
+    store::{
+        Key, Operation, StoreError, Tx, jobs, key,
+        records::{GrantRecord, MemberRecord, SamlProviderRecord, TeamMemberRecord, TeamRecord},
+    },
+};
+
+/// The kind of the job that removes what is left of a deleted team.
+pub(in crate::platform) const PURGE: &str = "team_purge";
+/// Places in a team, and roles that it was given, that one transaction removes of each.
+const AT_ONCE: u32 = 200;
+
+/// Creates a team with its first members.
+pub(super) struct Create {
+    pub(super) actor: Actor,
+    pub(super) record: TeamRecord,
+    pub(super) members: Vec<String>,
+}
+
+#[async_trait]
+impl Operation for Create {
+    type Out = ();
+    const NAME: &'static str = "team_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let team = &self.record;
+        let access = access::org(tx, &self.actor, &team.organization).await?;
+        access.require(OrgAction::Administrate)?;
+        let named = named::listed("members", Some(&self.members));
+        let members = named::members(tx, &team.organization, &named).await?;
+        let members: BTreeSet<UserId> = members.into_iter().collect();
+        for user in members {
+            tx.create(place(team, user, TeamRole::Member, team.created_at));
+        }
+        tx.create(team.clone());
+        Ok(())
+    }
+}
+
+/// Renames a team.
+pub(super) struct Update {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TeamId,
+    pub(super) change: UpdateTeam,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "team_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let old = seen.require(TeamAction::Administrate)?;
+        if old.title != self.change.title {
+            tx.put(&**old, TeamRecord { title: self.change.title.clone(), ..TeamRecord::clone(old) })?;
+        }
+        Ok(())
+    }
+}
+
+/// Deletes a team. Its record goes at once, and with it whatever anybody has by the team.
+pub(super) struct Delete {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TeamId,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Delete {
+    type Out = ();
+    const NAME: &'static str = "team_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let old = seen.require(TeamAction::Administrate)?;
+        tx.delete(&**old);
+        // An organization has few providers.
+        for (row, _) in tx.below(&SamlProviderRecord::into_team(&self.id), AT_ONCE).await? {
+            let id = key::last_segment(&row).parse().map_err(Error::internal)?;
+            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(&id)).await?;
+            if let Some(provider) = provider {
+                let new = SamlProviderRecord { default_team: None, ..SamlProviderRecord::clone(&provider) };
+                tx.put(&*provider, new)?;
+            }
+        }
+        if drop_some(tx, &self.id).await? {
+            let payload = Purge { team: self.id.clone() };
+            let job = jobs::NewJob {
+                id: self.job.clone(),
+                kind: PURGE,
+                payload: serde_json::to_value(payload).map_err(Error::internal)?,
+                subject: self.id.to_string(),
+                lane: None,
+                due: self.now,
+            };
+            jobs::enqueue(tx, self.now, job).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes some of what is left of a deleted team; `Out` tells whether there may be more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct Purge {
+    team: TeamId,
+}
+
+#[async_trait]
+impl Operation for Purge {
+    type Out = bool;
+    const NAME: &'static str = "team_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        drop_some(tx, &self.team).await
+    }
+}
+
+/// Removes places in a team that is gone and roles that it was given; tells whether there may be more.
+///
+/// Both only become fewer: whoever adds to them reads the team's record first.
+async fn drop_some(tx: &mut Tx, id: &TeamId) -> Result<bool> {
+    let rows = tx.below(&TeamMemberRecord::of_team(id), AT_ONCE).await?;
+    let users: Vec<UserId> = rows.iter().map(|(row, _)| user_of(row)).collect::<Result<_>>()?;
+    let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
+    let places = tx.get_many::<TeamMemberRecord>(&keys).await?;
+    let held = tx.below(&GrantRecord::held_by_team(id), AT_ONCE).await?;
+    let keys: Vec<Key> =
+        held.iter().map(|(row, _)| GrantRecord::of_team(&key::last_segment(row), id)).collect();
+    let grants = tx.get_many::<GrantRecord>(&keys).await?;
+    let lost = || StoreError::Corrupt(format!("a row of the team {id} leads to nothing"));
+    let full = places.len() == AT_ONCE as usize || grants.len() == AT_ONCE as usize;
+    for place in places {
+        tx.delete(&*place.ok_or_else(lost)?);
+    }
+    for grant in grants {
+        tx.delete(&*grant.ok_or_else(lost)?);
+    }
+    Ok(full)
+}
+
+/// Adds, changes and removes members of a team.
+pub(super) struct UpdateMembers {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TeamId,
+    pub(super) change: UpdateTeamMembers,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for UpdateMembers {
+    type Out = ();
+    const NAME: &'static str = "team_members_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let team = seen.require(TeamAction::ManageMembers)?;
+        let change = &self.change;
+        let add = named::listed("add", change.add.as_deref());
+        let add = named::members(tx, &self.org, &add).await?;
+        let mut wanted: BTreeMap<UserId, Option<TeamRole>> =
+            add.into_iter().map(|user| (user, None)).collect();
+        let memberships = change.memberships.iter().flatten();
+        let (names, roles): (Vec<Named<'_>>, Vec<TeamRole>) = memberships
+            .map(|(name, place)| (Named { field: format!("memberships.{name:.64}"), name }, place.role))
+            .unzip();
+        let members = named::members(tx, &self.org, &names).await?;
+        wanted.extend(members.into_iter().zip(roles.into_iter().map(Some)));
+        let removed = named::users(tx, &named::listed("remove", change.remove.as_deref())).await?;
+        let removed: BTreeSet<UserId> = removed.into_iter().flatten().collect();
+        // Removal wins.
+        wanted.retain(|user, _| !removed.contains(user));
+        let users: Vec<&UserId> = wanted.keys().chain(&removed).collect();
+        let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(&self.id, user)).collect();
+        let places = tx.get_many::<TeamMemberRecord>(&keys).await?;
+        for (user, old) in users.into_iter().zip(places) {
+            match (wanted.get(user), old) {
+                (Some(role), old) => put(tx, team, (user, *role, self.now), old.as_deref())?,
+                (None, Some(old)) => tx.delete(&*old),
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts a member into a team.
+pub(super) struct PutMember {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TeamId,
+    pub(super) user: UserId,
+    pub(super) place: PutTeamMember,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for PutMember {
+    type Out = ();
+    const NAME: &'static str = "team_member_put";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let team = seen.require(TeamAction::ManageMembers)?;
+        let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(&self.org, &self.user)).await?;
+        member.ok_or_else(|| Error::not_found("member"))?;
+        let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::at(&self.id, &self.user)).await?;
+        put(tx, team, (&self.user, self.place.role, self.now), old.as_deref())
+    }
+}
+
+/// Takes a member out of a team.
+pub(super) struct RemoveMember {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) id: TeamId,
+    pub(super) user: UserId,
+}
+
+#[async_trait]
+impl Operation for RemoveMember {
+    type Out = ();
+    const NAME: &'static str = "team_member_remove";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        seen.require(TeamAction::ManageMembers)?;
+        let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::at(&self.id, &self.user)).await?;
+        tx.delete(&*old.ok_or_else(|| Error::not_found("member of the team"))?);
+        Ok(())
+    }
+}
+
+/// Gives a member a place in a team, or another role there.
+fn put(
+    tx: &mut Tx,
+    team: &TeamRecord,
+    (user, role, now): (&UserId, Option<TeamRole>, Timestamp),
+    old: Option<&TeamMemberRecord>,
+) -> Result<()> {
+    match (old, role) {
+        (None, role) => drop(tx.create(place(team, user.clone(), role.unwrap_or_default(), now))),
+        (Some(old), Some(role)) if role != old.role => {
+            tx.put(old, TeamMemberRecord { role, ..TeamMemberRecord::clone(old) })?;
+        }
+        (Some(_), _) => {}
+    }
+    Ok(())
+}
+
+fn place(team: &TeamRecord, user: UserId, role: TeamRole, added_at: Timestamp) -> TeamMemberRecord {
+    TeamMemberRecord { team: team.id.clone(), organization: team.organization.clone(), user, role, added_at }
+}

@@ -1,0 +1,97 @@
+//! Who may do what with teams.
+
+use std::sync::Arc;
+
+use super::OrgAccess;
+use crate::{
+    Error, Result,
+    model::{Role, TeamPermissions, TeamRole},
+    store::records::{TeamMemberRecord, TeamRecord},
+};
+
+/// What somebody wants to do with a team.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TeamAction {
+    /// See it and who is in it.
+    View,
+    /// Add and remove members, and say who owns it.
+    ManageMembers,
+    /// Rename and delete it.
+    Administrate,
+}
+
+/// Proof that an actor may see a team, and what else.
+#[derive(Clone, Debug)]
+pub struct TeamAccess {
+    team: Arc<TeamRecord>,
+    may: TeamAction,
+}
+
+impl OrgAccess {
+    /// Demands the right to see who else is in the organization: its members and teams.
+    ///
+    /// # Errors
+    /// `Forbidden` for guests.
+    pub fn require_people(&self) -> Result<&Self> {
+        match self.role() {
+            Some(_) => Ok(self),
+            None => Err(Error::forbidden("guests of an organization do not see its members and teams")),
+        }
+    }
+
+    /// The access to a team, for somebody who has this place in it.
+    ///
+    /// # Errors
+    /// `NotFound` for guests, and where the organization has no such team.
+    pub fn team(
+        &self,
+        team: Option<Arc<TeamRecord>>,
+        place: Option<&TeamMemberRecord>,
+    ) -> Result<TeamAccess> {
+        let team = team.filter(|team| team.organization == self.org().id && self.role().is_some());
+        let team = team.ok_or_else(|| Error::not_found("team"))?;
+        let owns = place.is_some_and(|place| place.team == team.id && place.role == TeamRole::Owner);
+        let may = match self.role() {
+            Some(Role::Admin) => TeamAction::Administrate,
+            _ if owns => TeamAction::ManageMembers,
+            _ => TeamAction::View,
+        };
+        Ok(TeamAccess { team, may })
+    }
+}
+
+impl TeamAccess {
+    /// The team.
+    #[must_use]
+    pub fn team(&self) -> &Arc<TeamRecord> {
+        &self.team
+    }
+
+    /// Demands a right.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, action: TeamAction) -> Result<&Arc<TeamRecord>> {
+        let allowed = match action {
+            TeamAction::View => true,
+            TeamAction::ManageMembers => self.may != TeamAction::View,
+            TeamAction::Administrate => self.may == TeamAction::Administrate,
+        };
+        if allowed {
+            return Ok(&self.team);
+        }
+        Err(Error::forbidden(match action {
+            TeamAction::View => "this needs the right to see the team",
+            TeamAction::ManageMembers => {
+                "this needs to be an owner of the team, or the role `admin` in the organization"
+            }
+            TeamAction::Administrate => "this needs the role `admin` in the organization",
+        }))
+    }
+
+    /// What the actor may do with the team.
+    #[must_use]
+    pub fn permissions(&self) -> TeamPermissions {
+        TeamPermissions { admin: self.require(TeamAction::ManageMembers).is_ok(), view: true }
+    }
+}

@@ -1,0 +1,90 @@
+//! SAML providers of organizations.
+
+use serde::{Deserialize, Serialize};
+
+use super::counter;
+use crate::{
+    model::{Certificate, OrgId, Role, SamlEntityId, SamlLabel, SamlProviderId, TeamId, Timestamp, Url},
+    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+};
+
+/// A SAML provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamlProviderRecord {
+    /// The id.
+    pub id: SamlProviderId,
+    /// The organization whose members sign in through it.
+    pub organization: OrgId,
+    /// The label that members see.
+    pub label: SamlLabel,
+    /// Where members sign in.
+    #[serde(default)]
+    pub sso_url: Option<Url>,
+    /// Its entity id.
+    #[serde(default)]
+    pub entity_id: Option<SamlEntityId>,
+    /// The certificate it signs with.
+    #[serde(default)]
+    pub certificate: Option<Certificate>,
+    /// The team of those who join through it.
+    #[serde(default)]
+    pub default_team: Option<TeamId>,
+    /// The role of those who join through it; `None` for guests.
+    #[serde(default)]
+    pub default_role: Option<Role>,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+impl Entity for SamlProviderRecord {
+    const KIND: &'static str = "sml";
+}
+
+impl SamlProviderRecord {
+    /// The key of a provider.
+    #[must_use]
+    pub fn at(id: &SamlProviderId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// The providers of an organization, by the time of their creation.
+    #[must_use]
+    pub fn of_org(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("sml.o").part(organization.as_str())
+    }
+
+    /// The providers that bring people into a team.
+    #[must_use]
+    pub fn into_team(team: &TeamId) -> KeyBuf {
+        KeyBuf::new("sml.t").part(team.as_str())
+    }
+
+    /// How many providers an organization has.
+    #[must_use]
+    pub fn count_in(organization: &OrgId) -> Key {
+        counter(organization.as_str(), "saml")
+    }
+
+    /// Tells whether people can sign in through it.
+    #[must_use]
+    pub const fn is_active(&self) -> bool {
+        self.sso_url.is_some() && self.entity_id.is_some() && self.certificate.is_some()
+    }
+}
+
+impl Indexed for SamlProviderRecord {
+    const INDEXES: &'static [&'static str] = &["sml.o", "sml.t", "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let id = self.id.as_str();
+        let of_org = Self::of_org(&self.organization).time(self.created_at.time()).part(id);
+        let mut rows =
+            vec![Row::Index(of_org.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))];
+        if let Some(team) = &self.default_team {
+            rows.push(Row::Index(Self::into_team(team).part(id).key(), Value::Unit));
+        }
+        rows
+    }
+}

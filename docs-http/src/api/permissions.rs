@@ -1,0 +1,223 @@
+//! Roles on content that are given by name: each operation written once, mounted for spaces and collections.
+
+use docs_core::{
+    Platform,
+    model::{Invite, List, Role, TeamPermission, UpdatePermission, UserPermission},
+    store::records::{Child, Grantee},
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Limit, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::Query,
+    payload::Strict,
+    reply::{Empty, NoContent, Reply},
+};
+
+/// Operations of this noun.
+pub(super) type Permissions = (OfSpace, OfCollection);
+
+/// Operations of this noun, on a platform.
+pub(super) fn permissions(platform: &Platform) -> Permissions {
+    (OfSpace(platform.clone()), OfCollection(platform.clone()))
+}
+
+fn space(text: &str) -> Answer<Child> {
+    Ok(Child::Space(id(text, "space")?))
+}
+
+fn collection(text: &str) -> Answer<Child> {
+    Ok(Child::Collection(id(text, "collection")?))
+}
+
+fn user(text: &str) -> Answer<Grantee> {
+    Ok(Grantee::User(id(text, "permission")?))
+}
+
+fn team(text: &str) -> Answer<Grantee> {
+    Ok(Grantee::Team(id(text, "permission")?))
+}
+
+/// Declares the operations on roles that are given by name, for one kind of content.
+///
+/// An invocation says where it is, which parameter names it and how that is read, and gives each operation its id and
+/// its name in the document.
+macro_rules! mount {
+    (
+        $(#[$doc:meta])*
+        $Mount:ident at $prefix:tt with $name:tt reads $read:ident;
+        $invite:tt $invite_title:tt;
+        $users:tt $users_title:tt;
+        $update_user:tt $update_user_title:tt;
+        $remove_user:tt $remove_user_title:tt;
+        $teams:tt $teams_title:tt;
+        $update_team:tt $update_team_title:tt;
+        $remove_team:tt $remove_team_title:tt;
+        $aggregate:tt $aggregate_title:tt;
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $Mount(Platform);
+
+        #[OpenApi(prefix_path = $prefix, tag = "Tag::Permissions")]
+        impl $Mount {
+            #[doc = $invite_title]
+            ///
+            /// In place of a role that they were given before; `null` takes it away. Nobody gives or takes a role above
+            /// their own.
+            #[oai(path = "/", method = "post", operation_id = $invite)]
+            async fn invite(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                invite: Strict<Invite>,
+            ) -> Answer<NoContent> {
+                self.0.invite(&auth.0, &$read(&content)?, invite.0).await?;
+                Ok(Empty)
+            }
+
+            #[doc = $users_title]
+            ///
+            /// Only those to whom it was given by name.
+            #[oai(path = "/users", method = "get", operation_id = $users)]
+            async fn users(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                /// The `next.page` of the page before.
+                #[oai(name = "page")]
+                cursor: Query<String>,
+                /// Most items of a page; 50 when absent.
+                limit: Query<Limit>,
+            ) -> Answer<Reply<List<UserPermission>>> {
+                let (content, page) = ($read(&content)?, page(cursor.0, limit.0));
+                Ok(Reply(self.0.list_user_permissions(&auth.0, &content, &page).await?.into()))
+            }
+
+            #[doc = $update_user_title]
+            ///
+            /// A role that was given by name; `null` takes it away.
+            #[oai(path = "/users/:userId", method = "patch", operation_id = $update_user)]
+            async fn update_user(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = "userId")] of: Path<String>,
+                change: Strict<UpdatePermission>,
+            ) -> Answer<NoContent> {
+                self.0.update_permission(&auth.0, &$read(&content)?, &user(&of)?, change.0).await?;
+                Ok(Empty)
+            }
+
+            #[doc = $remove_user_title]
+            ///
+            /// A user who was given none is no error. What levels and teams give stays.
+            #[oai(path = "/users/:userId", method = "delete", operation_id = $remove_user)]
+            async fn remove_user(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = "userId")] of: Path<String>,
+            ) -> Answer<NoContent> {
+                if let (Ok(content), Ok(user)) = ($read(&content), user(&of)) {
+                    self.0.remove_permission(&auth.0, &content, &user).await?;
+                }
+                Ok(Empty)
+            }
+
+            #[doc = $teams_title]
+            #[oai(path = "/teams", method = "get", operation_id = $teams)]
+            async fn teams(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                /// The `next.page` of the page before.
+                #[oai(name = "page")]
+                cursor: Query<String>,
+                /// Most items of a page; 50 when absent.
+                limit: Query<Limit>,
+            ) -> Answer<Reply<List<TeamPermission>>> {
+                let (content, page) = ($read(&content)?, page(cursor.0, limit.0));
+                Ok(Reply(self.0.list_team_permissions(&auth.0, &content, &page).await?.into()))
+            }
+
+            #[doc = $update_team_title]
+            ///
+            /// `null` takes it away.
+            #[oai(path = "/teams/:teamId", method = "patch", operation_id = $update_team)]
+            async fn update_team(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = "teamId")] of: Path<String>,
+                change: Strict<UpdatePermission>,
+            ) -> Answer<NoContent> {
+                self.0.update_permission(&auth.0, &$read(&content)?, &team(&of)?, change.0).await?;
+                Ok(Empty)
+            }
+
+            #[doc = $remove_team_title]
+            ///
+            /// A team that was given none is no error.
+            #[oai(path = "/teams/:teamId", method = "delete", operation_id = $remove_team)]
+            async fn remove_team(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = "teamId")] of: Path<String>,
+            ) -> Answer<NoContent> {
+                if let (Ok(content), Ok(team)) = ($read(&content), team(&of)) {
+                    self.0.remove_permission(&auth.0, &content, &team).await?;
+                }
+                Ok(Empty)
+            }
+
+            #[doc = $aggregate_title]
+            ///
+            /// Whatever gives it to them. A page may have fewer items than asked for, and still a next one.
+            #[oai(path = "/aggregate", method = "get", operation_id = $aggregate)]
+            async fn aggregate(
+                &self,
+                auth: Auth,
+                #[oai(name = $name)] content: Path<String>,
+                /// The `next.page` of the page before.
+                #[oai(name = "page")]
+                cursor: Query<String>,
+                /// Most items of a page; 50 when absent.
+                limit: Query<Limit>,
+                /// Only those who have this role.
+                role: Query<Role>,
+            ) -> Answer<Reply<List<UserPermission>>> {
+                let (content, page) = ($read(&content)?, page(cursor.0, limit.0));
+                Ok(Reply(self.0.list_permissions(&auth.0, &content, role.0, &page).await?.into()))
+            }
+        }
+    };
+}
+
+mount! {
+    /// Roles on a space.
+    OfSpace at "/spaces/:spaceId/permissions" with "spaceId" reads space;
+    "inviteToSpace" "Give users and teams a role on a space";
+    "listUserPermissionsInSpace" "List the users who have a role on a space";
+    "updateUserPermissionInSpace" "Change the role of a user on a space";
+    "removeUserFromSpace" "Take away the role of a user on a space";
+    "listTeamPermissionsInSpace" "List the teams that have a role on a space";
+    "updateTeamPermissionInSpace" "Change the role of a team on a space";
+    "removeTeamFromSpace" "Take away the role of a team on a space";
+    "listPermissionsAggregateInSpace" "List all members who have a role on a space";
+}
+
+mount! {
+    /// Roles on a collection, and with it on what it contains.
+    OfCollection at "/collections/:collectionId/permissions" with "collectionId" reads collection;
+    "inviteToCollection" "Give users and teams a role on a collection";
+    "listUserPermissionsInCollection" "List the users who have a role on a collection";
+    "updateUserPermissionInCollection" "Change the role of a user on a collection";
+    "removeUserFromCollection" "Take away the role of a user on a collection";
+    "listTeamPermissionsInCollection" "List the teams that have a role on a collection";
+    "updateTeamPermissionInCollection" "Change the role of a team on a collection";
+    "removeTeamFromCollection" "Take away the role of a team on a collection";
+    "listPermissionsAggregateInCollection" "List all members who have a role on a collection";
+}
