@@ -192,6 +192,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     has(&s.get("/v1/user").await, &["object", "id", "displayName", "email", "urls.location"]);
     organizations(&s).await;
     let space = spaces(&s).await;
+    crate::people::story(&s, &space).await;
     repository(&s, &space).await;
     change_requests(&s, &space).await;
     content(&s, &space).await;
