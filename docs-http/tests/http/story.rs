@@ -521,6 +521,8 @@ async fn reviews(s: &Server, space: &str) {
     assert_eq!(review.header("location"), Some(format!("https://docs.example{reviews}").as_str()));
     has(&review.body, &["object", "id", "revision", "reviewer.id", "requestedBy.id", "status", "outdated"]);
     has(&review.body, &["createdAt", "updatedAt", "comment.body.markdown", "comment.target.review"]);
+    // Of one moment there is no newest.
+    s.clock.advance(std::time::Duration::from_millis(1));
     has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
     let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
     assert_eq!((&list["count"], &list["items"][1]), (&json!(2), &review.body), "the newest first");
