@@ -26,6 +26,8 @@ mod lists;
 mod meta;
 #[path = "http/pdf.rs"]
 mod pdf;
+#[path = "http/people.rs"]
+mod people;
 #[path = "http/platform.rs"]
 mod platform;
 #[path = "http/refusals.rs"]

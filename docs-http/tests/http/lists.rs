@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docs_core::Actor;
+use docs_core::{Actor, model::Role};
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -12,7 +12,10 @@ async fn page(s: &Server, list: &str, limit: usize, cursor: Option<&str>) -> (Ve
     let sign = if list.contains('?') { '&' } else { '?' };
     let cursor = cursor.map(|cursor| format!("&page={cursor}")).unwrap_or_default();
     let answer = s.get(&format!("{list}{sign}limit={limit}{cursor}")).await;
-    let items: Vec<String> = answer["items"].as_array().expect("items").iter().map(id).collect();
+    // A space of a member has no id of its own.
+    let of =
+        |item: &Value| id(item.get("space").filter(|_| item.get("permission").is_some()).unwrap_or(item));
+    let items: Vec<String> = answer["items"].as_array().expect("items").iter().map(of).collect();
     assert!(items.len() <= limit, "{list}: a page has at most {limit}");
     let next = answer.get("next").map(|next| next["page"].as_str().expect("a cursor").to_owned());
     (items, next)
@@ -101,6 +104,12 @@ async fn filled() -> (Server, Vec<String>) {
     }
     let collection = collections(&s).await;
     let org = format!("/v1/orgs/{}", s.org);
+    for n in 0..7 {
+        s.clock.advance(std::time::Duration::from_millis(1));
+        let token = s.joining(&format!("Reader {n}"), Some(Role::Read)).await.1;
+        s.ask("POST", &format!("{org}/ping"), &token, None).await.is(200, "there");
+        s.post(&format!("{org}/link-invites"), 201, json!({ "role": "edit" })).await;
+    }
     let requests = format!("/v1/spaces/{space}/change-requests");
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
     let lists = vec![
@@ -120,6 +129,16 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{org}/collections"),
         format!("{org}/collections?nested=false"),
         format!("/v1/collections/{collection}/spaces"),
+        format!("{org}/members"),
+        format!("{org}/members?order=asc"),
+        format!("{org}/members?role=read"),
+        format!("{org}/members?search=reader"),
+        format!("{org}/members?search=re&role=read"),
+        format!("{org}/members?sort=lastSeenAt"),
+        format!("{org}/members?sort=lastSeenAt&search=reader&order=asc"),
+        format!("{org}/members/{me}/spaces"),
+        format!("{org}/members/{me}/spaces?order=asc"),
+        format!("{org}/link-invites"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),
         format!("{org}/sites?title=docs"),

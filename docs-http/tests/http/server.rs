@@ -204,6 +204,16 @@ impl Server {
         message
     }
 
+    /// A new member; their id and token.
+    pub(crate) async fn joining(&self, name: &str, role: Option<Role>) -> (UserId, String) {
+        member(&self.platform, &self.org.parse().expect("an id"), name, role).await
+    }
+
+    /// A new user who is nobody's member; their id and token.
+    pub(crate) async fn user(&self, name: &str) -> (UserId, String) {
+        person(&self.platform, name).await
+    }
+
     pub(crate) async fn space(&self) -> String {
         let path = format!("/v1/orgs/{}/spaces", self.org);
         id(&self.post(&path, 201, json!({ "title": "Guide" })).await.body)
@@ -265,7 +275,7 @@ async fn member(platform: &Platform, org: &OrgId, name: &str, role: Option<Role>
 }
 
 async fn person(platform: &Platform, name: &str) -> (UserId, String) {
-    let email = format!("{}@example.com", name.to_lowercase());
+    let email = format!("{}@example.com", name.to_lowercase().replace(' ', "."));
     let new =
         NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
     let user = platform.create_user(&Actor::Platform, new).await.expect("a user");

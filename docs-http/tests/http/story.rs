@@ -192,6 +192,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     has(&s.get("/v1/user").await, &["object", "id", "displayName", "email", "urls.location"]);
     organizations(&s).await;
     let space = spaces(&s).await;
+    crate::people::story(&s, &space).await;
     repository(&s, &space).await;
     change_requests(&s, &space).await;
     content(&s, &space).await;
@@ -521,6 +522,8 @@ async fn reviews(s: &Server, space: &str) {
     assert_eq!(review.header("location"), Some(format!("https://docs.example{reviews}").as_str()));
     has(&review.body, &["object", "id", "revision", "reviewer.id", "requestedBy.id", "status", "outdated"]);
     has(&review.body, &["createdAt", "updatedAt", "comment.body.markdown", "comment.target.review"]);
+    // Of one moment there is no newest.
+    s.clock.advance(std::time::Duration::from_millis(1));
     has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
     let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
     assert_eq!((&list["count"], &list["items"][1]), (&json!(2), &review.body), "the newest first");
