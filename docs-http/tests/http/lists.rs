@@ -82,6 +82,10 @@ async fn filled() -> (Server, Vec<String>) {
     for _ in 0..7 {
         s.post(&format!("{comments}/{comment}/replies"), 200, json!({ "body": { "markdown": "So." } })).await;
     }
+    for n in 0..7 {
+        crate::teams::team(&s, &format!("Team {n}")).await;
+        crate::teams::provider(&s).await;
+    }
     let org = format!("/v1/orgs/{}", s.org);
     let requests = format!("/v1/spaces/{space}/change-requests");
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
@@ -98,6 +102,9 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{request}/reviews"),
         "/v1/orgs".to_owned(),
         format!("/v1/spaces/{space}/revisions/{head}/files"),
+        format!("{org}/teams"),
+        format!("{org}/teams?title=TEAM"),
+        format!("{org}/saml"),
         format!("{org}/spaces"),
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::server::{BODY_LIMIT, Server, id};
+use crate::{
+    server::{BODY_LIMIT, Server, id},
+    teams,
+};
 
 /// An operation, with a path and a body that are right.
 #[derive(Clone, Debug)]
@@ -49,7 +52,11 @@ impl World {
         let site = s.site("Docs", &[&space]).await;
         s.post(&format!("{site}/publish"), 200, json!({})).await;
         let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
+        let (team, provider) = (teams::team(&s, "Team").await, teams::provider(&s).await);
         let names = BTreeMap::from([
+            ("teamId", last(&team)),
+            ("samlProviderId", last(&provider)),
+            ("collectionId", teams::collection(&s).await),
             ("organizationId", s.org.clone()),
             ("spaceId", space),
             ("changeRequestId", last(&open)),
@@ -113,6 +120,24 @@ impl World {
                 json!({ "url": "https://web.example/start", "source": "html" })
             }
             "applyTemplateToSpace" => json!({ "id": "blank" }),
+            "createOrganizationTeam" => json!({ "title": "New", "members": [self.names["userId"]] }),
+            "updateTeamInOrganizationById" => json!({ "title": "Renamed" }),
+            "updateMembersInOrganizationTeam" => json!({
+                "add": [self.names["userId"]], "memberships": { &self.names["userId"]: { "role": "owner" } },
+                "remove": ["nobody"],
+            }),
+            "addMemberToOrganizationTeamById" => json!({ "role": "owner" }),
+            "inviteToSpace" | "inviteToCollection" => json!({
+                "role": "edit", "users": [self.names["userId"]], "teams": [self.names["teamId"]],
+            }),
+            "updateUserPermissionInSpace"
+            | "updateUserPermissionInCollection"
+            | "updateTeamPermissionInSpace"
+            | "updateTeamPermissionInCollection" => json!({ "role": "edit" }),
+            "createOrganizationSAMLProvider" | "updateOrganizationSAMLProvider" => json!({
+                "label": "New", "ssoURL": "https://idp.example/", "entityID": "idp",
+                "certificate": teams::CERTIFICATE, "defaultTeam": self.names["teamId"], "defaultRole": "edit",
+            }),
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
@@ -311,7 +336,8 @@ async fn a_reader_reads_everything_and_changes_nothing() {
     let reader = bearer(&w.s.reader);
     for op in w.ops() {
         let answer = w.send(&op, &w.path(&op), Some(&reader)).await;
-        if op.method == "GET" || op.id == "searchSiteContent" {
+        let reads = op.method == "GET" && !op.template.contains("/saml");
+        if reads || op.id == "searchSiteContent" {
             answer.is(200, &op.id);
         } else {
             answer.refused(403, &op.id);
@@ -345,8 +371,11 @@ async fn a_guest_sees_the_organization_and_nothing_in_it() {
     let guest = bearer(&w.s.guest);
     for op in w.ops() {
         let answer = w.send(&op, &w.path(&op), Some(&guest)).await;
-        let in_something = op.template.contains("{spaceId}") || op.template.contains("{siteId}");
+        let hidden = ["{spaceId}", "{siteId}", "{collectionId}", "{teamId}"];
+        let in_something = hidden.iter().any(|name| op.template.contains(name));
+        let of_people = op.template.ends_with("/teams") || op.template.contains("/saml");
         match (op.method.as_str(), in_something) {
+            ("GET", false) if of_people => drop(answer.refused(403, &op.id)),
             ("GET", false) => {
                 let body = answer.is(200, &op.id);
                 if op.template.starts_with("/orgs/{organizationId}/") {
@@ -362,13 +391,14 @@ async fn a_guest_sees_the_organization_and_nothing_in_it() {
     assert_eq!(before, w.s.stored().await);
 }
 
-/// A space or site is found below its own organization only.
+/// What an organization has is found below itself only.
 #[tokio::test]
-async fn a_site_is_not_found_below_another_organization() {
+async fn a_site_or_a_team_is_not_found_below_another_organization() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let both = bearer(&w.s.both);
-    for op in w.ops().into_iter().filter(|op| op.template.contains("{siteId}")) {
+    let names = ["{siteId}", "{organizationId}/teams/{teamId}", "{samlProviderId}"];
+    for op in w.ops().into_iter().filter(|op| names.iter().any(|name| op.template.contains(name))) {
         let path = w.path_with(&op, |name| (name == "organizationId").then(|| w.s.other_org.clone()));
         let answer = w.send(&op, &path, Some(&both)).await;
         if op.method == "DELETE" {
