@@ -42,5 +42,7 @@ mod server;
 mod states;
 #[path = "http/story.rs"]
 mod story;
+#[path = "http/teams.rs"]
+mod teams;
 #[path = "http/toy.rs"]
 mod toy;

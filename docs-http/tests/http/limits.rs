@@ -111,6 +111,17 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     ]
 }
 
+fn of_teams(s: &Server, provider: &str) -> Vec<Field> {
+    let teams = || ("PUT", format!("/v1/orgs/{}/teams", s.org));
+    let this = || ("PATCH", provider.to_owned());
+    vec![
+        field("title", teams(), (1, 64), Text::Any, |t| json!({ "title": t })),
+        field("label", this(), (1, 30), Text::Any, |t| json!({ "label": t })),
+        field("entityID", this(), (0, 1024), Text::Any, |t| json!({ "entityID": t })),
+        field("ssoURL", this(), (9, 2048), Text::After("https://x/"), |t| json!({ "ssoURL": t })),
+    ]
+}
+
 fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> {
     let requests = || ("POST", format!("/v1/spaces/{space}/change-requests"));
     let this = || ("PATCH", request.to_owned());
@@ -215,6 +226,9 @@ proptest! {
             let site = s.site("Docs", &[]).await;
             let people_and_sites = of_people_and_sites(&s, &space, &site);
             for field in people_and_sites.into_iter().chain(of_collections(&s).await) {
+                hold(&field, &s, &letters, (inside, beyond)).await;
+            }
+            for field in of_teams(&s, &crate::teams::provider(&s).await) {
                 hold(&field, &s, &letters, (inside, beyond)).await;
             }
             let me = id(&s.get("/v1/user").await);

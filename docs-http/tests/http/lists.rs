@@ -103,6 +103,10 @@ async fn filled() -> (Server, Vec<String>) {
         s.post(&format!("{comments}/{comment}/replies"), 200, json!({ "body": { "markdown": "So." } })).await;
     }
     let collection = collections(&s).await;
+    for n in 0..7 {
+        crate::teams::team(&s, &format!("Team {n}")).await;
+        crate::teams::provider(&s).await;
+    }
     let org = format!("/v1/orgs/{}", s.org);
     for n in 0..7 {
         s.clock.advance(std::time::Duration::from_millis(1));
@@ -125,6 +129,9 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{request}/reviews"),
         "/v1/orgs".to_owned(),
         format!("/v1/spaces/{space}/revisions/{head}/files"),
+        format!("{org}/teams"),
+        format!("{org}/teams?title=TEAM"),
+        format!("{org}/saml"),
         format!("{org}/spaces"),
         format!("{org}/collections"),
         format!("{org}/collections?nested=false"),

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::server::{BODY_LIMIT, Server, id};
+use crate::{
+    server::{BODY_LIMIT, Server, id},
+    teams,
+};
 
 /// An operation, with a path and a body that are right.
 #[derive(Clone, Debug)]
@@ -50,7 +53,11 @@ impl World {
         let site = s.site("Docs", &[&space]).await;
         s.post(&format!("{site}/publish"), 200, json!({})).await;
         let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
+        let (team, provider) = (teams::team(&s, "Team").await, teams::provider(&s).await);
         let names = BTreeMap::from([
+            ("teamId", last(&team)),
+            ("samlProviderId", last(&provider)),
+            ("collectionId", teams::collection(&s).await),
             ("organizationId", s.org.clone()),
             ("spaceId", space),
             ("changeRequestId", last(&open)),
@@ -133,6 +140,24 @@ impl World {
                 json!({ "url": "https://web.example/start", "source": "html" })
             }
             "applyTemplateToSpace" => json!({ "id": "blank" }),
+            "createOrganizationTeam" => json!({ "title": "New", "members": [self.names["userId"]] }),
+            "updateTeamInOrganizationById" => json!({ "title": "Renamed" }),
+            "updateMembersInOrganizationTeam" => json!({
+                "add": [self.names["userId"]], "memberships": { &self.names["userId"]: { "role": "owner" } },
+                "remove": ["nobody"],
+            }),
+            "addMemberToOrganizationTeamById" => json!({ "role": "owner" }),
+            "inviteToSpace" | "inviteToCollection" => json!({
+                "role": "edit", "users": [self.names["userId"]], "teams": [self.names["teamId"]],
+            }),
+            "updateUserPermissionInSpace"
+            | "updateUserPermissionInCollection"
+            | "updateTeamPermissionInSpace"
+            | "updateTeamPermissionInCollection" => json!({ "role": "edit" }),
+            "createOrganizationSAMLProvider" | "updateOrganizationSAMLProvider" => json!({
+                "label": "New", "ssoURL": "https://idp.example/", "entityID": "idp",
+                "certificate": teams::CERTIFICATE, "defaultTeam": self.names["teamId"], "defaultRole": "edit",
+            }),
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
@@ -217,12 +242,13 @@ impl Op {
     fn is_read_by_administrators(&self) -> bool {
         let closed =
             ["listOrganizationInviteLinks", "getOrganizationInviteLink", "listSpacesForOrganizationMember"];
-        closed.contains(&self.id.as_str())
+        closed.contains(&self.id.as_str()) || self.template.contains("/saml")
     }
 
     /// What tells of other members, whom guests do not see.
     fn tells_of_people(&self) -> bool {
-        self.id == "listMembersInOrganizationById" || self.id == "getMemberInOrganizationById"
+        let members = ["listMembersInOrganizationById", "getMemberInOrganizationById"];
+        members.contains(&self.id.as_str()) || self.template.ends_with("/teams")
     }
 }
 
@@ -411,8 +437,8 @@ async fn a_guest_sees_the_organization_and_nothing_in_it() {
             continue;
         }
         let answer = w.send(&op, &w.path(&op), Some(&guest)).await;
-        let in_something =
-            ["{spaceId}", "{siteId}", "{collectionId}"].iter().any(|id| op.template.contains(id));
+        let hidden = ["{spaceId}", "{siteId}", "{collectionId}", "{teamId}"];
+        let in_something = hidden.iter().any(|name| op.template.contains(name));
         match (op.method.as_str(), in_something) {
             ("GET", false) if op.id == "getUserById" => drop(answer.refused(404, &op.id)),
             ("GET", false) if op.tells_of_people() || op.is_read_by_administrators() => {
@@ -433,13 +459,14 @@ async fn a_guest_sees_the_organization_and_nothing_in_it() {
     assert_eq!(before, w.s.stored().await);
 }
 
-/// A space or site is found below its own organization only.
+/// What an organization has is found below itself only.
 #[tokio::test]
-async fn a_site_is_not_found_below_another_organization() {
+async fn a_site_or_a_team_is_not_found_below_another_organization() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let both = bearer(&w.s.both);
-    for op in w.ops().into_iter().filter(|op| op.template.contains("{siteId}")) {
+    let names = ["{siteId}", "{organizationId}/teams/{teamId}", "{samlProviderId}"];
+    for op in w.ops().into_iter().filter(|op| names.iter().any(|name| op.template.contains(name))) {
         let path = w.path_with(&op, |name| (name == "organizationId").then(|| w.s.other_org.clone()));
         let answer = w.send(&op, &path, Some(&both)).await;
         if op.method == "DELETE" {

@@ -204,6 +204,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     crate::collections::story(&s).await;
     sites(&s, &space).await;
     search(&s, &space).await;
+    crate::teams::story(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
     has(&s.get(&path).await, &["deletedAt"]);
