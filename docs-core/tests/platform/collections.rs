@@ -136,7 +136,7 @@ async fn a_space_that_inherits_is_seen_by_those_who_see_its_collection() {
     assert_eq!(spaces_of(&w, &reader).await, [beside]);
     assert_eq!(spaces_of(&w, &guest).await, []);
     grant(&w, Child::Collection(inner.clone()), &guest, Role::Comment).await;
-    assert_eq!(spaces_of(&w, &guest).await, [inside.id.clone()]);
+    assert_eq!(spaces_of(&w, &guest).await, std::slice::from_ref(&inside.id));
     let shown = w.platform.get_space(&guest, &inside.id).await.expect("seen");
     assert!(shown.permissions.comment && !shown.permissions.edit);
     assert_eq!(shown.default_level, Some(Role::Comment), "what it inherits is what the collection gives");
@@ -398,7 +398,7 @@ async fn a_transfer_takes_everything_along_but_roles_by_name() {
     w.platform.get_collection(&guest, &whole).await.refused(ErrorKind::NotFound);
     assert_eq!(spaces_of(&w, &w.admin).await, []);
     w.platform.transfer_collection(&w.admin, &inner, to(&w.org)).await.expect("a part goes back");
-    assert_eq!(spaces_of(&w, &w.admin).await, [inside.clone()]);
+    assert_eq!(spaces_of(&w, &w.admin).await, std::slice::from_ref(&inside));
     w.platform.transfer_space(&w.admin, &inside, to(&other)).await.expect("out of its collection");
     assert_eq!(w.platform.get_space(&w.admin, &inside).await.expect("shown").parent, None);
     w.check().await;
