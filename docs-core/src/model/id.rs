@@ -141,6 +141,8 @@ ids! {
     JobId,
     /// An API token.
     TokenId,
+    /// An entry of the audit log.
+    AuditId,
 }
 
 #[cfg(test)]

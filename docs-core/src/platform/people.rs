@@ -77,7 +77,7 @@ impl Platform {
     pub async fn create_user(&self, actor: &Actor, user: NewUser) -> Result<User> {
         platform_only(actor)?;
         let record = self.new_user(&user)?;
-        self.write(&CreateUser(record.clone())).await?;
+        self.write(actor, &CreateUser(record.clone())).await?;
         Ok(self.user_view(&record))
     }
 
@@ -111,7 +111,7 @@ impl Platform {
             return Err(Error::forbidden("a token is made by the user it is for"));
         }
         let (token, secret) = self.new_token(user, label, secret)?;
-        self.write(&CreateToken(token)).await?;
+        self.write(actor, &CreateToken(token)).await?;
         Ok(secret)
     }
 

@@ -13,7 +13,7 @@ use crate::{
     Error, Result,
     model::{BASE32, OrgId, OrganizationTitle, UserId},
     ports::{Clock, Ids, SealingKey},
-    store::{Key, KeyBuf, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
+    store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
 };
 
 /// What a platform starts with.
@@ -51,7 +51,7 @@ impl Platform {
         let org = self.new_org(new.organization, &user.id);
         let (record, token) = self.new_token(&user.id, "first token", new.token.as_deref())?;
         let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
-        self.write(&All { user: CreateUser(user), org, token: CreateToken(record) }).await?;
+        self.write(actor, &All { user: CreateUser(user), org, token: CreateToken(record) }).await?;
         Ok(done)
     }
 }
@@ -91,7 +91,7 @@ pub async fn stored_sealing_key(
     clock: &dyn Clock,
     ids: &dyn Ids,
 ) -> Result<SealingKey> {
-    let receipt = Receipt { at: clock.now(), id: ids.next() };
+    let receipt = Receipt { at: clock.now(), id: ids.next(), logged: Logged::No };
     run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
     // Read on its own, so that the key does not lie in a receipt as well.
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);

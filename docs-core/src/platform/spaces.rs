@@ -134,7 +134,7 @@ impl Platform {
             git: None,
         };
         let id = record.id.clone();
-        self.write(&Create { actor: actor.clone(), by, record, copies: None }).await?;
+        self.write(actor, &Create { actor: actor.clone(), by, record, copies: None }).await?;
         Ok(id)
     }
 
@@ -158,7 +158,7 @@ impl Platform {
         if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
             return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
         }
-        self.write(&Update { actor: actor.clone(), id: id.clone(), change, now: self.now() }).await?;
+        self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change, now: self.now() }).await?;
         self.get_space(actor, id).await
     }
 
@@ -169,7 +169,7 @@ impl Platform {
     /// `Forbidden` without the role `create`.
     pub async fn delete_space(&self, actor: &Actor, id: &SpaceId) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -180,7 +180,7 @@ impl Platform {
     /// # Errors
     /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted.
     pub async fn restore_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
-        self.write(&Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
+        self.write(actor, &Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
         self.get_space(actor, id).await
     }
 
@@ -208,7 +208,7 @@ impl Platform {
             ..SpaceRecord::clone(&from)
         };
         let new = record.id.clone();
-        self.write(&Create { actor: actor.clone(), by, record, copies: Some(id.clone()) }).await?;
+        self.write(actor, &Create { actor: actor.clone(), by, record, copies: Some(id.clone()) }).await?;
         self.get_space(actor, &new).await
     }
 
@@ -290,7 +290,7 @@ impl Platform {
     pub(super) async fn purge_space(&self, purge: &Purge) -> Result<()> {
         loop {
             let step = PurgeStep { purge: purge.clone() };
-            if self.write(&step).await? {
+            if self.write(&Actor::Platform, &step).await? {
                 return Ok(());
             }
         }

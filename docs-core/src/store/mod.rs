@@ -4,6 +4,7 @@
 //! cursors, jobs) is written once, here.
 
 mod api;
+mod audit;
 mod blobs;
 mod cursor;
 mod indexed;
@@ -18,6 +19,7 @@ mod run;
 mod tx;
 
 pub use api::*;
+pub use audit::{Logged, Owner};
 pub use blobs::Blobs;
 pub use cursor::{
     DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,

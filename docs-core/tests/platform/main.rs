@@ -1,5 +1,6 @@
 //! The platform over the store in memory.
 
+mod audit;
 mod comments;
 mod edits;
 mod faults;

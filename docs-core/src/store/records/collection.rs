@@ -8,7 +8,7 @@ use crate::{
         CollectionDescription, CollectionId, CollectionTitle, DefaultLevel, OrgId, Rank, SpaceId, Timestamp,
         UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Row, StoreError, StoreResult, Value, key},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, StoreError, StoreResult, Value, key},
 };
 
 /// A collection: a folder of spaces and other collections.
@@ -65,6 +65,9 @@ impl Indexed for CollectionRecord {
         let mut rows = child_rows(place, &self.rank, &Child::Collection(self.id.clone()));
         rows.push(Row::Count(Self::count_in(&self.organization)));
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }
 

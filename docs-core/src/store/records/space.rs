@@ -8,7 +8,7 @@ use crate::{
         CollectionId, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId, SpaceId, SpaceTitle,
         Timestamp, Url, UserId,
     },
-    store::{Entity, Hash, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A space.
@@ -137,5 +137,8 @@ impl Indexed for SpaceRecord {
         rows.push(Row::Index(row.key(), Value::Unit));
         rows.push(Row::Count(Self::count_in(&self.organization)));
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }
