@@ -36,7 +36,7 @@ pub use content::{ContentOf, Shown, Version};
 pub use files::{StoredFile, media_type};
 pub use links::RequestLinkFilter;
 pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
-pub use people::{NewUser, TokenSecret};
+pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;
 pub use spaces::RESTORE_WINDOW;

@@ -19,3 +19,4 @@ mod spaces;
 mod states;
 mod support;
 mod tidy;
+mod tokens;
