@@ -26,6 +26,8 @@ mod meta;
 mod pdf;
 #[path = "http/platform.rs"]
 mod platform;
+#[path = "http/rate.rs"]
+mod rate;
 #[path = "http/refusals.rs"]
 mod refusals;
 #[path = "http/revisions.rs"]
