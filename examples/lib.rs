@@ -116,7 +116,6 @@ pub fn handbook() -> Result<EmbeddedCheckout, Box<dyn Error + Send + Sync>> {
 }
 
 /// A platform with its first organization.
-#[derive(Debug)]
 pub struct Setup {
     /// The platform.
     pub platform: Platform,
@@ -126,6 +125,13 @@ pub struct Setup {
     pub org: OrgId,
     /// The administrator.
     pub admin: Actor,
+}
+
+/// Without the token.
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup").field("org", &self.org).field("admin", &self.admin).finish_non_exhaustive()
+    }
 }
 
 /// A platform in memory with one organization and an administrator.

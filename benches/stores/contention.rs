@@ -14,7 +14,7 @@ use docs_benches::{Outcome, key};
 use docs_core::{
     Result,
     ports::{Clock, Ids, RandomIds, SystemClock},
-    store::{Batch, Key, KeyBuf, Mode, Op, Operation, Receipt, Store, Tx, Value, run},
+    store::{Batch, Key, KeyBuf, Logged, Mode, Op, Operation, Receipt, Store, Tx, Value, run},
 };
 
 const WRITERS: usize = 8;
@@ -88,7 +88,7 @@ async fn work(store: Arc<dyn Store>, attempts: Arc<AtomicU32>, own: usize) -> Re
             counter: "ctr!bumps".into(),
             attempts: attempts.clone(),
         };
-        run(&store, &Receipt { at: SystemClock.now(), id }, &bump).await?;
+        run(&store, &Receipt { at: SystemClock.now(), id, logged: Logged::No }, &bump).await?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use poem_openapi::{
     registry::{MetaSecurityScheme, Registry},
 };
 
-use crate::wire::error::ApiError;
+use crate::{rate::Proof, wire::error::ApiError};
 
 /// Knows whose token it is.
 ///
@@ -123,7 +123,7 @@ fn describe(registry: &mut Registry) {
 }
 
 /// The request's bearer token.
-fn token(request: &Request) -> Result<Option<&str>, ApiError> {
+pub(crate) fn token(request: &Request) -> Result<Option<&str>, ApiError> {
     let mut headers = request.headers().get_all(header::AUTHORIZATION).iter();
     let Some(value) = headers.next() else {
         return Ok(None);
@@ -144,7 +144,11 @@ fn is_token(token: &str) -> bool {
 
 async fn actor<A: Send + Sync + 'static>(request: &Request, token: &str) -> Result<A, ApiError> {
     match request.data::<SharedAuthenticator<A>>() {
-        Some(authenticator) => Ok(authenticator.authenticate(token).await?),
+        Some(authenticator) => {
+            let actor = authenticator.authenticate(token).await?;
+            request.data::<Proof>().into_iter().for_each(Proof::is_given);
+            Ok(actor)
+        }
         None => Err(ApiError::internal("no authenticator for this type of actor is attached to the API")),
     }
 }

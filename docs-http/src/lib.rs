@@ -75,6 +75,7 @@ pub mod metrics;
 pub mod middleware;
 pub mod openapi;
 mod pdf;
+mod rate;
 #[cfg(feature = "tower")]
 pub mod tower;
 pub mod wire;
@@ -91,6 +92,7 @@ use crate::{
     metrics::Metrics,
     middleware::Edge,
     openapi::{Outer, Problems},
+    rate::Guard,
     wire::{payload::BodyLimit, reply::JSON},
 };
 
@@ -99,6 +101,7 @@ pub use api::Api;
 pub use doors::tower_service;
 pub use doors::{open_api_service, routes};
 pub use meta::Readiness;
+pub use rate::RateLimit;
 
 /// What the document says of the API as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -129,6 +132,8 @@ pub struct HttpConfig {
     /// The address of the API as the document names it; the API's path when absent. A host that mounts the
     /// application below a prefix, or knows its public address, says it here.
     pub server_url: Option<String>,
+    /// How many requests a client may make in a minute; as many as it likes when absent.
+    pub rate_limit: Option<RateLimit>,
     /// Whether the platform can serve.
     pub readiness: Readiness,
     /// Where the ids of requests come from.
@@ -141,6 +146,7 @@ impl Default for HttpConfig {
             body_limit: BodyLimit::DEFAULT,
             api_path: "/v1".to_owned(),
             server_url: None,
+            rate_limit: None,
             readiness: Readiness::default(),
             ids: Arc::new(RandomIds),
         }
@@ -153,6 +159,7 @@ impl fmt::Debug for HttpConfig {
             .field("body_limit", &self.body_limit)
             .field("api_path", &self.api_path)
             .field("server_url", &self.server_url)
+            .field("rate_limit", &self.rate_limit)
             .finish_non_exhaustive()
     }
 }
@@ -243,8 +250,9 @@ where
     let service = service(api, about, Arc::clone(&metrics))?.server(server);
     let document: Arc<str> = service.spec().into();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
+    let service = service.data(authenticator).data(config.body_limit).with(Guard::new(config.rate_limit));
     let route = further
-        .nest(&config.api_path, service.data(authenticator).data(config.body_limit))
+        .nest(&config.api_path, service)
         .at("/healthz", ReadOnly(Health(config.readiness)))
         .at("/metrics", ReadOnly(Counters(Arc::clone(&metrics))))
         .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));

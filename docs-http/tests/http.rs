@@ -30,6 +30,8 @@ mod pdf;
 mod people;
 #[path = "http/platform.rs"]
 mod platform;
+#[path = "http/rate.rs"]
+mod rate;
 #[path = "http/refusals.rs"]
 mod refusals;
 #[path = "http/revisions.rs"]

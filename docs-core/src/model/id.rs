@@ -145,6 +145,8 @@ ids! {
     JobId,
     /// An API token.
     TokenId,
+    /// An entry of the audit log.
+    AuditId,
 }
 
 #[cfg(test)]

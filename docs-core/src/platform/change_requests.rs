@@ -107,7 +107,7 @@ impl Platform {
             new,
             now: self.now(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         self.get_change_request(actor, space, operation.id.as_str()).await
     }
 
@@ -147,7 +147,7 @@ impl Platform {
             change,
             now: self.now(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         self.get_change_request(actor, space, name).await
     }
 
@@ -184,7 +184,7 @@ impl Platform {
                 conflicts,
             };
             let clean = merged.is_clean();
-            if self.write(&Merge { actor: actor.clone(), at, revision }).await? {
+            if self.write(actor, &Merge { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
                 return Ok(MergeResult { revision: id, result });
             }
@@ -225,7 +225,7 @@ impl Platform {
                 conflicts: conflicted(&merged),
             };
             let clean = merged.is_clean();
-            if self.write(&Pull { actor: actor.clone(), at, revision }).await? {
+            if self.write(actor, &Pull { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
                 return Ok(UpdateResult { revision: id, result });
             }

@@ -129,7 +129,7 @@ impl Platform {
             created_at: now,
         };
         let id = record.id.clone();
-        self.write(&Create { actor: actor.clone(), record, parent: new.parent }).await?;
+        self.write(actor, &Create { actor: actor.clone(), record, parent: new.parent }).await?;
         self.get_collection(actor, &id).await
     }
 
@@ -152,7 +152,7 @@ impl Platform {
         id: &CollectionId,
         change: UpdateCollection,
     ) -> Result<Collection> {
-        self.write(&Update { actor: actor.clone(), id: id.clone(), change }).await?;
+        self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change }).await?;
         self.get_collection(actor, id).await
     }
 
@@ -164,7 +164,7 @@ impl Platform {
     /// it contains is more than fits there.
     pub async fn delete_collection(&self, actor: &Actor, id: &CollectionId) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -183,7 +183,7 @@ impl Platform {
         id: &CollectionId,
         request: MoveContent,
     ) -> Result<Collection> {
-        self.write(&Move::new(actor, Child::Collection(id.clone()), request, self.now())?).await?;
+        self.write(actor, &Move::new(actor, Child::Collection(id.clone()), request, self.now())?).await?;
         self.get_collection(actor, id).await
     }
 
@@ -202,7 +202,7 @@ impl Platform {
     ) -> Result<Collection> {
         let child = Child::Collection(id.clone());
         let to = request.organization;
-        self.write(&Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
+        self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
         self.get_collection(actor, id).await
     }
 
@@ -225,7 +225,7 @@ impl Platform {
     /// One run of the job that removes roles on content that is gone.
     pub(super) async fn purge_grants(&self, purge: PurgeGrants) -> Result<()> {
         let step = DropGrants(purge.content);
-        while self.write(&step).await? {}
+        while self.write(&Actor::Platform, &step).await? {}
         Ok(())
     }
 }

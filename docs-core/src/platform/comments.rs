@@ -135,7 +135,7 @@ impl Platform {
             review: None,
         };
         let thread = Thread { of: of.clone(), comment: record.id.clone() };
-        self.write(&write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
+        self.write(actor, &write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
         self.get_comment(actor, &thread, ContentFormat::default()).await
     }
 
@@ -180,7 +180,7 @@ impl Platform {
             edit,
             now: self.now(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         self.get_comment(actor, thread, ContentFormat::default()).await
     }
 
@@ -198,7 +198,7 @@ impl Platform {
     pub async fn delete_comment(&self, actor: &Actor, thread: &Thread) -> Result<bool> {
         let operation =
             write::Delete { actor: actor.clone(), thread: thread.clone(), now: self.now(), job: self.id() };
-        found(self.write(&operation).await)
+        found(self.write(actor, &operation).await)
     }
 
     /// Lists the replies to a comment, the oldest first.
@@ -253,7 +253,7 @@ impl Platform {
             id: self.id(),
             posted: self.posted(actor.require_user()?, text),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         self.get_reply(actor, thread, &operation.id, format).await
     }
 
@@ -298,7 +298,7 @@ impl Platform {
             edit,
             now: self.now(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         self.get_reply(actor, thread, id, ContentFormat::default()).await
     }
 
@@ -311,7 +311,7 @@ impl Platform {
     /// Dropping the future leaves the reply deleted or as it was.
     pub async fn delete_reply(&self, actor: &Actor, thread: &Thread, id: &CommentReplyId) -> Result<bool> {
         let operation = write::DeleteReply { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
-        found(self.write(&operation).await)
+        found(self.write(actor, &operation).await)
     }
 
     /// Lists the members who commented or replied, in a space or a change request, in the order of their ids. Those

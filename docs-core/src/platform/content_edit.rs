@@ -90,7 +90,7 @@ impl Platform {
                 };
                 let operation =
                     Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
-                if !self.write(&operation).await? {
+                if !self.write(actor, &operation).await? {
                     continue;
                 }
             }

@@ -76,7 +76,7 @@ impl Platform {
         request.url = Text::new(clean).map_err(|e| Error::invalid("url", e))?;
         let now = self.now();
         let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
-        self.write(&Enqueue { actor: actor.clone(), id: id.clone(), payload, now }).await?;
+        self.write(actor, &Enqueue { actor: actor.clone(), id: id.clone(), payload, now }).await?;
         Ok(id)
     }
 

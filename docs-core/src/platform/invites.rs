@@ -71,7 +71,7 @@ impl Platform {
                 created_at: now,
                 expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
             };
-            match self.write(&Invite { actor: actor.clone(), invite }).await? {
+            match self.write(actor, &Invite { actor: actor.clone(), invite }).await? {
                 Invited::User(user) => done.users.push(user),
                 Invited::Address => done.invited += 1,
                 Invited::OtherSignIn => done.failed_sso_emails.push(email),

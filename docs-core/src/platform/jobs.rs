@@ -181,7 +181,7 @@ impl Platform {
 
     /// Claims a job, runs it and finishes it.
     async fn work_once(&self) -> Result<jobs::Claimed> {
-        let claimed = self.write(&jobs::Claim { now: self.now() }).await?;
+        let claimed = self.upkeep(&jobs::Claim { now: self.now() }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
             let job =
@@ -202,7 +202,7 @@ impl Platform {
                 tokio::select! {
                     result = &mut doing => break result,
                     () = self.clock().wait_until(renewal) => {
-                        match self.write(&jobs::Renew { job: job.clone(), now: self.now() }).await {
+                        match self.upkeep(&jobs::Renew { job: job.clone(), now: self.now() }).await {
                             Ok(true) => {}
                             Ok(false) => {
                                 tracing::warn!(job.id = %job.id, "another worker has taken the job over");
@@ -229,7 +229,7 @@ impl Platform {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
         }
         let finish = jobs::Finish { job, now: self.now(), end, log: run.log };
-        match self.write(&finish).await {
+        match self.upkeep(&finish).await {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
             // Whatever the store cannot take is in the log or in the reason: without them the job still ends.
@@ -237,7 +237,7 @@ impl Platform {
                 tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
                 let end =
                     jobs::JobEnd::Failed("its end could not be stored; the server's log says why".to_owned());
-                self.write(&jobs::Finish { end, log: Vec::new(), ..finish }).await.map(drop)
+                self.upkeep(&jobs::Finish { end, log: Vec::new(), ..finish }).await.map(drop)
             }
         }
     }
@@ -296,17 +296,18 @@ impl Platform {
         }
     }
 
-    /// Removes what is kept for a time only: receipts of operations, invitations that have ended, news of jobs that all
-    /// workers have seen.
+    /// Removes what is kept for a time only: receipts of operations, invitations that have ended, jobs that ended,
+    /// entries of the audit log, news of jobs that all workers have seen.
     ///
     /// # Errors
     /// The store's.
     pub async fn tidy(&self) -> Result<()> {
         let before = self.clock().now() - RECEIPTS_KEPT;
-        while self.write(&DropReceipts { before }).await? {}
+        while self.upkeep(&DropReceipts { before }).await? {}
         let before = self.clock().now() - JOBS_KEPT;
-        while self.write(&DropJobs { before }).await? {}
-        while self.write(&super::invites::DropInvites { now: self.now() }).await? {}
+        while self.upkeep(&DropJobs { before }).await? {}
+        while self.upkeep(&super::invites::DropInvites { now: self.now() }).await? {}
+        self.tidy_audit_log().await?;
         // News only wake idle workers, who look for themselves every now and then.
         self.trim(topic::JOBS, 0).await?;
         // Whoever follows the heads and falls further behind than this starts anew from the store.

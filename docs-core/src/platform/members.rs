@@ -59,7 +59,8 @@ impl Platform {
         change: UpdateMember,
     ) -> Result<Member> {
         let set = Set::Role(change.role);
-        self.write(&SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set }).await?;
+        self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
+            .await?;
         self.get_member(actor, org, user).await
     }
 
@@ -72,7 +73,8 @@ impl Platform {
     /// Dropping the future leaves the member as it was, or changed.
     pub async fn set_sso_member(&self, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
         let set = Set::Sso;
-        self.write(&SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set }).await?;
+        self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
+            .await?;
         self.get_member(actor, org, user).await
     }
 
@@ -85,7 +87,7 @@ impl Platform {
     /// Dropping the future leaves the visit noted or not.
     pub async fn ping_org(&self, actor: &Actor, org: &OrgId) -> Result<Visit> {
         let user = actor.require_user()?.clone();
-        self.write(&Ping { org: org.clone(), user, now: self.now() }).await?;
+        self.write(actor, &Ping { org: org.clone(), user, now: self.now() }).await?;
         // An organization has no key to sign a visitor's claims with.
         Ok(Visit::default())
     }

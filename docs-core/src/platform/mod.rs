@@ -4,6 +4,7 @@
 //! shows the result; nothing is visited twice.
 
 mod access;
+mod audit;
 mod change_requests;
 mod collections;
 mod comments;
@@ -35,6 +36,7 @@ mod urls;
 
 use std::{fmt, sync::Arc};
 
+pub use audit::{AuditFilter, AuditLog};
 pub use change_requests::RequestFilter;
 pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown, Version};
@@ -43,7 +45,7 @@ pub use invites::INVITE_WINDOW;
 pub use links::RequestLinkFilter;
 pub use members::MemberFilter;
 pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
-pub use people::{NewUser, TokenSecret};
+pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::SiteFilter;
 pub use spaces::RESTORE_WINDOW;
@@ -59,7 +61,7 @@ use crate::{
         Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SealingKey, SearchIndex, Secrets, SystemClock, Web,
         new_id,
     },
-    store::{Mode, Objects, Operation, Receipt, Store, Tx, run},
+    store::{Logged, Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
 
 /// Who acts.
@@ -110,6 +112,7 @@ struct Inner {
     pdf: Option<Arc<dyn Pdf>>,
     pdfs: pdf::Pdfs,
     secrets: Arc<dyn Secrets>,
+    audit: AuditLog,
     urls: Urls,
 }
 
@@ -131,6 +134,7 @@ pub struct Builder {
     search: Option<Arc<dyn SearchIndex>>,
     pdf: Option<Arc<dyn Pdf>>,
     secrets: Option<Arc<dyn Secrets>>,
+    audit: AuditLog,
     urls: Urls,
 }
 
@@ -199,6 +203,13 @@ impl Builder {
         self
     }
 
+    /// Keeps the audit log like this; without it, for a year.
+    #[must_use]
+    pub fn audit(mut self, audit: AuditLog) -> Self {
+        self.audit = audit;
+        self
+    }
+
     /// Makes the addresses in answers begin with this.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
@@ -222,6 +233,7 @@ impl Builder {
             follower: self.search.map(search::Follower::new),
             pdf: self.pdf,
             pdfs: pdf::Pdfs::default(),
+            audit: self.audit,
             urls: self.urls,
         }))
     }
@@ -242,6 +254,7 @@ impl Platform {
             search: None,
             pdf: None,
             secrets: None,
+            audit: AuditLog::default(),
             urls: Urls::new("http://127.0.0.1:4000"),
         }
     }
@@ -325,9 +338,26 @@ impl Platform {
         Ok(Tx::new(self.0.store.begin(Mode::Read, &[]).await?))
     }
 
-    /// Runs a write until it is stored or refused.
-    pub(crate) async fn write<O: Operation>(&self, operation: &O) -> Result<O::Out> {
-        let receipt = Receipt { at: self.0.clock.now(), id: self.0.ids.next() };
+    /// Runs a write until it is stored or refused. The audit log names the actor.
+    pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Out> {
+        let logged = match self.0.audit {
+            AuditLog::Off => Logged::No,
+            AuditLog::Kept(_) => Logged::By(actor.user().cloned()),
+        };
+        self.run(logged, operation).await
+    }
+
+    /// Runs a write that changes nothing anybody asked for, such as the claim of a job: the audit log is silent of it.
+    pub(crate) async fn upkeep<O: Operation>(&self, operation: &O) -> Result<O::Out> {
+        self.run(Logged::No, operation).await
+    }
+
+    async fn run<O: Operation>(&self, logged: Logged, operation: &O) -> Result<O::Out> {
+        let receipt = Receipt { at: self.0.clock.now(), id: self.0.ids.next(), logged };
         run(&self.0.store, &receipt, operation).await
+    }
+
+    pub(crate) fn audit(&self) -> AuditLog {
+        self.0.audit
     }
 }

@@ -30,7 +30,7 @@ impl Platform {
     pub async fn create_org(&self, actor: &Actor, title: OrganizationTitle, admin: &UserId) -> Result<OrgId> {
         platform_only(actor)?;
         let new = self.new_org(title, admin);
-        self.write(&new).await?;
+        self.write(actor, &new).await?;
         Ok(new.org.id)
     }
 
@@ -113,7 +113,7 @@ impl Platform {
         if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
             return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
         }
-        self.write(&UpdateOrg { actor: actor.clone(), id: id.clone(), change }).await?;
+        self.write(actor, &UpdateOrg { actor: actor.clone(), id: id.clone(), change }).await?;
         self.get_org(actor, id).await
     }
 

@@ -9,7 +9,8 @@ use crate::{
     Error, ErrorKind, Result,
     model::{BASE32, JobId, OrgId, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     store::{
-        Hash, Key, Operation, Scan, Tx, key,
+        Entity, Hash, Key, KeyBuf, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Scan, Tx, Value,
+        key,
         records::{MemberRecord, TokenRecord, UserRecord},
     },
 };
@@ -21,6 +22,49 @@ pub struct NewUser {
     pub display_name: Text<1, 128>,
     /// The e-mail address, unique whatever the case.
     pub email: Text<3, 254>,
+}
+
+/// What a new token is made of.
+#[derive(Clone)]
+pub struct NewToken {
+    /// What it is for.
+    pub label: Text<0, 50>,
+    /// The secret, at least 16 characters; drawn at random when absent.
+    pub secret: Option<String>,
+    /// When it ends; never when absent.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for NewToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("NewToken");
+        shown.field("label", &self.label).field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// A token as it is listed: without its secret.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TokenInfo {
+    /// The id by which it is revoked.
+    pub id: TokenId,
+    /// What it is for.
+    pub label: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it ends, or ended; never when absent.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl TokenInfo {
+    fn of(token: &TokenRecord) -> Self {
+        Self {
+            id: token.id.clone(),
+            label: token.label.clone(),
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+        }
+    }
 }
 
 /// A new token: the secret is shown here and nowhere else.
@@ -48,7 +92,8 @@ const LEAST_SECRET: usize = 16;
 impl Platform {
     /// Finds whose token this is.
     ///
-    /// Tokens are looked up by their hash, so no comparison's time tells anything of a secret.
+    /// A token is looked up by the hash of its secret, and nothing compares secrets: all that the time of a lookup could
+    /// tell is a hash, from which no secret can be found.
     ///
     /// # Errors
     /// `Unauthenticated` for a token that nobody has, or that has ended.
@@ -95,7 +140,7 @@ impl Platform {
     pub async fn create_user(&self, actor: &Actor, user: NewUser) -> Result<User> {
         platform_only(actor)?;
         let record = self.new_user(&user)?;
-        self.write(&CreateUser { user: record.clone(), job: self.id() }).await?;
+        self.write(actor, &CreateUser { user: record.clone(), job: self.id() }).await?;
         self.welcome(&record.id).await;
         Ok(self.user_view(&record))
     }
@@ -123,28 +168,34 @@ impl Platform {
         label: &Text<0, 50>,
         secret: Option<&str>,
     ) -> Result<TokenSecret> {
-        if actor.user().is_some_and(|me| me != user) {
-            return Err(Error::forbidden("a token is made by the user it is for"));
-        }
-        let (token, secret) = self.new_token(user, label, secret)?;
-        self.write(&CreateToken(token)).await?;
+        let new = NewToken { label: label.clone(), secret: secret.map(str::to_owned), expires_at: None };
+        self.issue_token(actor, user, new).await
+    }
+
+    /// Makes a token for a user, as [`create_token`](Platform::create_token) does; it may end at a time.
+    ///
+    /// # Errors
+    /// As [`create_token`](Platform::create_token); `Invalid` for an end that is not in the future.
+    pub async fn issue_token(&self, actor: &Actor, user: &UserId, new: NewToken) -> Result<TokenSecret> {
+        own_token(actor, user)?;
+        let (token, secret) = self.new_token(user, new)?;
+        self.write(actor, &CreateToken(token)).await?;
         Ok(secret)
     }
 
-    pub(super) fn new_token(
-        &self,
-        user: &UserId,
-        label: &str,
-        secret: Option<&str>,
-    ) -> Result<(TokenRecord, TokenSecret)> {
-        let secret = match secret {
+    pub(super) fn new_token(&self, user: &UserId, new: NewToken) -> Result<(TokenRecord, TokenSecret)> {
+        let now = self.now();
+        if new.expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::invalid("expiresAt", "must be in the future"));
+        }
+        let secret = match new.secret {
             Some(secret) if secret.chars().count() < LEAST_SECRET => {
                 return Err(Error::invalid(
                     "secret",
                     format_args!("must be at least {LEAST_SECRET} characters"),
                 ));
             }
-            Some(secret) => secret.to_owned(),
+            Some(secret) => secret,
             None => {
                 let (a, b) = (self.ids().next(), self.ids().next());
                 format!("docs_{}{}", BASE32.encode(a.as_bytes()), BASE32.encode(b.as_bytes()))
@@ -154,12 +205,63 @@ impl Platform {
             hash: Hash::of(secret.as_bytes()),
             id: self.id(),
             user: user.clone(),
-            label: label.to_string(),
-            created_at: self.now(),
-            expires_at: None,
+            label: new.label.to_string(),
+            created_at: now,
+            expires_at: new.expires_at,
         };
         let id = token.id.clone();
         Ok((token, TokenSecret { id, secret }))
+    }
+
+    /// Lists the tokens of a user, oldest first, those that have ended among them. Secrets are not shown: they are
+    /// nowhere.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the user, or the platform, asks; `NotFound` for no user; `Invalid` for a wrong page or limit.
+    pub async fn list_tokens(
+        &self,
+        actor: &Actor,
+        user: &UserId,
+        page: &PageRequest,
+    ) -> Result<Page<TokenInfo>> {
+        own_token(actor, user)?;
+        let tx = self.read().await?;
+        require_user(&tx, user).await?;
+        let spec = ListSpec { prefix: TokenRecord::of_user(user), rev: false, filters: String::new() };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| token_of(row)).collect();
+            let tokens = tx.get_many::<TokenRecord>(&keys).await?;
+            for ((row, _), token) in rows.iter().zip(tokens) {
+                if !list.offer(row, token.map(|token| TokenInfo::of(&token))) {
+                    break;
+                }
+            }
+        }
+        list.finish(&tx, None).await
+    }
+
+    /// Takes a token back: from now on nobody can use it.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the user, or the platform, asks; `NotFound` when the user has no such token.
+    pub async fn revoke_token(&self, actor: &Actor, user: &UserId, token: &TokenId) -> Result<()> {
+        own_token(actor, user)?;
+        self.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
+    }
+
+    /// The user with an e-mail address, whatever the case. Only the platform itself may ask.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` when nobody has the address.
+    pub async fn user_by_email(&self, actor: &Actor, email: &str) -> Result<User> {
+        platform_only(actor)?;
+        let tx = self.read().await?;
+        let id = match tx.get_value(&UserRecord::by_email(email)).await? {
+            Some(Value::Json(json)) => serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?,
+            _ => return Err(Error::not_found("user")),
+        };
+        Ok(self.user_view(&*require_user(&tx, &id).await?))
     }
 
     pub(super) fn user_view(&self, user: &UserRecord) -> User {
@@ -247,6 +349,24 @@ pub(super) struct CreateUser {
     /// The job that lets the user join what they were invited to, should nobody else come to it.
     pub(super) job: JobId,
 }
+/// Refuses whoever is neither the user whose token it is nor the platform.
+fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
+    match actor.user() {
+        Some(me) if me != user => {
+            Err(Error::forbidden("tokens are made, listed and revoked by the user they are for"))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {
+    tx.get(&UserRecord::at(id)).await?.ok_or_else(|| Error::not_found("user"))
+}
+
+/// The key of the token that a row of the list leads to.
+fn token_of(row: &Key) -> Key {
+    KeyBuf::new(TokenRecord::KIND).part(&key::last_segment(row)).key()
+}
 
 #[async_trait]
 impl Operation for CreateUser {
@@ -281,12 +401,36 @@ impl Operation for CreateToken {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(&self.0.user)).await?;
-        if user.is_none() {
-            return Err(Error::not_found("user"));
-        }
+        require_user(tx, &self.0.user).await?;
         tx.create(self.0.clone());
         Ok(())
+    }
+}
+
+struct RevokeToken {
+    user: UserId,
+    token: TokenId,
+}
+
+#[async_trait]
+impl Operation for RevokeToken {
+    type Out = ();
+    const NAME: &'static str = "token_revoke";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (mut from, to) = TokenRecord::of_user(&self.user).below();
+        loop {
+            let scan = Scan { from: from.clone(), to: to.clone(), rev: false, limit: MAX_SCAN };
+            let rows = tx.scan(&scan).await?;
+            let Some((last, _)) = rows.last() else { return Err(Error::not_found("token")) };
+            from = key::after(last);
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| token_of(row)).collect();
+            let tokens = tx.get_many::<TokenRecord>(&keys).await?;
+            if let Some(token) = tokens.into_iter().flatten().find(|token| token.id == self.token) {
+                tx.delete(&*token);
+                return Ok(());
+            }
+        }
     }
 }
 

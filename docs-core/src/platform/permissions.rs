@@ -57,8 +57,9 @@ impl Platform {
             }
         }
         let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
-        let (actor, content, now) = (actor.clone(), content.clone(), self.now());
-        self.write(&Give { actor, content, users, teams, role: invite.role, now }).await
+        let (content, now) = (content.clone(), self.now());
+        let give = Give { actor: actor.clone(), content, users, teams, role: invite.role, now };
+        self.write(actor, &give).await
     }
 
     /// Changes the role that somebody was given on content, or takes it away.
@@ -72,8 +73,9 @@ impl Platform {
         grantee: &Grantee,
         change: UpdatePermission,
     ) -> Result<()> {
-        let (actor, content, grantee) = (actor.clone(), content.clone(), grantee.clone());
-        self.write(&Change { actor, content, grantee, role: change.role }).await
+        let (content, grantee) = (content.clone(), grantee.clone());
+        let change = Change { actor: actor.clone(), content, grantee, role: change.role };
+        self.write(actor, &change).await
     }
 
     /// Takes away the role that somebody was given on content. Answers whether there was one.

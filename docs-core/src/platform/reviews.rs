@@ -94,7 +94,7 @@ impl Platform {
             comment: text.map(|text| (self.id(), self.posted(by, text))),
             now: self.now(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, &operation.of).await?;
         let key = ReviewRecord::at(&request_of(&place)?.id, &operation.id);
@@ -157,7 +157,7 @@ impl Platform {
             subject: new.subject,
             now: self.now(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         let tx = self.read().await?;
         access::space(&tx, actor, of.0).await?;
         let request = find(&tx, of.0, of.1).await?;
@@ -181,7 +181,7 @@ impl Platform {
     ) -> Result<bool> {
         let operation =
             Unask { actor: actor.clone(), of: (of.0.clone(), of.1.to_owned()), user: user.clone() };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             done => done,
         }

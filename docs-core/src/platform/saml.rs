@@ -74,7 +74,7 @@ impl Platform {
             created_at: self.now(),
         };
         let id = record.id.clone();
-        self.write(&Create { actor: actor.clone(), record }).await?;
+        self.write(actor, &Create { actor: actor.clone(), record }).await?;
         self.get_saml_provider(actor, org, &id).await
     }
 
@@ -105,7 +105,7 @@ impl Platform {
         id: &SamlProviderId,
         change: UpdateSamlProvider,
     ) -> Result<SamlProvider> {
-        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
         self.get_saml_provider(actor, org, id).await
     }
 
@@ -120,7 +120,7 @@ impl Platform {
         id: &SamlProviderId,
     ) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-        teams::there_was(self.write(&operation).await)
+        teams::there_was(self.write(actor, &operation).await)
     }
 
     /// Lists the ways to sign in to an organization: its active providers, oldest first (SPEC 4.13).

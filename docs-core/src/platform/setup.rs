@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Actor, NewUser, Platform, TokenSecret,
+    Actor, NewToken, NewUser, Platform, TokenSecret,
     orgs::CreateOrg,
     people::{CreateToken, CreateUser, platform_only},
 };
@@ -13,11 +13,11 @@ use crate::{
     Error, Result,
     model::{BASE32, OrgId, OrganizationTitle, UserId},
     ports::{Clock, Ids, SealingKey},
-    store::{Key, KeyBuf, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
+    store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
 };
 
 /// What a platform starts with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SetUp {
     /// The first administrator.
     pub administrator: NewUser,
@@ -25,6 +25,15 @@ pub struct SetUp {
     pub organization: OrganizationTitle,
     /// The administrator's token, at least 16 characters; drawn at random when absent.
     pub token: Option<String>,
+}
+
+/// Without the token.
+impl std::fmt::Debug for SetUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("SetUp");
+        shown.field("administrator", &self.administrator).field("organization", &self.organization);
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// What a set-up made.
@@ -49,10 +58,15 @@ impl Platform {
         platform_only(actor)?;
         let user = self.new_user(&new.administrator)?;
         let org = self.new_org(new.organization, &user.id);
-        let (record, token) = self.new_token(&user.id, "first token", new.token.as_deref())?;
+        let label = "first token".parse().map_err(Error::internal)?;
+        let first = NewToken { label, secret: new.token, expires_at: None };
+        let (record, token) = self.new_token(&user.id, first)?;
         let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
-        self.write(&All { user: CreateUser { user, job: self.id() }, org, token: CreateToken(record) })
-            .await?;
+        self.write(
+            actor,
+            &All { user: CreateUser { user, job: self.id() }, org, token: CreateToken(record) },
+        )
+        .await?;
         Ok(done)
     }
 }
@@ -92,7 +106,7 @@ pub async fn stored_sealing_key(
     clock: &dyn Clock,
     ids: &dyn Ids,
 ) -> Result<SealingKey> {
-    let receipt = Receipt { at: clock.now(), id: ids.next() };
+    let receipt = Receipt { at: clock.now(), id: ids.next(), logged: Logged::No };
     run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
     // Read on its own, so that the key does not lie in a receipt as well.
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);

@@ -156,7 +156,7 @@ impl Platform {
             now,
             salt: self.ids().next(),
         };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         self.get_site(actor, org, &operation.id).await
     }
 
@@ -183,7 +183,7 @@ impl Platform {
         id: &SiteId,
         change: UpdateSite,
     ) -> Result<Site> {
-        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
         self.get_site(actor, org, id).await
     }
 
@@ -193,7 +193,7 @@ impl Platform {
     /// `Forbidden`.
     pub async fn delete_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -204,7 +204,7 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`.
     pub async fn publish_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        self.write(&Publish::on(actor, org, id)).await?;
+        self.write(actor, &Publish::on(actor, org, id)).await?;
         self.get_site(actor, org, id).await
     }
 
@@ -213,7 +213,7 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`.
     pub async fn unpublish_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        self.write(&Publish::off(actor, org, id)).await?;
+        self.write(actor, &Publish::off(actor, org, id)).await?;
         self.get_site(actor, org, id).await
     }
 
@@ -235,7 +235,7 @@ impl Platform {
         let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
         let operation =
             Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
-        self.write(&operation).await?;
+        self.write(actor, &operation).await?;
         let tx = self.read().await?;
         let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
         let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&operation.id)).await?;

@@ -103,7 +103,7 @@ impl Platform {
         };
         let id = record.id.clone();
         let source = Source::New { parent: new.parent.clone() };
-        self.write(&Create { actor: actor.clone(), by, record, source }).await?;
+        self.write(actor, &Create { actor: actor.clone(), by, record, source }).await?;
         Ok(id)
     }
 
@@ -127,7 +127,7 @@ impl Platform {
         if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
             return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
         }
-        self.write(&Update { actor: actor.clone(), id: id.clone(), change, now: self.now() }).await?;
+        self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change, now: self.now() }).await?;
         self.get_space(actor, id).await
     }
 
@@ -138,7 +138,7 @@ impl Platform {
     /// `Forbidden` without the role `create`.
     pub async fn delete_space(&self, actor: &Actor, id: &SpaceId) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -150,7 +150,7 @@ impl Platform {
     /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted, or its
     /// collection is full by now.
     pub async fn restore_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
-        self.write(&Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
+        self.write(actor, &Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
         self.get_space(actor, id).await
     }
 
@@ -180,7 +180,7 @@ impl Platform {
         };
         let new = record.id.clone();
         let source = Source::Copy { of: id.clone() };
-        self.write(&Create { actor: actor.clone(), by, record, source }).await?;
+        self.write(actor, &Create { actor: actor.clone(), by, record, source }).await?;
         self.get_space(actor, &new).await
     }
 
@@ -192,7 +192,7 @@ impl Platform {
     /// request that says nothing, or names what is not there; `Conflict` for a collection of another organization, or
     /// one that is full.
     pub async fn move_space(&self, actor: &Actor, id: &SpaceId, request: MoveContent) -> Result<Space> {
-        self.write(&Move::new(actor, Child::Space(id.clone()), request, self.now())?).await?;
+        self.write(actor, &Move::new(actor, Child::Space(id.clone()), request, self.now())?).await?;
         self.get_space(actor, id).await
     }
 
@@ -210,7 +210,7 @@ impl Platform {
     ) -> Result<Space> {
         let child = Child::Space(id.clone());
         let to = request.organization;
-        self.write(&Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
+        self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
         self.get_space(actor, id).await
     }
 

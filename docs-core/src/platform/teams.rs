@@ -86,7 +86,7 @@ impl Platform {
         let record =
             TeamRecord { id: self.id(), organization: org.clone(), title: new.title, created_at: self.now() };
         let id = record.id.clone();
-        self.write(&Create { actor: actor.clone(), record, members }).await?;
+        self.write(actor, &Create { actor: actor.clone(), record, members }).await?;
         self.get_team(actor, org, &id).await
     }
 
@@ -112,7 +112,7 @@ impl Platform {
         id: &TeamId,
         change: UpdateTeam,
     ) -> Result<Team> {
-        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
         self.get_team(actor, org, id).await
     }
 
@@ -129,7 +129,7 @@ impl Platform {
             job: self.id(),
             now: self.now(),
         };
-        there_was(self.write(&operation).await)
+        there_was(self.write(actor, &operation).await)
     }
 
     /// Lists the members of a team in the order in which they were added (SPEC 4.9).
@@ -196,7 +196,7 @@ impl Platform {
             refuse_many(field, sum)?;
         }
         let (org, id, now) = (org.clone(), id.clone(), self.now());
-        self.write(&UpdateMembers { actor: actor.clone(), org, id, change, now }).await
+        self.write(actor, &UpdateMembers { actor: actor.clone(), org, id, change, now }).await
     }
 
     /// Puts a member into a team, or changes what the member may do with it (SPEC 4.9).
@@ -212,7 +212,7 @@ impl Platform {
         place: PutTeamMember,
     ) -> Result<()> {
         let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), self.now());
-        self.write(&PutMember { actor: actor.clone(), org, id, user, place, now }).await
+        self.write(actor, &PutMember { actor: actor.clone(), org, id, user, place, now }).await
     }
 
     /// Takes a member out of a team (SPEC 4.9). Answers whether the member was in it.
@@ -227,7 +227,7 @@ impl Platform {
         user: &UserId,
     ) -> Result<bool> {
         let (org, id, user) = (org.clone(), id.clone(), user.clone());
-        there_was(self.write(&RemoveMember { actor: actor.clone(), org, id, user }).await)
+        there_was(self.write(actor, &RemoveMember { actor: actor.clone(), org, id, user }).await)
     }
 
     /// Lists the teams that a member is in (SPEC 4.10); `title` picks those whose title contains it, whatever the case.
@@ -312,7 +312,7 @@ impl Platform {
 
     /// One run of the job that removes what is left of a deleted team.
     pub(super) async fn purge_team(&self, purge: &Purge) -> Result<()> {
-        while self.write(purge).await? {}
+        while self.write(&Actor::Platform, purge).await? {}
         Ok(())
     }
 }

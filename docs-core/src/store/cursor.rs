@@ -115,6 +115,12 @@ impl<T> Lister<T> {
         })
     }
 
+    /// Leaves out the rows below a key. Only for a list that goes from the last row to the first.
+    pub fn not_below(&mut self, key: &Key) {
+        debug_assert!(self.spec.rev, "a list in order would go on from its cursor");
+        self.from = Key::clone(key).max(Key::clone(&self.from));
+    }
+
     /// Reads the next rows; `None` when the page is full or the list is at its end.
     ///
     /// Every row must then be [offered](Lister::offer), in order.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Entity, Key, StoreError, StoreResult, Value, decode};
+use super::{Entity, Key, Owner, StoreError, StoreResult, Value, decode};
 
 /// A row that follows from a record.
 #[derive(Clone, Debug)]
@@ -47,6 +47,9 @@ pub trait Indexed: Entity {
 
     /// The rows that follow from the record: a function of the record alone.
     fn rows(&self) -> Vec<Row>;
+
+    /// To whom the record belongs: whose administrators see in the audit log that it was changed.
+    fn owner(&self) -> Owner;
 }
 
 /// One kind of record, as the registry lists it.
@@ -58,19 +61,25 @@ pub struct Kind {
     pub indexes: &'static [&'static str],
     /// The key and the rows of a stored record.
     pub derive: fn(Value) -> StoreResult<(Key, Vec<Row>)>,
+    /// To whom a stored record belongs.
+    pub owner: fn(Value) -> StoreResult<Owner>,
 }
 
 impl Kind {
     /// The registry entry of a type of record.
     #[must_use]
     pub const fn of<T: Indexed>() -> Self {
-        Self { name: T::KIND, indexes: T::INDEXES, derive: derive::<T> }
+        Self { name: T::KIND, indexes: T::INDEXES, derive: derive::<T>, owner: owner::<T> }
     }
 }
 
 fn derive<T: Indexed>(value: Value) -> StoreResult<(Key, Vec<Row>)> {
     let record: Arc<T> = decode(value)?;
     Ok((record.key(), record.rows()))
+}
+
+fn owner<T: Indexed>(value: Value) -> StoreResult<Owner> {
+    Ok(decode::<T>(value)?.owner())
 }
 
 /// Compares two values for the purpose of writing only what changed.

@@ -4,6 +4,7 @@
 //! cursors, jobs) is written once, here.
 
 mod api;
+mod audit;
 mod blobs;
 mod cursor;
 pub mod grams;
@@ -20,6 +21,7 @@ mod run;
 mod tx;
 
 pub use api::*;
+pub use audit::{Logged, Owner};
 pub use blobs::Blobs;
 pub(crate) use cursor::wrong as wrong_cursor;
 pub use cursor::{

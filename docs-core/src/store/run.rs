@@ -10,7 +10,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Key, KeyBuf, Mode, Store, StoreError, Tx, Value};
+use super::{Key, KeyBuf, Logged, Mode, Store, StoreError, Tx, Value, audit};
 use crate::{Error, Result};
 
 /// Most attempts at one operation.
@@ -58,6 +58,8 @@ pub struct Receipt {
     pub at: DateTime<Utc>,
     /// 128 random bits: the name of the run, and the seed of its back-off.
     pub id: uuid::Uuid,
+    /// Whether the audit log tells of the run. The id of its entry is made of the run's.
+    pub logged: Logged,
 }
 
 impl Receipt {
@@ -139,6 +141,9 @@ async fn attempt_once<O: Operation>(
     (hot, certainty): (&[Key], Certainty),
 ) -> Result<O::Out> {
     let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
+    if receipt.logged != Logged::No {
+        tx.leave_trail();
+    }
     // On one snapshot with what follows: the operation never meets its own effect.
     if certainty == Certainty::Unknown
         && let Some(out) = recover(&tx, receipt).await?
@@ -147,6 +152,7 @@ async fn attempt_once<O: Operation>(
     }
     let out = operation.apply(&mut tx).await?;
     if !tx.is_empty() {
+        audit::log(&mut tx, receipt, O::NAME).await?;
         let json = serde_json::to_vec(&out).map_err(Error::internal)?;
         tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
         tx.commit().await?;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
     Batch, FeedItem, Indexed, Key, KeyBuf, MAX_SCAN, Op, Row, Scan, StoreError, StoreResult, Txn, Value,
-    decode, indexed::same_value,
+    audit::Trail, decode, indexed::same_value,
 };
 
 /// A transaction with typed records, index upkeep and an overlay of its own writes.
@@ -15,6 +15,7 @@ pub struct Tx {
     txn: Box<dyn Txn>,
     writes: BTreeMap<Key, Write>,
     feed: Vec<FeedItem>,
+    trail: Option<Trail>,
 }
 
 enum Write {
@@ -49,7 +50,7 @@ impl Tx {
     /// Wraps a store's transaction.
     #[must_use]
     pub fn new(txn: Box<dyn Txn>) -> Self {
-        Self { txn, writes: BTreeMap::new(), feed: Vec::new() }
+        Self { txn, writes: BTreeMap::new(), feed: Vec::new(), trail: None }
     }
 
     /// Reads one key.
@@ -86,7 +87,9 @@ impl Tx {
     /// # Errors
     /// As [`Txn::get`]; [`StoreError::Corrupt`] when it is not of this type.
     pub async fn get<T: Indexed>(&self, key: &Key) -> StoreResult<Option<Arc<T>>> {
-        self.get_value(key).await?.map(decode::<T>).transpose()
+        let found = self.get_value(key).await?.map(decode::<T>).transpose()?;
+        self.saw(found.iter());
+        Ok(found)
     }
 
     /// Reads several records in one call; answers in the order asked.
@@ -94,7 +97,10 @@ impl Tx {
     /// # Errors
     /// As [`get`](Tx::get).
     pub async fn get_many<T: Indexed>(&self, keys: &[Key]) -> StoreResult<Vec<Option<Arc<T>>>> {
-        self.get_values(keys).await?.into_iter().map(|value| value.map(decode::<T>).transpose()).collect()
+        let found = self.get_values(keys).await?.into_iter().map(|value| value.map(decode::<T>).transpose());
+        let found: Vec<Option<Arc<T>>> = found.collect::<StoreResult<_>>()?;
+        self.saw(found.iter().flatten());
+        Ok(found)
     }
 
     /// Reads a counter; 0 where there is none. Depends on it: an operation that only bumps it uses [`add`](Tx::add).
@@ -188,6 +194,7 @@ impl Tx {
     /// [`StoreError::Exists`] naming it.
     pub fn create<T: Indexed>(&mut self, record: T) -> Arc<T> {
         let record = Arc::new(record);
+        self.wrote(&*record);
         for row in record.rows() {
             self.write_row(row);
         }
@@ -217,6 +224,8 @@ impl Tx {
         for row in gone.into_values() {
             self.drop_row(&row);
         }
+        self.wrote(old);
+        self.wrote(&new);
         let new = Arc::new(new);
         self.put_value(new.key(), Value::Live(Arc::clone(&new) as Arc<dyn super::Record>));
         Ok(new)
@@ -224,10 +233,37 @@ impl Tx {
 
     /// Removes a record and its rows.
     pub fn delete<T: Indexed>(&mut self, old: &T) {
+        self.wrote(old);
         for row in old.rows() {
             self.drop_row(&row);
         }
         self.delete_value(old.key());
+    }
+
+    /// Notes from here on whose records are read and changed, for the audit log.
+    pub(super) fn leave_trail(&mut self) {
+        self.trail = Some(Trail::default());
+    }
+
+    pub(super) fn trail(&self) -> Option<&Trail> {
+        self.trail.as_ref()
+    }
+
+    /// The keys that the transaction changes.
+    pub(super) fn written(&self) -> impl Iterator<Item = &Key> {
+        self.writes.keys()
+    }
+
+    fn saw<'a, T: Indexed>(&self, records: impl Iterator<Item = &'a Arc<T>>) {
+        if let Some(trail) = &self.trail {
+            records.for_each(|record| trail.saw(record.key(), record.owner()));
+        }
+    }
+
+    fn wrote<T: Indexed>(&mut self, record: &T) {
+        if let Some(trail) = &mut self.trail {
+            trail.wrote(record.key(), record.owner());
+        }
     }
 
     fn write_row(&mut self, row: Row) {

@@ -7,7 +7,7 @@ use docs_core::{
     model::{ImportGitRepository, JobId, SpaceId, Timestamp},
     ports::Clock,
     store::{
-        Mode, Receipt, Tx,
+        Logged, Mode, Receipt, Tx,
         jobs::{self, Claim, Claimed, Finish, JobEnd, NewJob},
         records::{JobLine, JobRecord, JobState},
         run,
@@ -35,7 +35,11 @@ async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
 
 fn receipt(w: &World) -> Receipt {
     use docs_core::ports::Ids as _;
-    Receipt { at: w.clock.now(), id: SeededIds::new(w.clock.now().timestamp_micros().unsigned_abs()).next() }
+    Receipt {
+        at: w.clock.now(),
+        id: SeededIds::new(w.clock.now().timestamp_micros().unsigned_abs()).next(),
+        logged: Logged::No,
+    }
 }
 
 /// Claims the next job, at a time of its own.

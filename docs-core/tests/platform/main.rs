@@ -1,5 +1,6 @@
 //! The platform over the store in memory.
 
+mod audit;
 mod collections;
 mod comments;
 mod edits;
@@ -21,3 +22,4 @@ mod spaces;
 mod states;
 mod support;
 mod tidy;
+mod tokens;

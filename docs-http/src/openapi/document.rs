@@ -193,7 +193,13 @@ fn add_failures(operation: &mut MetaOperation) {
         response.content = content::<ErrorBody>();
         response.headers = match status {
             401 => vec![text_header("WWW-Authenticate", "How to sign in")],
-            429 | 503 => vec![text_header("Retry-After", "Seconds after which to try again")],
+            429 => vec![
+                text_header("Retry-After", "Seconds after which to try again"),
+                text_header("X-RateLimit-Limit", "Requests that are allowed in a minute"),
+                text_header("X-RateLimit-Remaining", "Requests that are left; on every answer"),
+                text_header("X-RateLimit-Reset", "When the count starts anew, in seconds since 1970"),
+            ],
+            503 => vec![text_header("Retry-After", "Seconds after which to try again")],
             _ => vec![],
         };
         operation.responses.responses.push(response);

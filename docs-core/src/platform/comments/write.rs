@@ -37,7 +37,7 @@ pub(in crate::platform) struct PurgeReplies {
 impl Platform {
     /// One run of the job that removes the replies to a comment that is gone.
     pub(in crate::platform) async fn purge_replies(&self, purge: PurgeReplies) -> Result<()> {
-        while self.write(&DropReplies(purge.comment.clone())).await? {}
+        while self.write(&Actor::Platform, &DropReplies(purge.comment.clone())).await? {}
         Ok(())
     }
 }

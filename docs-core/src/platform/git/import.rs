@@ -16,7 +16,7 @@ use crate::{
     content::gitsync::{FormatError, PathError, RepoPath},
     model::{GitCommit, GitProvider, GitSync, RevisionId, Timestamp, without_nul},
     platform::{
-        Platform,
+        Actor, Platform,
         jobs::{Effect, Run},
     },
     ports::{Checkout, Commit, FetchRequest, GitError},
@@ -73,7 +73,7 @@ impl Platform {
             finished,
             payload,
         };
-        match self.write(&operation).await? {
+        match self.write(&Actor::Platform, &operation).await? {
             Applied::Done => {}
             Applied::Stale(why) => {
                 self.say(run, why);

@@ -97,10 +97,15 @@ impl Platform {
                 git: None,
                 conflicts: Vec::new(),
             };
-            let (actor, by) = (actor.clone(), by.clone());
             let is_done = match target.request {
-                Some(request) => self.write(&Apply { actor, by, request, revision, now }).await?,
-                None => self.write(&AppendLive { actor, before: target.space, revision }).await?,
+                Some(request) => {
+                    let apply = Apply { actor: actor.clone(), by: by.clone(), request, revision, now };
+                    self.write(actor, &apply).await?
+                }
+                None => {
+                    let live = AppendLive { actor: actor.clone(), before: target.space, revision };
+                    self.write(actor, &live).await?
+                }
             };
             if is_done {
                 return Ok(id);

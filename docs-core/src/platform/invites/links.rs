@@ -81,7 +81,7 @@ impl Platform {
             created_at: self.now(),
         };
         let id = link.id.clone();
-        self.write(&Create { actor: actor.clone(), link }).await?;
+        self.write(actor, &Create { actor: actor.clone(), link }).await?;
         self.get_link_invite(actor, org, &id).await
     }
 
@@ -127,7 +127,7 @@ impl Platform {
         id: &InviteId,
         change: UpdateLinkInvite,
     ) -> Result<LinkInvite> {
-        self.write(&Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
+        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
         self.get_link_invite(actor, org, id).await
     }
 
@@ -140,7 +140,7 @@ impl Platform {
     /// Dropping the future leaves the link deleted or not.
     pub async fn delete_link_invite(&self, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }

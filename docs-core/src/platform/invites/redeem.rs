@@ -73,7 +73,8 @@ impl Platform {
         invite: &InviteId,
     ) -> Result<JoinedOrganization> {
         let user = actor.require_user()?.clone();
-        self.write(&JoinWith { org: org.clone(), invite: invite.clone(), user, now: self.now() }).await?;
+        self.write(actor, &JoinWith { org: org.clone(), invite: invite.clone(), user, now: self.now() })
+            .await?;
         Ok(JoinedOrganization {})
     }
 
@@ -86,7 +87,8 @@ impl Platform {
             drop(tx);
             for (row, _) in &rows {
                 let invite: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
-                self.write(&RedeemOne { invite, user: of.user.clone(), now: self.now() }).await?;
+                self.write(&Actor::Platform, &RedeemOne { invite, user: of.user.clone(), now: self.now() })
+                    .await?;
             }
             if rows.len() < CHUNK as usize {
                 return Ok(());

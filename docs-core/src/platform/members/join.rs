@@ -34,7 +34,7 @@ impl Platform {
         role: Option<Role>,
     ) -> Result<()> {
         platform_only(actor)?;
-        self.write(&PutMember { org: org.clone(), user: user.clone(), role, now: self.now() }).await
+        self.write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: self.now() }).await
     }
 
     /// Makes a user a guest of the organization that claims the domain of the user's e-mail address; answers which. One
@@ -49,7 +49,7 @@ impl Platform {
     /// Dropping the future leaves the user a member or not.
     pub async fn join_by_domain(&self, actor: &Actor, user: &UserId) -> Result<OrgId> {
         platform_only(actor)?;
-        self.write(&JoinByDomain { user: user.clone(), now: self.now() }).await
+        self.write(actor, &JoinByDomain { user: user.clone(), now: self.now() }).await
     }
 }
 

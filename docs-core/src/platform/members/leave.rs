@@ -52,7 +52,7 @@ impl Platform {
             job: self.id(),
             now: self.now(),
         };
-        match self.write(&operation).await {
+        match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -60,11 +60,11 @@ impl Platform {
 
     /// One run of the job that removes what a former member leaves.
     pub(in crate::platform) async fn clear_member(&self, of: &Clear) -> Result<()> {
-        while self.write(&ClearStep(of.clone())).await? {}
+        while self.write(&Actor::Platform, &ClearStep(of.clone())).await? {}
         let mut after = None;
         loop {
             let page = asked_of(&self.read().await?, of, after.take()).await?;
-            self.write(&ClearAsked { of: of.clone(), requests: page.here }).await?;
+            self.write(&Actor::Platform, &ClearAsked { of: of.clone(), requests: page.here }).await?;
             after = page.next;
             if after.is_none() {
                 return Ok(());

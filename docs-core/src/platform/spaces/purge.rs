@@ -30,7 +30,7 @@ impl Platform {
     pub(in crate::platform) async fn purge_space(&self, purge: &Purge) -> Result<()> {
         loop {
             let step = PurgeStep { purge: purge.clone() };
-            if self.write(&step).await? {
+            if self.write(&Actor::Platform, &step).await? {
                 return Ok(());
             }
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    Batch, Entity, FeedItem, FeedPos, Indexed, Key, KeyBuf, Mode, Op, Row, Scan, Store, StoreError,
+    Batch, Entity, FeedItem, FeedPos, Indexed, Key, KeyBuf, Mode, Op, Owner, Row, Scan, Store, StoreError,
     StoreResult, Txn, Value,
 };
 
@@ -48,6 +48,10 @@ impl Indexed for Note {
             |tag: &String| Row::Unique(KeyBuf::new("cf").part("tag").part(tag).key(), json(&self.title));
         rows.extend(self.tags.iter().flatten().map(unique));
         rows
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Nobody
     }
 }
 

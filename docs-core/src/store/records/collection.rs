@@ -8,7 +8,7 @@ use crate::{
         CollectionDescription, CollectionId, CollectionTitle, DefaultLevel, OrgId, Rank, SpaceId, Timestamp,
         UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Row, StoreError, StoreResult, Value, key},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, StoreError, StoreResult, Value, key},
 };
 
 /// A collection: a folder of spaces and other collections.
@@ -75,6 +75,9 @@ impl Indexed for CollectionRecord {
             rows.push(Row::Index(closed.key(), Value::Unit));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }
 

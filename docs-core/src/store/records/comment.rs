@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counter;
+use super::{SpaceRecord, counter};
 use crate::{
     model::{
         ChangeRequestId, CommentId, CommentReplyId, CommentStatus, CommentText, Emoji, NodeKey, PageBase,
         PageId, ReviewId, RevisionId, SpaceId, Timestamp, UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// What the counters of those who commented are called.
@@ -186,6 +186,9 @@ impl Indexed for CommentRecord {
         }
         rows
     }
+    fn owner(&self) -> Owner {
+        Owner::As(SpaceRecord::at(&self.board.space))
+    }
 }
 
 /// A reply to a comment.
@@ -231,5 +234,8 @@ impl Indexed for ReplyRecord {
             Row::Count(CommentRecord::count_of_replies(&self.comment)),
             self.board.posted_by(&self.posted.by),
         ]
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(SpaceRecord::at(&self.board.space))
     }
 }

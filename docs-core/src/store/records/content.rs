@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::counter;
+use super::{SpaceRecord, counter};
 use crate::{
     model::{
         ChangeRequestId, ChangeRequestStatus, GitCommit, PageId, RevisionId, SpaceId, Subject, Timestamp,
         UserId,
     },
-    store::{Entity, Hash, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// How a revision came to be.
@@ -78,6 +78,9 @@ impl Indexed for RevisionRecord {
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(SpaceRecord::at(&self.space))
     }
 }
 
@@ -225,6 +228,9 @@ impl Indexed for ChangeRequestRecord {
             rows.push(Row::Index(key, id.clone()));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(SpaceRecord::at(&self.space))
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Child, counter, member_counter};
 use crate::{
     model::{OrgId, Role, TeamId, Timestamp, UserId},
-    store::{Entity, Indexed, Key, KeyBuf, Row},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row},
 };
 
 /// Who a grant is for.
@@ -113,5 +113,8 @@ impl Indexed for GrantRecord {
             rows.push(Row::Count(count));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }

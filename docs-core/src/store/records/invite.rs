@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Child, unique};
 use crate::{
     model::{InviteId, OrgId, Role, Timestamp, UserId},
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// What an invite link gives.
@@ -69,6 +69,9 @@ impl Indexed for LinkInviteRecord {
         };
         let row = list.time(self.created_at.time()).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit)]
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }
 
@@ -144,5 +147,8 @@ impl Indexed for EmailInviteRecord {
             row(Self::of_org(&self.organization).time(self.created_at.time())),
             row(Self::by_end().time(self.expires_at.time())),
         ]
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::SpaceRecord;
 use crate::{
     model::{JobId, Timestamp},
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// Where a job stands.
@@ -137,5 +138,8 @@ impl Indexed for JobRecord {
             rows.push(Row::Index(place.key(), Value::Unit));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        self.subject.parse().map_or(Owner::Nobody, |space| Owner::As(SpaceRecord::at(&space)))
     }
 }

@@ -8,7 +8,7 @@ use super::{UserRecord, counter};
 use crate::{
     model::{MemberRole, OrgId, Role, Timestamp, UserId},
     store::{
-        Entity, Indexed, Key, KeyBuf, Row, Value,
+        Entity, Indexed, Key, KeyBuf, Owner, Row, Value,
         grams::{self, Wanted},
     },
 };
@@ -146,5 +146,8 @@ impl Indexed for MemberRecord {
             rows.extend([by(Self::seen(org), at), by(Self::seen_in_role(org, role), at)]);
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }

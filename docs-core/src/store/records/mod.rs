@@ -3,6 +3,7 @@
 //! Records differ from the resources of [`model`](crate::model) where a resource shows what is derived (permissions,
 //! addresses, counts). A field is never renamed or re-typed; a new one has a default.
 
+mod audit;
 mod collection;
 mod comment;
 mod content;
@@ -17,6 +18,7 @@ mod site;
 mod space;
 mod team;
 
+pub use audit::*;
 pub use collection::*;
 pub use comment::*;
 pub use content::*;
@@ -59,6 +61,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<SiteRecord>(),
     Kind::of::<SiteSpaceRecord>(),
     Kind::of::<JobRecord>(),
+    Kind::of::<AuditRecord>(),
 ];
 
 /// Class of the counters that records keep.

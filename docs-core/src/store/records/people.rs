@@ -8,7 +8,7 @@ use crate::{
         EmailDomain, Hostname, OrgId, OrganizationCommunityType, OrganizationTitle, OrganizationType,
         OrganizationUseCase, Plan, Role, SitePointer, Timestamp, TokenId, Url, UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A user.
@@ -52,6 +52,9 @@ impl Indexed for UserRecord {
     }
     fn rows(&self) -> Vec<Row> {
         vec![Row::Unique(Self::by_email(&self.email), text(self.id.as_str()))]
+    }
+    fn owner(&self) -> Owner {
+        Owner::Nobody
     }
 }
 
@@ -99,6 +102,9 @@ impl Indexed for TokenRecord {
     fn rows(&self) -> Vec<Row> {
         let row = Self::of_user(&self.user).time(self.created_at.time()).part(&self.hash.to_string());
         vec![Row::Index(row.key(), Value::Unit)]
+    }
+    fn owner(&self) -> Owner {
+        Owner::Nobody
     }
 }
 
@@ -184,5 +190,8 @@ impl Indexed for OrgRecord {
         let hostname = self.hostname.iter().map(|name| Self::by_hostname(name.as_str()));
         let domains = self.email_domains.iter().map(|domain| Self::by_domain(domain.as_str()));
         hostname.chain(domains).map(|key| Row::Unique(key, text(self.id.as_str()))).collect()
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.id.clone())
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counter;
+use super::{ChangeRequestRecord, counter};
 use crate::{
     model::{ChangeRequestId, CommentId, ReviewId, ReviewStatus, RevisionId, Timestamp, UserId},
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A review. Never changed once written.
@@ -63,6 +63,9 @@ impl Indexed for ReviewRecord {
     fn rows(&self) -> Vec<Row> {
         let row = Self::of_request(&self.request).time(self.created_at.time()).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.request))]
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(ChangeRequestRecord::at(&self.request))
     }
 }
 
@@ -124,5 +127,8 @@ impl Indexed for RequestedReviewerRecord {
             Row::Index(of_user.key(), Value::Unit),
             Row::Count(Self::count_in(&self.request)),
         ]
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(ChangeRequestRecord::at(&self.request))
     }
 }

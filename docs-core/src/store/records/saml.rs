@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::counter;
 use crate::{
     model::{Certificate, OrgId, Role, SamlEntityId, SamlLabel, SamlProviderId, TeamId, Timestamp, Url},
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A SAML provider.
@@ -86,5 +86,8 @@ impl Indexed for SamlProviderRecord {
             rows.push(Row::Index(Self::into_team(team).part(id).key(), Value::Unit));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }

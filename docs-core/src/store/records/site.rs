@@ -8,7 +8,7 @@ use crate::{
         AdaptiveContent, AgentsContext, Basename, OrgId, ProxyOrigin, SiteId, SiteSpaceId, SiteSpacePath,
         SiteTitle, SiteType, SiteVisibility, SpaceId, Timestamp, UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A site.
@@ -102,6 +102,9 @@ impl Indexed for SiteRecord {
         }
         rows
     }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
+    }
 }
 
 /// A space on a site.
@@ -171,5 +174,8 @@ impl Indexed for SiteSpaceRecord {
             Row::Unique(Self::by_path(&self.site, &self.path), text(id)),
             Row::Count(Self::count_in(&self.site)),
         ]
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(SiteRecord::at(&self.site))
     }
 }

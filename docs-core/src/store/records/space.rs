@@ -8,7 +8,7 @@ use crate::{
         CollectionId, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId, SpaceId, SpaceTitle,
         Timestamp, Url, UserId,
     },
-    store::{Entity, Hash, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A space.
@@ -148,5 +148,8 @@ impl Indexed for SpaceRecord {
             rows.push(Row::Index(closed.key(), Value::Unit));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{counter, member_counter};
 use crate::{
     model::{OrgId, TeamId, TeamRole, TeamTitle, Timestamp, UserId},
-    store::{Entity, Indexed, Key, KeyBuf, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
 /// A team.
@@ -53,6 +53,9 @@ impl Indexed for TeamRecord {
     fn rows(&self) -> Vec<Row> {
         let row = Self::of_org(&self.organization).sort_text(&self.title).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }
 
@@ -131,5 +134,8 @@ impl Indexed for TeamMemberRecord {
             rows.push(Row::Index(Self::owned_by(org, &self.user).part(team).key(), Value::Unit));
         }
         rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
     }
 }

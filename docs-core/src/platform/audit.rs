@@ -1,0 +1,152 @@
+//! The audit log: who changed what, and when.
+//!
+//! Nothing here writes it: [`Platform::write`] has every operation do so in its own transaction.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{Actor, Platform, access};
+use crate::{
+    Error, Result,
+    model::{OrgId, Timestamp, UserId},
+    policy::OrgAction,
+    store::{
+        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, StoreError, Tx, decode,
+        records::AuditRecord,
+    },
+};
+
+/// How long entries are kept when nothing else is said: a year.
+const KEPT: TimeDelta = TimeDelta::days(365);
+/// Entries that one transaction removes: each has as many rows as it names organizations and records.
+const DROP_CHUNK: u32 = 50;
+
+/// Whether changes are logged, and for how long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AuditLog {
+    /// Changes are not logged. What was logged before stays.
+    Off,
+    /// Every change is logged, by the transaction that makes it; an entry is removed when it is this old.
+    Kept(TimeDelta),
+}
+
+impl Default for AuditLog {
+    fn default() -> Self {
+        Self::Kept(KEPT)
+    }
+}
+
+/// Which entries are asked for: those that meet all that is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Changes in this organization.
+    pub organization: Option<OrgId>,
+    /// Changes by this user.
+    pub user: Option<UserId>,
+    /// Changes of the record with this key, such as [`SpaceRecord::at`](crate::store::records::SpaceRecord::at).
+    pub subject: Option<Key>,
+    /// Changes at this time or later.
+    pub since: Option<Timestamp>,
+}
+
+impl AuditFilter {
+    /// Where the entries are looked for: in the shortest list that has them all.
+    fn list(&self) -> KeyBuf {
+        match (&self.subject, &self.organization, &self.user) {
+            (Some(subject), _, _) => AuditRecord::about(subject),
+            (None, Some(organization), _) => AuditRecord::of_org(organization),
+            (None, None, Some(user)) => AuditRecord::of_user(user),
+            (None, None, None) => AuditRecord::all(),
+        }
+    }
+
+    fn admits(&self, entry: &AuditRecord) -> bool {
+        self.organization.as_ref().is_none_or(|organization| entry.organizations.contains(organization))
+            && self.user.as_ref().is_none_or(|user| entry.user.as_ref() == Some(user))
+    }
+}
+
+impl Platform {
+    /// Reads the audit log, newest entry first: the platform all of it, an administrator that of the organization.
+    ///
+    /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it.
+    ///
+    /// # Errors
+    /// `Forbidden` for a user who names no organization, or one that the user does not administrate; `NotFound` for an
+    /// organization that the user is not in; `Invalid` for a wrong page or limit.
+    pub async fn audit_log(
+        &self,
+        actor: &Actor,
+        filter: &AuditFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Arc<AuditRecord>>> {
+        let tx = self.read().await?;
+        match (&filter.organization, actor) {
+            (_, Actor::Platform) => {}
+            (Some(organization), _) => {
+                access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
+            }
+            (None, Actor::User(_)) => {
+                return Err(Error::forbidden("only the operator reads the whole log; name an organization"));
+            }
+        }
+        let prefix = filter.list();
+        let spec = ListSpec { prefix: prefix.clone(), rev: true, filters: format!("{filter:?}") };
+        let mut list = Lister::new(spec, page)?;
+        if let Some(since) = filter.since {
+            list.not_below(&prefix.time(since.time()).key());
+        }
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
+            let entries = tx.get_many::<AuditRecord>(&keys).await?;
+            for ((row, _), entry) in rows.iter().zip(entries) {
+                if !list.offer(row, entry.filter(|entry| filter.admits(entry))) {
+                    break;
+                }
+            }
+        }
+        list.finish(&tx, None).await
+    }
+
+    /// Removes entries that have been kept for their time.
+    pub(super) async fn tidy_audit_log(&self) -> Result<()> {
+        if let AuditLog::Kept(kept) = self.audit() {
+            let before = self.clock().now() - kept;
+            while self.upkeep(&DropEntries { before }).await? {}
+        }
+        Ok(())
+    }
+}
+
+/// The key of the entry that a row leads to: the row's last two segments are those of the entry.
+fn entry_of(row: &Key) -> Result<Key> {
+    let mut parts = row.rsplitn(3, '!');
+    match (parts.next(), parts.next()) {
+        (Some(id), Some(time)) => Ok(format!("{}!{time}!{id}", AuditRecord::all().as_str()).into()),
+        _ => Err(StoreError::Corrupt(format!("`{row}` leads to no entry")).into()),
+    }
+}
+
+/// Removes old entries; `Out` tells whether there may be more.
+struct DropEntries {
+    before: DateTime<Utc>,
+}
+
+#[async_trait]
+impl Operation for DropEntries {
+    type Out = bool;
+    const NAME: &'static str = "audit_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = AuditRecord::all().below();
+        let to = AuditRecord::all().time(self.before).key();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
+        let full = rows.len() == DROP_CHUNK as usize;
+        for (_, value) in rows {
+            tx.delete(&*decode::<AuditRecord>(value)?);
+        }
+        Ok(full)
+    }
+}

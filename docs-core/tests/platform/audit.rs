@@ -1,0 +1,353 @@
+//! The audit log: exactly the changes that were acknowledged, each once, with whoever asked for it.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+use docs_core::{
+    Actor, ErrorKind,
+    model::{
+        ChangeRequestStatus, CreateChangeRequest, CreateSpace, EditMode, Role, SettableStatus, SpaceId,
+        UpdateChangeRequest, UpdateContent, UpdateSpace,
+    },
+    platform::{AuditFilter, AuditLog},
+    ports::Clock as _,
+    store::{
+        Key, PageRequest, Store,
+        records::{AuditRecord, OrgRecord, SpaceRecord, UserRecord},
+    },
+};
+use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
+use proptest::prelude::*;
+
+use crate::support::{Refused, World, person};
+
+async fn log_of(w: &World, actor: &Actor, filter: &AuditFilter) -> Vec<Arc<AuditRecord>> {
+    let mut entries = Vec::new();
+    let mut page = PageRequest { page: None, limit: Some(7) };
+    loop {
+        let found = w.platform.audit_log(actor, filter, &page).await.expect("listed");
+        entries.extend(found.items);
+        page.page = found.next;
+        if page.page.is_none() {
+            return entries;
+        }
+    }
+}
+
+/// The log of the organization, oldest entry first: who did what.
+async fn told(w: &World) -> Vec<(Option<String>, String)> {
+    let filter = AuditFilter { organization: Some(w.org.clone()), ..AuditFilter::default() };
+    let entries = log_of(w, &Actor::Platform, &filter).await;
+    let told = entries.iter().rev();
+    told.map(|entry| (entry.user.as_ref().map(ToString::to_string), entry.operation.clone())).collect()
+}
+
+fn by(actor: &Actor, operation: &str) -> (Option<String>, String) {
+    (actor.user().map(ToString::to_string), operation.to_owned())
+}
+
+fn page_named(title: &str) -> UpdateContent {
+    let changes = serde_json::json!({ "changes": [
+        { "operation": "insert_page", "title": title, "document": { "markdown": "Text." } },
+    ] });
+    serde_json::from_value(changes).expect("a change")
+}
+
+#[tokio::test]
+async fn an_entry_names_who_did_what_to_which_records_in_which_organization() {
+    let w = World::new().await;
+    w.clock.advance(Duration::from_secs(1));
+    let before = w.clock.now();
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let filter = AuditFilter { subject: Some(SpaceRecord::at(&space)), ..AuditFilter::default() };
+    let entries = log_of(&w, &Actor::Platform, &filter).await;
+    let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
+    assert_eq!(entry.at, before.into());
+    assert_eq!(entry.user.as_ref(), w.admin.user());
+    assert_eq!(entry.operation, "space_create");
+    assert_eq!(entry.organizations, [w.org.clone()]);
+    assert!(entry.records.contains(&SpaceRecord::at(&space)), "{entry:?}");
+    assert_eq!(entry.changed as usize, entry.records.len(), "the space and its first revision");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn what_lies_in_a_space_is_told_to_its_organization() {
+    let w = World::new().await;
+    let editor = w.member("Eve", Some(Role::Review)).await;
+    let p = &w.platform;
+    let space = p.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let from = told(&w).await.len();
+    // Entries of one millisecond are in no order of their own.
+    let later = || w.clock.advance(Duration::from_millis(1));
+    later();
+    p.create_change_request(&editor, &space, CreateChangeRequest::default()).await.expect("created");
+    later();
+    p.edit_content(&editor, &space, "1", page_named("One")).await.expect("edited");
+    later();
+    p.merge_change_request(&editor, &space, "1").await.expect("merged");
+    let wanted = ["change_request_create", "change_request_edit", "change_request_merge"];
+    assert_eq!(told(&w).await[from..], wanted.map(|operation| by(&editor, operation)));
+}
+
+#[tokio::test]
+async fn what_changes_nothing_and_what_is_refused_is_not_told() {
+    let w = World::new().await;
+    let reader = w.member("Rob", Some(Role::Read)).await;
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let before = log_of(&w, &Actor::Platform, &AuditFilter::default()).await;
+    w.platform.create_space(&reader, &w.org, CreateSpace::default()).await.refused(ErrorKind::Forbidden);
+    let unknown: SpaceId = "unknown".parse().expect("an id");
+    w.platform.delete_space(&w.admin, &unknown).await.expect("never an error");
+    w.platform.get_space(&reader, &space).await.expect("read");
+    w.platform.settle().await.expect("nothing to do");
+    w.platform.tidy().await.expect("tidied");
+    assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, before);
+}
+
+#[tokio::test]
+async fn background_work_is_by_the_platform_and_its_bookkeeping_is_not_told() {
+    let w = World::new().await;
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    w.platform.delete_space(&w.admin, &space).await.expect("deleted");
+    let from = told(&w).await.len();
+    w.clock.advance(Duration::from_secs(8 * 24 * 3600));
+    w.platform.settle().await.expect("purged");
+    let purge = told(&w).await.split_off(from);
+    assert!(!purge.is_empty());
+    assert!(purge.iter().all(|told| *told == by(&Actor::Platform, "space_purge")), "{purge:?}");
+}
+
+#[tokio::test]
+async fn the_platform_reads_all_and_administrators_the_log_of_their_organization() {
+    let w = World::new().await;
+    let editor = w.member("Eve", Some(Role::Edit)).await;
+    let zoe = person(&w.platform, "Zoe").await;
+    let title = "Elsewhere".parse().expect("a title");
+    let other = w.platform.create_org(&Actor::Platform, title, zoe.user().expect("a user")).await;
+    let other = other.expect("an organization");
+    w.platform.create_space(&zoe, &other, CreateSpace::default()).await.expect("created");
+    let filter = |organization| AuditFilter { organization, ..AuditFilter::default() };
+    let page = PageRequest::default();
+    let log =
+        async |actor: &Actor, organization| w.platform.audit_log(actor, &filter(organization), &page).await;
+    log(&w.admin, None).await.refused(ErrorKind::Forbidden);
+    log(&editor, Some(w.org.clone())).await.refused(ErrorKind::Forbidden);
+    log(&w.admin, Some(other.clone())).await.refused(ErrorKind::NotFound);
+    let mine = log(&w.admin, Some(w.org.clone())).await.expect("listed").items;
+    assert!(!mine.is_empty() && mine.iter().all(|entry| entry.organizations.contains(&w.org)));
+    let theirs = log(&zoe, Some(other.clone())).await.expect("listed").items;
+    assert_eq!(
+        theirs.iter().map(|entry| entry.operation.as_str()).collect::<Vec<_>>(),
+        ["space_create", "org_create"]
+    );
+    // A record of another organization is not found through one's own.
+    let subject = Some(OrgRecord::at(&other));
+    let about = AuditFilter { subject, ..filter(Some(w.org.clone())) };
+    assert_eq!(log_of(&w, &w.admin, &about).await, []);
+}
+
+#[tokio::test]
+async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
+    let w = World::new().await;
+    let eve = w.member("Eve", Some(Role::Create)).await;
+    for _ in 0..9 {
+        w.clock.advance(Duration::from_secs(1));
+        w.platform.create_space(&eve, &w.org, CreateSpace::default()).await.expect("created");
+        w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+    }
+    let all = log_of(&w, &Actor::Platform, &AuditFilter::default()).await;
+    assert!(all.windows(2).all(|pair| pair[0].at >= pair[1].at), "newest first");
+    let user = eve.user().cloned();
+    let hers: Vec<_> = all.iter().filter(|entry| entry.user == user).cloned().collect();
+    assert_eq!(hers.len(), 9);
+    let filter = AuditFilter { user: user.clone(), ..AuditFilter::default() };
+    assert_eq!(log_of(&w, &Actor::Platform, &filter).await, hers);
+    let organization = Some(w.org.clone());
+    let filter = AuditFilter { user: user.clone(), organization: organization.clone(), ..filter };
+    assert_eq!(log_of(&w, &w.admin, &filter).await, hers);
+    let since = Some(hers[3].at);
+    let late = AuditFilter { since, ..filter.clone() };
+    assert_eq!(log_of(&w, &w.admin, &late).await, hers[..4]);
+    let subject = user.as_ref().map(UserRecord::at);
+    let filter = AuditFilter { subject, ..AuditFilter::default() };
+    assert_eq!(log_of(&w, &Actor::Platform, &filter).await.len(), 1, "the user was created once");
+    let page = PageRequest { page: None, limit: Some(2) };
+    let first = w.platform.audit_log(&w.admin, &late, &page).await.expect("listed");
+    let other = AuditFilter { organization, ..AuditFilter::default() };
+    let page = PageRequest { page: first.next, limit: None };
+    w.platform.audit_log(&w.admin, &other, &page).await.refused(ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn entries_are_removed_when_their_time_is_over() {
+    let kept = AuditLog::Kept(TimeDelta::days(2));
+    let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(kept)).await;
+    for _ in 0..120 {
+        w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+    }
+    w.clock.advance(Duration::from_secs(24 * 3600));
+    w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+    w.platform.tidy().await.expect("tidied");
+    assert!(
+        log_of(&w, &Actor::Platform, &AuditFilter::default()).await.len() > 120,
+        "their time is not over"
+    );
+    w.clock.advance(Duration::from_secs(24 * 3600 + 1));
+    w.platform.tidy().await.expect("tidied");
+    assert_eq!(told(&w).await, [by(&w.admin, "space_create")]);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_platform_that_keeps_no_log_writes_none() {
+    let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(AuditLog::Off)).await;
+    w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+    assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, []);
+}
+
+/// Who acts, and what is asked for.
+type Step = (usize, Act);
+
+#[derive(Clone, Debug)]
+enum Act {
+    Space,
+    Rename(usize),
+    Mode(usize, EditMode),
+    Delete(usize),
+    Restore(usize),
+    Request(usize),
+    Status(usize, SettableStatus),
+    Edit(usize),
+    Merge(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let status = prop_oneof![Just(SettableStatus::Open), Just(SettableStatus::Archived)];
+    let mode = prop_oneof![Just(EditMode::Live), Just(EditMode::Locked)];
+    let act = prop_oneof![
+        2 => Just(Act::Space),
+        1 => (0..3_usize).prop_map(Act::Rename),
+        1 => (0..3_usize, mode).prop_map(|(n, mode)| Act::Mode(n, mode)),
+        1 => (0..3_usize).prop_map(Act::Delete),
+        1 => (0..3_usize).prop_map(Act::Restore),
+        3 => (0..3_usize).prop_map(Act::Request),
+        1 => (0..3_usize, status).prop_map(|(n, status)| Act::Status(n, status)),
+        2 => (0..3_usize).prop_map(Act::Edit),
+        1 => (0..3_usize).prop_map(Act::Merge),
+    ];
+    prop::collection::vec((0..3_usize, act), 1..25)
+}
+
+/// Does a step; answers the name of the operation when it was acknowledged and changed something.
+async fn act(w: &World, actor: &Actor, spaces: &mut Vec<SpaceId>, act: &Act) -> Option<&'static str> {
+    let p = &w.platform;
+    let unknown: SpaceId = "unknown".parse().expect("an id");
+    let space = |n: &usize| spaces.get(*n).unwrap_or(&unknown).clone();
+    match act {
+        Act::Space => {
+            let made = p.create_space(actor, &w.org, CreateSpace::default()).await.ok()?;
+            spaces.push(made.id);
+            Some("space_create")
+        }
+        Act::Rename(n) => {
+            let title = Some("Renamed".parse().expect("a title"));
+            update(w, actor, &space(n), UpdateSpace { title, ..UpdateSpace::default() }).await
+        }
+        Act::Mode(n, mode) => {
+            let change = UpdateSpace { edit_mode: Some(*mode), ..UpdateSpace::default() };
+            update(w, actor, &space(n), change).await
+        }
+        Act::Delete(n) => {
+            p.delete_space(actor, &space(n)).await.ok().filter(|there| *there).map(|_| "space_delete")
+        }
+        Act::Restore(n) => p.restore_space(actor, &space(n)).await.ok().map(|_| "space_restore"),
+        Act::Request(n) => {
+            let new = CreateChangeRequest::default();
+            p.create_change_request(actor, &space(n), new).await.ok().map(|_| "change_request_create")
+        }
+        Act::Status(n, status) => {
+            let before = p.get_change_request(&w.admin, &space(n), "1").await.ok()?.status;
+            let change = UpdateChangeRequest { status: Some(*status), subject: None };
+            p.update_change_request(actor, &space(n), "1", change).await.ok()?;
+            (before != ChangeRequestStatus::from(*status)).then_some("change_request_update")
+        }
+        Act::Edit(n) => {
+            let edited = p.edit_content(actor, &space(n), "1", page_named("More")).await;
+            edited.ok().map(|_| "change_request_edit")
+        }
+        Act::Merge(n) => {
+            p.merge_change_request(actor, &space(n), "1").await.ok().map(|_| "change_request_merge")
+        }
+    }
+}
+
+/// Changes a space; nothing is told of a change to what is so already.
+async fn update(w: &World, actor: &Actor, space: &SpaceId, change: UpdateSpace) -> Option<&'static str> {
+    let before = w.platform.get_space(&w.admin, space).await.ok()?;
+    let after = w.platform.update_space(actor, space, change).await.ok()?;
+    let changed = (&before.title, before.edit_mode) != (&after.title, after.edit_mode);
+    changed.then_some("space_update")
+}
+
+async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
+    let w = World::over(store).await;
+    let actors =
+        [w.admin.clone(), w.member("Eve", Some(Role::Edit)).await, w.member("Rob", Some(Role::Read)).await];
+    let from = told(&w).await.len();
+    let (mut spaces, mut wanted) = (Vec::new(), Vec::new());
+    for (who, step) in steps {
+        // Entries of one millisecond are in no order of their own.
+        w.clock.advance(Duration::from_millis(1));
+        let done = act(&w, &actors[who], &mut spaces, &step).await;
+        wanted.extend(done.map(|operation| by(&actors[who], operation)));
+    }
+    assert_eq!(told(&w).await.split_off(from), wanted);
+    let entries = log_of(&w, &Actor::Platform, &AuditFilter::default()).await;
+    let ids: BTreeSet<_> = entries.iter().map(|entry| entry.id.clone()).collect();
+    assert_eq!(ids.len(), entries.len());
+    let subjects: Vec<Key> = spaces.iter().map(SpaceRecord::at).collect();
+    for subject in subjects {
+        let about: Vec<_> =
+            entries.iter().filter(|entry| entry.records.contains(&subject)).cloned().collect();
+        let filter = AuditFilter { subject: Some(subject), ..AuditFilter::default() };
+        assert_eq!(log_of(&w, &Actor::Platform, &filter).await, about);
+    }
+    w.check().await;
+}
+
+/// A store in which every second commit goes wrong in one of the three ways it can.
+fn failing() -> Arc<dyn Store> {
+    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
+    let plan =
+        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
+    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
+}
+
+fn finish(program: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_acknowledged_change_is_told_once_with_its_actor_and_nothing_else_is(steps in steps()) {
+        finish(run(steps, Arc::new(MemStore::new())));
+    }
+
+    #[test]
+    fn the_log_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
+        finish(run(steps, Arc::new(MemStore::json())));
+    }
+}
+
+proptest! {
+    // Each fault costs a pause of milliseconds.
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_change_that_was_tried_again_is_told_once(steps in steps()) {
+        finish(run(steps, failing()));
+    }
+}

@@ -1,0 +1,134 @@
+//! Tokens: made, listed, ended, revoked.
+
+use std::{sync::Arc, time::Duration};
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{Timestamp, TokenId, UserId},
+    platform::{NewToken, NewUser, SetUp},
+    ports::Clock as _,
+    store::{PageRequest, key},
+};
+use docs_memstore::MemStore;
+
+use crate::support::{Refused, World, person};
+
+fn labelled(label: &str) -> NewToken {
+    NewToken { label: label.parse().expect("a label"), secret: None, expires_at: None }
+}
+
+fn user(actor: &Actor) -> UserId {
+    actor.user().expect("a user").clone()
+}
+
+#[tokio::test]
+async fn a_token_works_until_its_end_and_not_at_it() {
+    let w = World::new().await;
+    let ada = user(&w.admin);
+    let at = |seconds| Timestamp::new(w.clock.now() + Duration::from_secs(seconds));
+    for end in [at(0), Timestamp::new(w.clock.now() - Duration::from_millis(1))] {
+        let new = NewToken { expires_at: Some(end), ..labelled("late") };
+        let error = w.platform.issue_token(&w.admin, &ada, new).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with("expiresAt:"), "{error}");
+    }
+    let new = NewToken { expires_at: Some(at(60)), ..labelled("a minute") };
+    let token = w.platform.issue_token(&w.admin, &ada, new).await.expect("made");
+    w.clock.advance(Duration::from_millis(59_999));
+    assert_eq!(w.platform.authenticate(&token.secret).await.expect("good"), w.admin);
+    w.clock.advance(Duration::from_millis(1));
+    w.platform.authenticate(&token.secret).await.refused(ErrorKind::Unauthenticated);
+    let listed = w.platform.list_tokens(&w.admin, &ada, &PageRequest::default()).await.expect("listed");
+    assert_eq!(listed.items[0].id, token.id, "one that has ended is still shown");
+}
+
+#[tokio::test]
+async fn tokens_are_listed_in_pages_without_their_secrets() {
+    let w = World::new().await;
+    let ada = user(&w.admin);
+    let mut made = Vec::new();
+    for n in 0..5 {
+        w.clock.advance(Duration::from_secs(1));
+        let token = w.platform.issue_token(&w.admin, &ada, labelled(&format!("token {n}"))).await;
+        made.push(token.expect("made"));
+    }
+    let (mut listed, mut page) = (Vec::new(), PageRequest { page: None, limit: Some(2) });
+    loop {
+        let found = w.platform.list_tokens(&w.admin, &ada, &page).await.expect("listed");
+        listed.extend(found.items);
+        page.page = found.next;
+        if page.page.is_none() {
+            break;
+        }
+    }
+    let ids = |tokens: &[TokenId]| tokens.to_vec();
+    let made_ids: Vec<_> = made.iter().map(|token| token.id.clone()).collect();
+    let listed_ids: Vec<_> = listed.iter().map(|token| token.id.clone()).collect();
+    assert_eq!(ids(&listed_ids), ids(&made_ids));
+    assert_eq!(listed[3].label, "token 3");
+    let shown = format!("{listed:?} {made:?}");
+    assert!(made.iter().all(|token| !shown.contains(&token.secret)), "{shown}");
+}
+
+#[tokio::test]
+async fn a_revoked_token_stops_working_at_once_and_the_others_go_on() {
+    let w = World::new().await;
+    let ada = user(&w.admin);
+    let first = w.platform.issue_token(&w.admin, &ada, labelled("first")).await.expect("made");
+    let second = w.platform.issue_token(&w.admin, &ada, labelled("second")).await.expect("made");
+    w.platform.revoke_token(&w.admin, &ada, &first.id).await.expect("revoked");
+    w.platform.authenticate(&first.secret).await.refused(ErrorKind::Unauthenticated);
+    w.platform.authenticate(&second.secret).await.expect("good");
+    w.platform.revoke_token(&w.admin, &ada, &first.id).await.refused(ErrorKind::NotFound);
+    w.platform.revoke_token(&Actor::Platform, &ada, &second.id).await.expect("revoked");
+    let left = w.platform.list_tokens(&w.admin, &ada, &PageRequest::default()).await.expect("listed");
+    assert!(left.items.is_empty());
+    w.check().await;
+}
+
+#[tokio::test]
+async fn tokens_are_for_their_user_and_the_platform_alone() {
+    let w = World::new().await;
+    let ada = user(&w.admin);
+    let zoe = person(&w.platform, "Zoe").await;
+    let token = w.platform.issue_token(&w.admin, &ada, labelled("mine")).await.expect("made");
+    let page = PageRequest::default();
+    w.platform.issue_token(&zoe, &ada, labelled("")).await.refused(ErrorKind::Forbidden);
+    w.platform.list_tokens(&zoe, &ada, &page).await.refused(ErrorKind::Forbidden);
+    w.platform.revoke_token(&zoe, &ada, &token.id).await.refused(ErrorKind::Forbidden);
+    // The id of another user's token finds nothing among one's own.
+    w.platform.revoke_token(&zoe, &user(&zoe), &token.id).await.refused(ErrorKind::NotFound);
+    let nobody: UserId = "nobody".parse().expect("an id");
+    w.platform.list_tokens(&Actor::Platform, &nobody, &page).await.refused(ErrorKind::NotFound);
+    w.platform.user_by_email(&w.admin, "zoe@example.com").await.refused(ErrorKind::Forbidden);
+    let found = w.platform.user_by_email(&Actor::Platform, "ZOE@example.com").await.expect("found");
+    assert_eq!(found.id, user(&zoe));
+}
+
+#[tokio::test]
+async fn no_secret_is_stored_or_shown() {
+    const SECRET: &str = "a-secret-of-an-operator";
+    let store = Arc::new(MemStore::json());
+    let w = World::over(store).await;
+    let new = NewToken { secret: Some(SECRET.to_owned()), ..labelled("chosen") };
+    let set_up = SetUp {
+        administrator: NewUser {
+            display_name: "Eve".parse().expect("a name"),
+            email: "eve@example.com".parse().expect("an address"),
+        },
+        organization: "Other".parse().expect("a title"),
+        token: Some(SECRET.to_owned()),
+    };
+    let shown = format!("{new:?} {set_up:?}");
+    assert!(!shown.contains(SECRET), "{shown}");
+    let token = w.platform.issue_token(&w.admin, &user(&w.admin), new).await.expect("made");
+    assert!(!format!("{token:?}").contains(SECRET));
+    let tx = w.platform.store().begin(docs_core::store::Mode::Read, &[]).await.expect("a snapshot");
+    let mut from: docs_core::store::Key = "!".into();
+    loop {
+        let scan = docs_core::store::Scan { from: from.clone(), to: "~".into(), rev: false, limit: 1_000 };
+        let rows = tx.scan(&[scan]).await.expect("a scan").pop().expect("one range");
+        let Some((last, _)) = rows.last() else { break };
+        from = key::after(last);
+        assert!(rows.iter().all(|row| !format!("{row:?}").contains(SECRET)), "{rows:?}");
+    }
+}

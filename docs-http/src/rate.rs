@@ -1,0 +1,352 @@
+//! How many requests a client may make in a minute.
+//!
+//! Every answer of the API says what is left: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset`, the
+//! time in seconds since 1970 at which the count starts anew, which is at each full minute. Over the limit the answer
+//! is 429 with `Retry-After`.
+//!
+//! A token is counted by itself once it was found to be good. Whoever has none, and every try of a token that is not
+//! known here yet, is counted by the address of the client: whoever guesses tokens runs into the limit however many
+//! different ones are tried, and a token that is not good takes no room. An address that has used up its count can
+//! still use the tokens that are known here.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    hash::Hash,
+    net::IpAddr,
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use docs_core::ports::{Clock, SystemClock};
+use parking_lot::Mutex;
+use poem::{
+    Addr, Endpoint, IntoResponse, Middleware, Request, Response,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+};
+
+use crate::{
+    auth,
+    wire::error::{ApiError, answer},
+};
+
+/// The header that says how many requests a minute are allowed.
+pub(crate) const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+/// The header that says how many are left.
+pub(crate) const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+/// The header that says when the count starts anew, in seconds since 1970.
+pub(crate) const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// The time over which requests are counted.
+const WINDOW_SECONDS: u64 = 60;
+/// Parts of a table that are locked on their own.
+const SHARDS: usize = 16;
+/// Most clients that one part counts; whoever comes when it is full shares a count with others who do.
+const MOST_IN_SHARD: usize = 4_096;
+
+/// A limit on the requests of each client.
+#[derive(Clone)]
+pub struct RateLimit {
+    per_minute: NonZeroU32,
+    clock: Arc<dyn Clock>,
+}
+
+impl RateLimit {
+    /// At most so many requests in a minute.
+    #[must_use]
+    pub fn per_minute(requests: NonZeroU32) -> Self {
+        Self { per_minute: requests, clock: Arc::new(SystemClock) }
+    }
+
+    /// Takes the time from somewhere else, such as a manual clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+}
+
+impl fmt::Debug for RateLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimit").field("per_minute", &self.per_minute).finish_non_exhaustive()
+    }
+}
+
+/// What counts the requests that go through it; lets all through where there is no limit.
+pub(crate) struct Guard(Option<Arc<Limiter>>);
+
+impl Guard {
+    pub(crate) fn new(limit: Option<RateLimit>) -> Self {
+        Self(limit.map(|limit| Arc::new(Limiter::new(limit))))
+    }
+}
+
+impl<E: Endpoint> Middleware<E> for Guard {
+    type Output = Guarded<E>;
+
+    fn transform(&self, inner: E) -> Guarded<E> {
+        Guarded { inner, limiter: self.0.clone() }
+    }
+}
+
+/// An endpoint whose requests are counted.
+pub(crate) struct Guarded<E> {
+    inner: E,
+    limiter: Option<Arc<Limiter>>,
+}
+
+impl<E: Endpoint> Endpoint for Guarded<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let Some(limiter) = &self.limiter else {
+            return self.inner.call(request).await.map(IntoResponse::into_response);
+        };
+        let now = limiter.now();
+        let client = Client::of(&request);
+        let count = limiter.charge(&client, now);
+        let Count::Within { .. } = count else { return Ok(limiter.refusal(now)) };
+        let proof = Proof::default();
+        request.set_data(proof.clone());
+        let mut response = answer(self.inner.call(request).await.map(IntoResponse::into_response));
+        let left = limiter.settle(&client, &proof, count);
+        limiter.tell(&mut response, left, now);
+        Ok(response)
+    }
+}
+
+/// Whether the request's token was found to be good; set by whoever asks the authenticator.
+#[derive(Clone, Default)]
+pub(crate) struct Proof(Arc<AtomicBool>);
+
+impl Proof {
+    pub(crate) fn is_given(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A token by its hash: what a table holds is of no use to who reads it.
+type TokenHash = [u8; 32];
+
+/// Who is counted, as far as the request tells.
+struct Client {
+    token: Option<TokenHash>,
+    address: Option<IpAddr>,
+}
+
+impl Client {
+    fn of(request: &Request) -> Self {
+        let token = auth::token(request).ok().flatten();
+        let address = match &request.remote_addr().0 {
+            Addr::SocketAddr(address) => Some(network(address.ip())),
+            _ => None,
+        };
+        Self { token: token.map(|token| *blake3::hash(token.as_bytes()).as_bytes()), address }
+    }
+}
+
+/// What one client has of addresses: of IPv6 usually a network of 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// A request that was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Count {
+    /// Within the limit: with how many left, and by what it was counted.
+    Within { left: u32, by: By, window: u64 },
+    /// Over the limit.
+    Over,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Token,
+    Address,
+}
+
+/// The time of a request: which window, and how much of it is left.
+#[derive(Clone, Copy)]
+struct Now {
+    window: u64,
+    reset: u64,
+    wait: u64,
+}
+
+/// Counts requests.
+pub(crate) struct Limiter {
+    limit: u32,
+    clock: Arc<dyn Clock>,
+    /// Tokens that were found to be good.
+    tokens: Table<TokenHash>,
+    /// Addresses; all requests of unknown origin are one.
+    addresses: Table<Option<IpAddr>>,
+}
+
+impl Limiter {
+    fn new(limit: RateLimit) -> Self {
+        Self {
+            limit: limit.per_minute.get(),
+            clock: limit.clock,
+            tokens: Table::new(),
+            addresses: Table::new(),
+        }
+    }
+
+    fn now(&self) -> Now {
+        let seconds = u64::try_from(self.clock.now().timestamp()).unwrap_or(0);
+        let window = seconds / WINDOW_SECONDS;
+        let reset = (window + 1) * WINDOW_SECONDS;
+        Now { window, reset, wait: reset - seconds }
+    }
+
+    fn charge(&self, client: &Client, now: Now) -> Count {
+        let by_token =
+            client.token.as_ref().and_then(|token| self.tokens.charge_known(token, now.window, self.limit));
+        let (left, by) = match by_token {
+            Some(left) => (left, By::Token),
+            None => (self.addresses.charge(&client.address, now.window, self.limit), By::Address),
+        };
+        left.map_or(Count::Over, |left| Count::Within { left, by, window: now.window })
+    }
+
+    /// A token that turned out to be good is counted by itself, and the address gets its request back.
+    fn settle(&self, client: &Client, proof: &Proof, count: Count) -> u32 {
+        match (count, &client.token) {
+            (Count::Within { by: By::Address, window, .. }, Some(token))
+                if proof.0.load(Ordering::Relaxed) =>
+            {
+                self.addresses.refund(&client.address, window);
+                self.tokens.charge(token, window, self.limit).unwrap_or(0)
+            }
+            (Count::Within { left, .. }, _) => left,
+            (Count::Over, _) => 0,
+        }
+    }
+
+    fn refusal(&self, now: Now) -> Response {
+        let message =
+            format!("too many requests: at most {} a minute; try again in {} s", self.limit, now.wait);
+        let mut response = ApiError::new(StatusCode::TOO_MANY_REQUESTS, message).into_response();
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(now.wait));
+        self.tell(&mut response, 0, now);
+        response
+    }
+
+    fn tell(&self, response: &mut Response, left: u32, now: Now) {
+        let headers = response.headers_mut();
+        headers.insert(LIMIT, HeaderValue::from(self.limit));
+        headers.insert(REMAINING, HeaderValue::from(left));
+        headers.insert(RESET, HeaderValue::from(now.reset));
+    }
+}
+
+/// Counts by key, in bounded memory.
+struct Table<K> {
+    shards: Vec<Mutex<Shard<K>>>,
+    hasher: std::hash::RandomState,
+}
+
+struct Shard<K> {
+    counts: HashMap<K, Bucket>,
+    /// The count of all who came when there was no more room.
+    others: Bucket,
+    /// The last window in which those of earlier windows were removed.
+    swept: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    window: u64,
+    used: u32,
+}
+
+impl Bucket {
+    /// Counts a request; answers how many are left, or `None` when none was.
+    fn charge(&mut self, window: u64, limit: u32) -> Option<u32> {
+        if self.window != window {
+            *self = Self { window, used: 0 };
+        }
+        if self.used >= limit {
+            return None;
+        }
+        self.used += 1;
+        Some(limit - self.used)
+    }
+}
+
+impl<K: Hash + Eq + Clone> Table<K> {
+    fn new() -> Self {
+        let shard = || Mutex::new(Shard { counts: HashMap::new(), others: Bucket::default(), swept: 0 });
+        Self { shards: (0..SHARDS).map(|_| shard()).collect(), hasher: std::hash::RandomState::new() }
+    }
+
+    fn shard(&self, key: &K) -> &Mutex<Shard<K>> {
+        use std::hash::BuildHasher as _;
+        let hash = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
+        &self.shards[hash]
+    }
+
+    fn charge(&self, key: &K, window: u64, limit: u32) -> Option<u32> {
+        let mut shard = self.shard(key).lock();
+        if let Some(bucket) = shard.counts.get_mut(key) {
+            return bucket.charge(window, limit);
+        }
+        if shard.counts.len() >= MOST_IN_SHARD && shard.swept != window {
+            shard.counts.retain(|_, bucket| bucket.window == window);
+            shard.swept = window;
+        }
+        if shard.counts.len() >= MOST_IN_SHARD {
+            return shard.others.charge(window, limit);
+        }
+        shard.counts.entry(key.clone()).or_default().charge(window, limit)
+    }
+
+    /// Counts a request of a key that has been counted before; the outer `None` is for one that was not.
+    fn charge_known(&self, key: &K, window: u64, limit: u32) -> Option<Option<u32>> {
+        self.shard(key).lock().counts.get_mut(key).map(|bucket| bucket.charge(window, limit))
+    }
+
+    fn refund(&self, key: &K, window: u64) {
+        let mut shard = self.shard(key).lock();
+        let shard = &mut *shard;
+        let bucket = shard.counts.get_mut(key).unwrap_or(&mut shard.others);
+        if bucket.window == window {
+            bucket.used = bucket.used.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_bounded_and_makes_room_when_a_window_is_over() {
+        let table: Table<u64> = Table::new();
+        let all = (SHARDS * MOST_IN_SHARD * 2) as u64;
+        for key in 0..all {
+            table.charge(&key, 1, 5);
+        }
+        let held = || table.shards.iter().map(|shard| shard.lock().counts.len()).sum::<usize>();
+        assert_eq!(held(), SHARDS * MOST_IN_SHARD);
+        assert_eq!(table.charge(&(all + 1), 1, 5), None, "those for whom there is no room share a count");
+        assert_eq!(table.charge(&(all + 1), 2, 5), Some(4), "in the next window there is room");
+        assert!(held() < SHARDS * MOST_IN_SHARD);
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_one_client() {
+        let of = |text: &str| network(text.parse().expect("an address"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+    }
+}

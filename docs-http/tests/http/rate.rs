@@ -1,0 +1,124 @@
+//! How many requests a client may make.
+
+use std::{net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
+
+use docs_core::ports::Clock as _;
+use docs_http::{About, HttpApp, HttpConfig, RateLimit, assemble};
+use docs_memstore::ManualClock;
+use poem::{
+    Addr, Body, Endpoint as _, Request, RequestParts, Response,
+    http::{self, uri::Scheme},
+    web::{LocalAddr, RemoteAddr},
+};
+
+use crate::toy::{Reads, Tokens, failure};
+
+const LIMIT: u32 = 3;
+
+fn app() -> (HttpApp, ManualClock) {
+    let clock = ManualClock::default();
+    let limit = NonZeroU32::new(LIMIT).map(|limit| RateLimit::per_minute(limit).clock(clock.clone()));
+    let config = HttpConfig { rate_limit: limit, ..HttpConfig::default() };
+    let app = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
+    (app, clock)
+}
+
+/// A request with a token, from the last number of an address.
+async fn ask(app: &HttpApp, path: &str, token: Option<&str>, from: u8) -> Response {
+    let mut request = http::Request::builder().uri(path);
+    if let Some(token) = token {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    let (parts, ()) = request.body(()).expect("a request").into_parts();
+    let address = SocketAddr::from(([192, 0, 2, from], 4711));
+    let remote = RemoteAddr(Addr::SocketAddr(address));
+    let parts = RequestParts::from((parts, LocalAddr::default(), remote, Scheme::HTTP));
+    let request = Request::from_parts(parts, Body::empty());
+    app.get_response(request).await
+}
+
+fn told(response: &Response) -> (u16, Option<u32>) {
+    let left = response.header("x-ratelimit-remaining").map(|left| left.parse().expect("a number"));
+    (response.status().as_u16(), left)
+}
+
+#[tokio::test]
+async fn an_answer_says_what_is_left_and_from_when_on_there_is_more() {
+    let (app, clock) = app();
+    clock.advance(Duration::from_millis(12_300));
+    for left in [2, 1, 0] {
+        let response = ask(&app, "/v1/spaces/a", Some("good"), 1).await;
+        assert_eq!(told(&response), (200, Some(left)));
+        assert_eq!(response.header("x-ratelimit-limit"), Some("3"));
+        assert_eq!(response.header("x-ratelimit-reset"), Some("1735689660"));
+    }
+    let response = ask(&app, "/v1/spaces/a", Some("good"), 1).await;
+    assert_eq!(told(&response), (429, Some(0)));
+    assert_eq!(response.header("retry-after"), Some("48"));
+    assert_eq!(response.header("x-ratelimit-reset"), Some("1735689660"));
+    assert!(failure(response, 429).await.contains("at most 3 a minute"));
+    clock.advance(Duration::from_secs(48));
+    assert_eq!(clock.now().timestamp(), 1_735_689_660);
+    let response = ask(&app, "/v1/spaces/a", Some("good"), 1).await;
+    assert_eq!(told(&response), (200, Some(2)));
+    assert_eq!(response.header("x-ratelimit-reset"), Some("1735689720"));
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_token_and_without_one_by_address() {
+    let (app, _) = app();
+    // Who asks, from where, what is answered.
+    for (n, (token, from, status, left)) in [
+        (Some("good"), 1, 200, 2),
+        (Some("good"), 2, 200, 1),
+        (Some("good"), 3, 200, 0),
+        (Some("good"), 4, 429, 0),
+        (None, 1, 401, 2),
+        (None, 2, 401, 2),
+        (None, 1, 401, 1),
+        (None, 1, 401, 0),
+        (None, 1, 429, 0),
+        (None, 2, 401, 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let response = ask(&app, "/v1/spaces/a", token, from).await;
+        assert_eq!(told(&response), (status, Some(left)), "{n}");
+    }
+}
+
+#[tokio::test]
+async fn guessing_tokens_is_limited_and_hinders_nobody_whose_token_is_known() {
+    let (app, clock) = app();
+    assert_eq!(told(&ask(&app, "/v1/spaces/a", Some("good"), 1).await), (200, Some(2)));
+    for guess in ["a", "b", "c"] {
+        assert_eq!(ask(&app, "/v1/spaces/a", Some(guess), 1).await.status(), 401);
+    }
+    for guess in ["d", "e"] {
+        assert_eq!(told(&ask(&app, "/v1/spaces/a", Some(guess), 1).await), (429, Some(0)));
+    }
+    assert_eq!(told(&ask(&app, "/v1/spaces/a", Some("good"), 1).await), (200, Some(1)));
+    assert_eq!(ask(&app, "/v1/spaces/a", Some("d"), 2).await.status(), 401, "another address");
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(told(&ask(&app, "/v1/spaces/a", Some("d"), 1).await), (401, Some(2)));
+}
+
+#[tokio::test]
+async fn a_token_that_nobody_asked_about_counts_for_the_address() {
+    let (app, _) = app();
+    for (guess, status) in [("a", 404), ("b", 404), ("c", 404), ("d", 429)] {
+        assert_eq!(ask(&app, "/v1/no/such/path", Some(guess), 1).await.status(), status, "{guess}");
+    }
+}
+
+#[tokio::test]
+async fn what_stands_beside_the_api_is_not_counted_and_without_a_limit_nothing_is() {
+    let (limited, _) = app();
+    let free = assemble(Reads, About::new("x", "1"), HttpConfig::default(), Arc::new(Tokens));
+    let free = free.expect("no problems");
+    for _ in 0..2 * LIMIT {
+        assert_eq!(told(&ask(&limited, "/healthz", None, 1).await), (200, None));
+        assert_eq!(told(&ask(&free, "/v1/spaces/a", Some("good"), 1).await), (200, None));
+    }
+}

@@ -1,0 +1,83 @@
+//! Tokens of users.
+
+use clap::{Args, Subcommand};
+use docs_core::{Actor, Platform, model::Timestamp, platform::NewToken, store::PageRequest};
+
+use super::{Outcome, user};
+
+#[derive(Subcommand)]
+pub(crate) enum Token {
+    /// Makes a token and prints it: the store keeps its hash only.
+    Create {
+        #[command(flatten)]
+        of: Of,
+        /// What it is for, at most 50 characters.
+        #[arg(long, default_value = "")]
+        label: String,
+        /// When it ends, like 2030-12-31T00:00:00Z; never when absent.
+        #[arg(long)]
+        expires: Option<String>,
+    },
+    /// Lists tokens: id, creation, end, label.
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Takes a token back.
+    Revoke {
+        #[command(flatten)]
+        of: Of,
+        /// Its id, as the list shows it.
+        id: String,
+    },
+}
+
+/// Whose tokens.
+#[derive(Args)]
+pub(crate) struct Of {
+    /// E-mail address of the user.
+    #[arg(long, value_name = "EMAIL")]
+    user: String,
+}
+
+impl Token {
+    pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
+        match self {
+            Self::Create { of, label, expires } => {
+                let label = label.parse().map_err(|why| format!("--label: {why}"))?;
+                let expires_at = expires.as_deref().map(time).transpose()?;
+                let new = NewToken { label, secret: None, expires_at };
+                let user = user(platform, &of.user).await?;
+                let token = platform.issue_token(&Actor::Platform, &user, new).await?;
+                eprintln!("token {} of {}, shown only now:", token.id, of.user);
+                println!("{}", token.secret);
+            }
+            Self::List { of } => {
+                let user = user(platform, &of.user).await?;
+                let mut page = PageRequest::default();
+                loop {
+                    let tokens = platform.list_tokens(&Actor::Platform, &user, &page).await?;
+                    for token in tokens.items {
+                        let end = token.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string());
+                        println!("{}\t{}\t{end}\t{}", token.id, token.created_at, token.label);
+                    }
+                    page.page = tokens.next;
+                    if page.page.is_none() {
+                        break;
+                    }
+                }
+            }
+            Self::Revoke { of, id } => {
+                let user = user(platform, &of.user).await?;
+                let id = id.parse().map_err(|why| format!("the token: {why}"))?;
+                platform.revoke_token(&Actor::Platform, &user, &id).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn time(text: &str) -> Outcome<Timestamp> {
+    serde_json::from_value(text.into())
+        .map_err(|_| format!("--expires: `{text}` is no time; write it like 2030-12-31T00:00:00Z").into())
+}
