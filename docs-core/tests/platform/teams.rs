@@ -1,0 +1,258 @@
+//! Who is in a team, against a model that knows nothing but the table; and what is left of a team that is deleted.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{
+        CreateSpace, CreateTeam, Invite, LevelInput, Patch, PutTeamMember, Role, TeamId, TeamMembership,
+        TeamRole, UpdateSpace, UpdateTeamMembers, UserId,
+    },
+    platform::TeamFilter,
+    store::{PageRequest, Store, records::Child},
+};
+use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
+use proptest::prelude::*;
+
+use crate::support::{Refused, World, person};
+
+/// How many people there are, the last of whom is no member of the organization.
+const PEOPLE: usize = 6;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Adds, gives roles, removes; the numbers are people, `true` names them by e-mail address.
+    Change(Vec<(usize, bool)>, BTreeMap<usize, TeamRole>, Vec<(usize, bool)>),
+    Put(usize, Option<TeamRole>),
+    Remove(usize),
+}
+
+fn role() -> impl Strategy<Value = TeamRole> {
+    prop_oneof![Just(TeamRole::Owner), Just(TeamRole::Member)]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let named = || prop::collection::vec((0..PEOPLE, any::<bool>()), 0..4);
+    let roles = prop::collection::btree_map(0..PEOPLE, role(), 0..3);
+    let step = prop_oneof![
+        4 => (named(), roles, named()).prop_map(|(add, roles, remove)| Step::Change(add, roles, remove)),
+        1 => (0..PEOPLE, prop::option::of(role())).prop_map(|(n, role)| Step::Put(n, role)),
+        1 => (0..PEOPLE).prop_map(Step::Remove),
+    ];
+    prop::collection::vec(step, 1..16)
+}
+
+/// What the table says of a change: removal wins, and who is no member of the organization cannot be added.
+fn expected(model: &BTreeMap<usize, TeamRole>, step: &Step) -> Result<BTreeMap<usize, TeamRole>, ErrorKind> {
+    let mut model = model.clone();
+    let stranger = PEOPLE - 1;
+    match step {
+        Step::Change(add, roles, remove) => {
+            if add.iter().any(|(n, _)| *n == stranger) || roles.contains_key(&stranger) {
+                return Err(ErrorKind::Invalid);
+            }
+            for (n, _) in add {
+                model.entry(*n).or_insert(TeamRole::Member);
+            }
+            model.extend(roles.iter().map(|(n, role)| (*n, *role)));
+            model.retain(|n, _| !remove.iter().any(|(removed, _)| removed == n));
+        }
+        Step::Put(n, _) if *n == stranger => return Err(ErrorKind::NotFound),
+        Step::Put(n, role) => {
+            let place = model.entry(*n).or_insert(TeamRole::Member);
+            *place = role.unwrap_or(*place);
+        }
+        Step::Remove(n) => drop(model.remove(n)),
+    }
+    Ok(model)
+}
+
+async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
+    let w = World::over(store).await;
+    let mut people = Vec::new();
+    for n in 0..PEOPLE - 1 {
+        people.push(user(&w.member(&format!("P{n}"), Some(Role::Read)).await));
+    }
+    people.push(user(&person(&w.platform, &format!("P{}", PEOPLE - 1)).await));
+    let team = new_team(&w, "Team").await;
+    let mut model = BTreeMap::new();
+    for step in steps {
+        let answer = apply(&w, &team, &people, &step).await;
+        match expected(&model, &step) {
+            Ok(next) => {
+                assert_eq!(answer, None, "{step:?}");
+                model = next;
+            }
+            Err(kind) => assert_eq!(answer, Some(kind), "{step:?}"),
+        }
+        let listed = w.platform.list_team_members(&w.admin, &w.org, &team, &PageRequest::default()).await;
+        let listed = listed.expect("listed");
+        let shown: BTreeMap<UserId, TeamRole> =
+            listed.items.into_iter().map(|item| (item.organization.id, item.team.role)).collect();
+        let wanted: BTreeMap<UserId, TeamRole> =
+            model.iter().map(|(n, role)| (people[*n].clone(), *role)).collect();
+        assert_eq!(shown, wanted, "{step:?}");
+        assert_eq!(listed.count, Some(model.len() as u64));
+    }
+    w.check().await;
+}
+
+/// Does a step; answers how it was refused.
+async fn apply(w: &World, team: &TeamId, people: &[UserId], step: &Step) -> Option<ErrorKind> {
+    let (p, me, org) = (&w.platform, &w.admin, &w.org);
+    let name = |(n, by_address): &(usize, bool)| match by_address {
+        true => format!("P{n}@Example.com"),
+        false => people[*n].to_string(),
+    };
+    let answer = match step {
+        Step::Change(add, roles, remove) => {
+            let place =
+                |(n, role): (&usize, &TeamRole)| (people[*n].to_string(), TeamMembership { role: *role });
+            let change = UpdateTeamMembers {
+                add: Some(add.iter().map(name).collect()),
+                memberships: Some(roles.iter().map(place).collect()),
+                remove: Some(remove.iter().map(name).collect()),
+            };
+            p.update_team_members(me, org, team, change).await
+        }
+        Step::Put(n, role) => {
+            p.put_team_member(me, (org, team), &people[*n], PutTeamMember { role: *role }).await
+        }
+        Step::Remove(n) => p.remove_team_member(me, org, team, &people[*n]).await.map(drop),
+    };
+    answer.err().map(|error| error.kind())
+}
+
+fn user(actor: &Actor) -> UserId {
+    actor.user().expect("a user").clone()
+}
+
+async fn new_team(w: &World, title: &str) -> TeamId {
+    let new = CreateTeam { title: title.parse().expect("a title"), members: None };
+    w.platform.create_team(&w.admin, &w.org, new).await.expect("created").id
+}
+
+fn finish(program: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
+}
+
+/// A store in which every second commit goes wrong in one of the three ways it can.
+fn failing() -> Arc<dyn Store> {
+    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
+    let plan =
+        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
+    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn who_is_added_and_removed_is_removed(steps in steps()) {
+        finish(run(steps, Arc::new(MemStore::json())));
+    }
+}
+
+proptest! {
+    // Each fault costs a pause of milliseconds.
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn removal_wins_when_commits_conflict_or_end_unknown(steps in steps()) {
+        finish(run(steps, failing()));
+    }
+}
+
+#[tokio::test]
+async fn a_large_team_that_is_deleted_gives_nothing_from_then_on_and_is_removed_in_steps() {
+    let w = World::new().await;
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let level = Patch::Clear::<LevelInput>;
+    let hidden = UpdateSpace { default_level: level, ..UpdateSpace::default() };
+    w.platform.update_space(&w.admin, &space, hidden).await.expect("hidden");
+    let team = new_team(&w, "Everybody").await;
+    let mut members = Vec::new();
+    for n in 0..450 {
+        members.push(w.member(&format!("P{n}"), Some(Role::Read)).await);
+    }
+    for some in members.chunks(300) {
+        let add = some.iter().map(|member| user(member).to_string()).collect();
+        let change = UpdateTeamMembers { add: Some(add), ..UpdateTeamMembers::default() };
+        w.platform.update_team_members(&w.admin, &w.org, &team, change).await.expect("added");
+    }
+    let invite = Invite { role: Some(Role::Edit), users: None, teams: Some(vec![team.to_string()]) };
+    w.platform.invite(&w.admin, &Child::Space(space.clone()), invite).await.expect("given");
+    for member in [&members[0], &members[449]] {
+        assert!(w.platform.get_space(member, &space).await.expect("seen").permissions.edit);
+    }
+    assert!(w.platform.delete_team(&w.admin, &w.org, &team).await.expect("deleted"));
+    // No job has run yet.
+    for member in [&members[0], &members[449]] {
+        w.platform.get_space(member, &space).await.refused(ErrorKind::NotFound);
+        let page = PageRequest::default();
+        let user = user(member);
+        let teams = w.platform.list_member_teams(&w.admin, (&w.org, &user), None, &page).await;
+        assert!(teams.expect("listed").items.is_empty());
+    }
+    w.platform.get_team(&w.admin, &w.org, &team).await.refused(ErrorKind::NotFound);
+    assert!(!w.platform.delete_team(&w.admin, &w.org, &team).await.expect("gone"));
+    assert_eq!(w.platform.settle().await.expect("settled"), 1, "a job removes the rest");
+    w.check().await;
+    let left = docs_core::store::records::TeamMemberRecord::of_team(&team);
+    let tx = w.platform.store().begin(docs_core::store::Mode::Read, &[]).await.expect("begins");
+    assert!(tx.scan(&[left.scan(false, 10)]).await.expect("read")[0].is_empty());
+}
+
+#[tokio::test]
+async fn a_request_changes_at_most_300_members() {
+    let w = World::new().await;
+    let team = new_team(&w, "Team").await;
+    let change = |remove: usize, add: usize| UpdateTeamMembers {
+        add: Some(vec![user(&w.admin).to_string(); add]),
+        remove: Some(vec!["nobody".to_owned(); remove]),
+        memberships: None,
+    };
+    let update = async |change| w.platform.update_team_members(&w.admin, &w.org, &team, change).await;
+    update(change(150, 150)).await.expect("taken");
+    let error = update(change(151, 150)).await.refused(ErrorKind::Invalid);
+    assert!(error.message().starts_with("remove: "), "{error:?}");
+    let error = update(change(0, 301)).await.refused(ErrorKind::Invalid);
+    assert!(error.message().starts_with("add: "), "{error:?}");
+}
+
+#[tokio::test]
+async fn owners_manage_the_members_of_their_team_and_nothing_else() {
+    let w = World::new().await;
+    let owner = w.member("Owen", Some(Role::Read)).await;
+    let other = w.member("Otto", Some(Role::Admin)).await;
+    let (mine, theirs) = (new_team(&w, "beta").await, new_team(&w, "Alpha").await);
+    let p = &w.platform;
+    let put = PutTeamMember { role: Some(TeamRole::Owner) };
+    assert!(!p.get_org(&owner, &w.org).await.expect("seen").permissions.own_team);
+    p.put_team_member(&w.admin, (&w.org, &mine), &user(&owner), put.clone()).await.expect("owns");
+    assert!(p.get_org(&owner, &w.org).await.expect("seen").permissions.own_team);
+    let listed = p.list_orgs(&owner, &PageRequest::default()).await.expect("listed");
+    assert!(listed.items[0].permissions.own_team);
+    p.put_team_member(&owner, (&w.org, &mine), &user(&other), PutTeamMember::default()).await.expect("added");
+    p.put_team_member(&owner, (&w.org, &theirs), &user(&other), put).await.refused(ErrorKind::Forbidden);
+    p.remove_team_member(&owner, &w.org, &theirs, &user(&other)).await.refused(ErrorKind::Forbidden);
+    p.delete_team(&owner, &w.org, &mine).await.refused(ErrorKind::Forbidden);
+    let filter = TeamFilter { owner: Some(user(&owner).to_string()), title: None };
+    let all = p.list_teams(&owner, &w.org, &TeamFilter::default(), &PageRequest::default()).await;
+    let shown: Vec<(String, bool)> =
+        all.expect("listed").items.iter().map(|t| (t.title.to_string(), t.permissions.admin)).collect();
+    assert_eq!(
+        shown,
+        [("Alpha".to_owned(), false), ("beta".to_owned(), true)],
+        "by title, whatever the case"
+    );
+    let owned = p.list_teams(&other, &w.org, &filter, &PageRequest::default()).await.expect("listed");
+    assert_eq!(owned.items.iter().map(|team| &team.id).collect::<BTreeSet<_>>(), BTreeSet::from([&mine]));
+    let guest = w.member("Gus", None).await;
+    p.list_teams(&guest, &w.org, &filter, &PageRequest::default()).await.refused(ErrorKind::Forbidden);
+    p.get_team(&guest, &w.org, &mine).await.refused(ErrorKind::NotFound);
+    w.check().await;
+}
