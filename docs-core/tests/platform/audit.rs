@@ -65,7 +65,7 @@ async fn an_entry_names_who_did_what_to_which_records_in_which_organization() {
     assert_eq!(entry.at, before.into());
     assert_eq!(entry.user.as_ref(), w.admin.user());
     assert_eq!(entry.operation, "space_create");
-    assert_eq!(entry.organizations, [w.org.clone()]);
+    assert_eq!(entry.organizations, std::slice::from_ref(&w.org));
     assert!(entry.records.contains(&SpaceRecord::at(&space)), "{entry:?}");
     assert_eq!(entry.changed as usize, entry.records.len(), "the space and its first revision");
     w.check().await;
