@@ -41,6 +41,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod whole;
 
 pub use self::{
     source::Source,
@@ -79,7 +80,7 @@ pub fn parse(markdown: &str) -> Document {
 ///
 /// Names the first block that cannot stand where it stands, or whose data cannot be written.
 pub fn print(document: &Document) -> Result<String, Invalid> {
-    let written = print::document(document)?;
+    let written = print::document(&document.nodes)?;
     verified(&written, document)?;
     Ok(written)
 }

@@ -44,7 +44,7 @@ fn inline(own: &Inline) -> Inline {
         InlineKind::Mention { target } => reference(target),
         InlineKind::InlineImage { target, dark, alt, caption, .. } => {
             reference(target);
-            dark.iter_mut().for_each(reference);
+            dark.iter_mut().for_each(|dark| reference(dark));
             alt.take_if(|text| text.is_empty());
             caption.take_if(|text| text.is_empty());
         }
@@ -91,8 +91,8 @@ fn kind(kind: &mut BlockKind) {
         }
         BlockKind::File { target }
         | BlockKind::ContentRef { target }
-        | BlockKind::ReusableContent { target }
-        | BlockKind::Swagger { target, .. }
+        | BlockKind::ReusableContent { target } => reference(target),
+        BlockKind::Swagger { target, .. }
         | BlockKind::OpenapiOperation { target, .. }
         | BlockKind::OpenapiSchemas { target, .. }
         | BlockKind::OpenapiWebhook { target, .. } => reference(target),

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{Invalid, keys, lines, print::Printer, read};
+use super::{Invalid, keys, lines, print::Printer, whole};
 use crate::model::{Block, Document};
 
 /// Markdown and the document it is.
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
         let offset = markdown.len() - body.len();
         let (lines, starts) = lines::split_at(body);
         let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
-        let text = read::text(&lines);
+        let text = whole::text(&lines);
         let bytes = |range: &Range<usize>| {
             let last = range.end.saturating_sub(1);
             let end = starts.get(last).map_or(markdown.len(), |start| start + lines[last].text.len());

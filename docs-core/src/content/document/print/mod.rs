@@ -15,9 +15,9 @@ use super::{
     notes::Notes,
     read,
     read::{Reader, VERBATIM},
-    spelling, targets,
+    spelling, targets, whole,
 };
-use crate::model::{Block, BlockKind, Document, HeadingData, Leaf, Node, TextNode};
+use crate::model::{Block, BlockKind, HeadingData, Leaf, Node, TextNode};
 
 pub(super) use self::{
     inlines::{Labels, Mode, write as write_inlines},
@@ -26,9 +26,9 @@ pub(super) use self::{
 };
 
 /// Writes a document.
-pub(super) fn document(document: &Document) -> Result<String, Invalid> {
-    let mut printer = Printer::new(&document.nodes);
-    let (mut blocks, mut end) = (document.nodes.as_slice(), String::new());
+pub(super) fn document(blocks: &[Block]) -> Result<String, Invalid> {
+    let mut printer = Printer::new(blocks);
+    let (mut blocks, mut end) = (blocks, String::new());
     // What goes on to the end of the text would have the notes in it.
     if let [before @ .., last] = blocks
         && is_verbatim(last)
@@ -56,14 +56,14 @@ pub(super) fn document(document: &Document) -> Result<String, Invalid> {
 
 /// A block on its own, the usual way.
 pub(super) fn block_alone(block: &Block) -> Option<String> {
-    let mut printer = Printer::new(std::slice::from_ref(block));
+    let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
 }
 
 /// A block on its own, as it says it is written.
 pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::new(&[]);
+    let mut printer = Printer::new(&[]).at_top();
     printer.labels = labels.clone();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
@@ -71,7 +71,7 @@ pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
 
 /// A block on its own, so that it reads back.
 pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::new(&[]);
+    let mut printer = Printer::new(&[]).at_top();
     printer.labels = labels.clone();
     printer.block(block, Before::Nothing).ok()
 }
@@ -126,6 +126,12 @@ impl Printer {
         }
         let labels = Labels::known(definitions, numbers.given());
         Self { labels, path: Vec::new(), is_checked: true, list_marks: vec![None] }
+    }
+
+    /// The same, for a block that is in no sequence.
+    fn at_top(mut self) -> Self {
+        self.list_marks.push(None);
+        self
     }
 
     pub(super) fn invalid(&self, message: impl Into<String>) -> Invalid {
@@ -324,7 +330,10 @@ impl Printer {
         // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
         // that has too many blocks.
         let read = read::text(&lines::split(text)).blocks;
-        read.len() > 1 || matches!(read.as_slice(), [read] if normal::block(read) == normal::block(block))
+        match read.as_slice() {
+            [read] => normal::block(read) == normal::block(block) || whole::is_unsettled(read),
+            _ => read.len() > 1,
+        }
     }
 
     /// Tells whether a text, on its own, is a block.
@@ -504,7 +513,7 @@ pub(super) const fn is_list(block: &Block) -> bool {
 }
 
 /// Paragraphs without text leave nothing behind.
-fn is_nothing(block: &Block) -> bool {
+pub(super) fn is_nothing(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { .. })
         && normal::inlines(&block.nodes).is_empty()
         && !is_verbatim(block)
