@@ -71,6 +71,24 @@ pub(super) fn block(own: &Block) -> Block {
     block
 }
 
+/// Tells whether two blocks say the same. Blocks within them are compared one by one, so that no tree is copied whole.
+pub(super) fn is_same(a: &Block, b: &Block) -> bool {
+    let blocks =
+        |own: &Block| !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)));
+    if !blocks(a) || !blocks(b) || a.fragments.is_some() || b.fragments.is_some() {
+        return block(a) == block(b);
+    }
+    let alone = |own: &Block| {
+        let mut bare = Block::new(own.kind.clone(), Vec::new());
+        kind(&mut bare.kind);
+        bare
+    };
+    let pairs = || a.nodes.iter().zip(&b.nodes);
+    alone(a) == alone(b)
+        && a.nodes.len() == b.nodes.len()
+        && pairs().all(|pair| matches!(pair, (Node::Block(a), Node::Block(b)) if is_same(a, b)))
+}
+
 fn fragment(own: &Fragment) -> Fragment {
     Fragment { key: None, nodes: blocks(&own.nodes), ..own.clone() }
 }
@@ -80,6 +98,13 @@ pub(super) fn blocks(nodes: &[Block]) -> Vec<Block> {
     let is_empty =
         |block: &Block| matches!(block.kind, BlockKind::Paragraph { .. }) && block.nodes.is_empty();
     nodes.iter().map(block).filter(|block| !is_empty(block)).collect()
+}
+
+/// The blocks that say something: paragraphs without text are left out.
+pub(super) fn full(nodes: &[Block]) -> Vec<&Block> {
+    let is_empty =
+        |own: &Block| matches!(own.kind, BlockKind::Paragraph { .. }) && inlines(&own.nodes).is_empty();
+    nodes.iter().filter(|own| !is_empty(own)).collect()
 }
 
 fn kind(kind: &mut BlockKind) {

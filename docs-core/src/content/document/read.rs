@@ -16,6 +16,7 @@ use super::{
     notes::Notes,
     print::{self, Labels, Mode, is_verbatim, write_inlines},
     spelling, tables, tagged,
+    weight::{self, Room},
 };
 use crate::model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
 
@@ -54,8 +55,9 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
     let mut text =
         Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new(), is_usual: is_apart(&chunks) };
     let mut kept = Vec::new();
+    let mut room = Room::new(lines);
     for chunk in &chunks {
-        if reader.left == 0 {
+        if reader.left == 0 || !room.take(chunk, lines) {
             let rest = chunk.lines.start..chunks.last().map_or(chunk.lines.end, |last| last.lines.end);
             text.blocks.push(verbatim(&lines[rest.clone()]));
             text.lines.push(rest);
@@ -177,7 +179,7 @@ fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
         if print::is_alike(&read, &own) {
             return (own, false);
         }
-        if normal::block(&read) != normal::block(&own) {
+        if !normal::is_same(&read, &own) {
             break;
         }
         // What it says is the same: only spellings differ, and the notes are those of the first reading.
@@ -241,18 +243,22 @@ impl<'r> Reader<'r> {
                 break;
             }
             match &chunk.kind {
-                ChunkKind::Note(..) => out.push(verbatim(&lines[chunk.lines.clone()])),
+                ChunkKind::Note(..) | ChunkKind::Rest => out.push(verbatim(&lines[chunk.lines.clone()])),
                 _ => {
                     let follows_list = out.last().is_some_and(print::is_list);
                     out.extend(self.chunk(chunk, lines).into_iter().map(|block| fenced(block, follows_list)));
                 }
             }
         }
+        out.shrink_to_fit();
         out
     }
 
     /// The body of a note: blocks that read the same when they are written.
     fn note(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        if !weight::fits(lines) {
+            return vec![verbatim(lines)];
+        }
         let labels = Labels::known(self.definitions.clone(), HashSet::new());
         self.depth += 1;
         let mut out = Vec::new();
@@ -336,7 +342,7 @@ impl<'r> Reader<'r> {
                 block.spelling = (own.len() == 1).then(|| written.trim_matches(SPACE).to_owned());
                 Some(block)
             }
-            ChunkKind::Note(..) | ChunkKind::Definition(..) => None,
+            ChunkKind::Note(..) | ChunkKind::Definition(..) | ChunkKind::Rest => None,
             ChunkKind::Tag(tag, inside) => {
                 return tagged::blocks(self, (tag, inside.clone()), (lines, chunk));
             }
@@ -351,7 +357,7 @@ impl<'r> Reader<'r> {
     pub(super) fn text(&mut self, text: &str, place: Place) -> Option<Vec<Node>> {
         let before = self.notes.taken().to_vec();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
-        let read = inlines::read(text, &mut rules)?;
+        let read = spelling::compact(inlines::read(text, &mut rules)?);
         Some(settle(read, text, (place, &before)))
     }
 
@@ -404,7 +410,7 @@ impl<'r> Reader<'r> {
             None if is_tasks => BlockKind::ListTasks {},
             None => BlockKind::ListUnordered {},
         };
-        let mut items = Vec::new();
+        let mut items = Vec::with_capacity(list.items.len());
         for (lines, checked) in list.items.iter().zip(boxes) {
             self.left = self.left.saturating_sub(1);
             let inside = match checked {
@@ -525,7 +531,13 @@ fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, &[String])) -> V
     let mut labels = Labels::default().at(taken);
     let is_usual = write_inlines(&usual, (Mode::Labelled, place), &mut labels)
         .is_some_and(|written| squash(&written) == squash(text));
-    if is_usual { usual } else { spelling::reduced(nodes) }
+    if is_usual {
+        drop(nodes);
+        spelling::compact(usual)
+    } else {
+        drop(usual);
+        spelling::reduced(nodes)
+    }
 }
 
 /// A fragment with a caption.

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{
+    keys,
     lines::{self, Line},
-    normal, print,
+    print,
     read::{self, SETTLING, Text, VERBATIM, paragraph, verbatim},
 };
 use crate::model::{Block, Leaf, Node, TextNode};
@@ -22,40 +23,47 @@ pub(super) fn is_unsettled(block: &Block) -> bool {
 }
 
 fn settled(lines: &[Line<'_>]) -> Option<Text> {
-    let mut text = read::text(lines);
-    if text.is_usual {
-        return Some(text);
-    }
-    for _ in 0..MAX_KEPT {
-        let differs = settle(&mut text)?;
-        let Some(place) = differs else { return Some(text) };
+    let mut kept: Vec<usize> = Vec::new();
+    for _ in 0..=MAX_KEPT {
+        let mut text = read::text(lines);
+        if text.is_usual {
+            return Some(text);
+        }
         // Notes that are referred to elsewhere cannot be given back.
-        if !text.notes.is_empty() {
+        if !kept.is_empty() && !text.notes.is_empty() {
             return None;
         }
-        keep(&mut text, place, lines)?;
+        for place in &kept {
+            keep(&mut text, *place, lines)?;
+        }
+        match settle(text)? {
+            Ok(text) => return Some(text),
+            Err(place) => kept.push(place),
+        }
     }
     None
 }
 
 /// Most blocks that are kept as they are because they do not read the same beside others.
-const MAX_KEPT: usize = 8;
+const MAX_KEPT: usize = 3;
 
-/// Writes and reads blocks until they read the same; answers the first block that does not.
-fn settle(text: &mut Text) -> Option<Option<usize>> {
+/// Writes and reads blocks until they read the same, or tells the first block that does not. There is one tree at a
+/// time: of the one before, hashes are left.
+fn settle(mut text: Text) -> Option<Result<Text, usize>> {
     for _ in 0..SETTLING {
         let written = print::document(&text.blocks).ok()?;
-        let again = read::text(&lines::split(super::without_mark(&written))).blocks;
-        if again == text.blocks {
-            return Some(None);
+        let own: Vec<_> = text.blocks.iter().map(keys::digests).collect();
+        text.blocks = Vec::new();
+        text.blocks = read::text(&lines::split(super::without_mark(&written))).blocks;
+        let again: Vec<_> = text.blocks.iter().map(keys::digests).collect();
+        if own == again {
+            return Some(Ok(text));
         }
-        let alike = |(own, again): &(&Block, &Block)| normal::block(own) == normal::block(again);
-        let same = text.blocks.iter().zip(&again).take_while(alike).count();
-        if same < text.blocks.len() || same < again.len() {
-            return Some(Some(same.min(text.blocks.len().saturating_sub(1))));
+        let same = own.iter().zip(&again).take_while(|(own, again)| own.0 == again.0).count();
+        if same < own.len() || same < again.len() {
+            return Some(Err(same.min(own.len().saturating_sub(1))));
         }
         // What they say is the same: only spellings differ.
-        text.blocks = again;
     }
     None
 }
@@ -87,7 +95,12 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
         let ranges = vec![all; text.blocks.len()];
         return Text { blocks: text.blocks, lines: ranges, notes, is_usual };
     }
-    let mut block = paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(written, Vec::new())]))]);
+    Text { blocks: vec![paragraph_as_it_is(written)], lines: vec![all], notes, is_usual }
+}
+
+/// A paragraph that is Markdown, kept as it is.
+pub(super) fn paragraph_as_it_is(text: String) -> Block {
+    let mut block = paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))]);
     block.spelling = Some(VERBATIM.to_owned());
-    Text { blocks: vec![block], lines: vec![all], notes, is_usual }
+    block
 }

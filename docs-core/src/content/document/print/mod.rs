@@ -15,7 +15,7 @@ use super::{
     notes::Notes,
     read,
     read::{Reader, VERBATIM},
-    spelling, targets, whole,
+    spelling, targets, weight, whole,
 };
 use crate::model::{Block, BlockKind, HeadingData, Leaf, Node, TextNode};
 
@@ -78,7 +78,16 @@ pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
 
 /// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
 pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
-    spelling::without_notes(a) == spelling::without_notes(b)
+    let blocks =
+        |own: &Block| !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)));
+    if !blocks(a) || !blocks(b) || a.fragments.is_some() || b.fragments.is_some() {
+        return spelling::without_notes(a) == spelling::without_notes(b);
+    }
+    let pairs = || a.nodes.iter().zip(&b.nodes);
+    a.kind == b.kind
+        && a.spelling == b.spelling
+        && a.nodes.len() == b.nodes.len()
+        && pairs().all(|pair| matches!(pair, (Node::Block(a), Node::Block(b)) if is_alike(a, b)))
 }
 
 /// Text as it stands between HTML tags, where notes were taken before.
@@ -321,17 +330,23 @@ impl Printer {
 
     /// Tells whether a text is one that is kept as it is.
     fn is_kept(&self, text: &str, block: &Block) -> bool {
-        if self.depth() > read::MAX_DEPTH || self.reads_as(text, block, &self.labels) {
+        let is_top = self.depth() == 0;
+        if is_top && weight::is_all_lines(text) {
             return true;
         }
-        if self.depth() > 0 {
-            return false;
+        // Several blocks are not one, so that they need not be read.
+        if self.depth() > read::MAX_DEPTH || (is_top && chunks::read(&lines::split(text)).len() > 1) {
+            return true;
+        }
+        let is_same = self.reads_as(text, block, &self.labels);
+        if is_same || !is_top {
+            return is_same;
         }
         // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
         // that has too many blocks.
         let read = read::text(&lines::split(text)).blocks;
         match read.as_slice() {
-            [read] => normal::block(read) == normal::block(block) || whole::is_unsettled(read),
+            [read] => normal::is_same(read, block) || whole::is_unsettled(read),
             _ => read.len() > 1,
         }
     }
@@ -340,7 +355,7 @@ impl Printer {
     fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
         alone(text, labels, self.depth()).is_some_and(|read| {
             let [read] = read.as_slice() else { return false };
-            normal::block(&spelling::without_notes(read)) == normal::block(&spelling::without_notes(block))
+            normal::is_same(read, block)
         })
     }
 
@@ -529,6 +544,9 @@ fn begins_with_text(list: &str) -> bool {
 /// The blocks of a text on its own.
 pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
+    if !weight::fits(&lines) {
+        return Some(vec![read::verbatim(&lines)]);
+    }
     let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, labels.taken()));
     reader.depth = depth;
     let blocks = reader.level(&lines);
