@@ -11,9 +11,9 @@ use super::{
 
 /// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50 that
 /// a text may take.
-const MOST: usize = 26;
+const MOST: usize = 22;
 /// Texts below this may take as much as one of this length.
-const FLOOR: usize = 24 * 1024;
+const FLOOR: usize = 28 * 1024;
 
 /// What a line takes that is a block, or an item and the block in it.
 const LINE: usize = 850;
