@@ -1,5 +1,8 @@
 //! Reads mutated Markdown as documents and looks for panics, slow inputs, memory, and trees that are not stable.
 //!
+//! Memory is the most bytes that were alive at once while an input was read, the document among them, for each byte of
+//! the input. Inputs below 32 KiB do not count: a small text may always take what one of that size may.
+//!
 //! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
 
 use std::{
@@ -9,6 +12,10 @@ use std::{
 };
 
 use docs_core::content::document::{parse, print};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -42,19 +49,22 @@ struct Found {
     refused: u64,
     slow: u64,
     slowest: Duration,
-    /// The most resident memory that one input added, for each byte of it.
+    /// How many inputs took more memory than they may.
+    large: u64,
+    /// The most bytes that were alive while one input was read, for each byte of it.
     memory: f64,
 }
 
 impl Found {
     fn try_one(&mut self, text: &str, is_whole: bool) {
         let start = Instant::now();
-        let before = if text.len() > LARGE { resident() } else { None };
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
         let result = std::panic::catch_unwind(|| {
             let document = parse(text);
-            let after = if text.len() > LARGE { resident() } else { None };
+            let added = MEMORY.peak_usage().saturating_sub(before);
             let outcome = is_whole.then(|| print(&document).map(|written| parse(&written) == document));
-            (after, outcome)
+            (added, outcome)
         });
         let taken = match start.elapsed() {
             // The machine may have had other things to do: what is slow is so each time.
@@ -66,12 +76,12 @@ impl Found {
             self.slow += 1;
             show("slow", text);
         }
-        let Ok((after, outcome)) = result else {
+        let Ok((added, outcome)) = result else {
             self.panics += 1;
             return show("panic", text);
         };
-        if let (Some(before), Some(after)) = (before, after) {
-            self.memory = self.memory.max(after.saturating_sub(before) as f64 / text.len() as f64);
+        if text.len() >= MEASURED {
+            self.weigh(added as f64 / text.len() as f64, text);
         }
         match outcome {
             Some(Ok(false)) => {
@@ -89,6 +99,16 @@ impl Found {
             _ => {}
         }
     }
+
+    fn weigh(&mut self, memory: f64, text: &str) {
+        if memory > MOST_MEMORY {
+            self.large += 1;
+            if self.large <= 20 || memory > self.memory {
+                show(&format!("large ({memory:.1} bytes a byte of {})", text.len()), text);
+            }
+        }
+        self.memory = self.memory.max(memory);
+    }
 }
 
 /// Inputs that take this long are tried again.
@@ -100,8 +120,10 @@ fn time(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Inputs above this are watched for the memory they take.
-const LARGE: usize = 64 * 1024;
+/// Inputs of this many bytes and more count for the memory they take.
+const MEASURED: usize = 32 * 1024;
+/// Most bytes of memory for each byte of an input.
+const MOST_MEMORY: f64 = 50.0;
 
 fn show(what: &str, text: &str) {
     println!("{what}: {:?}", text.chars().take(1500).collect::<String>());
@@ -111,21 +133,16 @@ fn report(count: u64, taken: Duration, bytes: u64, found: &Found) {
     let seconds = taken.as_secs_f64().max(0.001);
     println!(
         "{count} inputs, {bytes} bytes, {:.0} inputs/s; panics {}, slower than 1 s {}, slowest {:?}, unstable {}, refused {}, \
-         memory {:.1} bytes a byte",
+         more memory than {MOST_MEMORY} bytes a byte {}, most {:.1}",
         count as f64 / seconds,
         found.panics,
         found.slow,
         found.slowest,
         found.unstable,
         found.refused,
+        found.large,
         found.memory
     );
-}
-
-/// The resident memory of the process, where the system tells it.
-fn resident() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/statm").ok()?;
-    Some(text.split_whitespace().nth(1)?.parse::<u64>().ok()? * 4096)
 }
 
 fn collect(folder: &Path, corpus: &mut Vec<String>) {
@@ -163,6 +180,9 @@ impl Random {
 
 /// A window of a text of the corpus, changed in some places.
 fn mutated(corpus: &[String], random: &mut Random) -> String {
+    if random.below(2000) == 0 {
+        return repeated(corpus, random);
+    }
     let from = &corpus[random.below(corpus.len())];
     let mut text = window(from, random).to_owned();
     for _ in 0..=random.below(8) {
@@ -195,6 +215,24 @@ fn mutated(corpus: &[String], random: &mut Random) -> String {
     text
 }
 
+/// One to three pieces, over and over: as many small blocks, marks, cells or links as fit, between two texts.
+fn repeated(corpus: &[String], random: &mut Random) -> String {
+    let mut unit = String::new();
+    for _ in 0..=random.below(3) {
+        let from = if random.below(2) == 0 { TOKENS } else { PARTS };
+        unit.push_str(random.pick(from));
+    }
+    if random.below(8) == 0 {
+        let from = &corpus[random.below(corpus.len())];
+        unit.extend(window(from, random).chars().take(1 + random.below(60)));
+    }
+    let length = MEASURED << random.below(4);
+    let mut text = random.pick(FRAMES).to_owned();
+    text.push_str(&unit.repeat(length / unit.len().max(1) + 1));
+    text.push_str(random.pick(FRAMES));
+    text
+}
+
 fn window<'t>(text: &'t str, random: &mut Random) -> &'t str {
     let start = boundary(text, random);
     let length = if random.below(200) == 0 { 20_000 } else { 40 + random.below(1000) };
@@ -212,6 +250,93 @@ fn boundary(text: &str, random: &mut Random) -> usize {
     }
     at
 }
+
+/// The smallest of their kind.
+const PARTS: &[&str] = &[
+    "a\n",
+    "a\n\n",
+    "#\n",
+    "* a\n",
+    "* a\n\n",
+    "*\n",
+    "  * a\n",
+    "1. a\n",
+    "* [ ] a\n",
+    "> a\n",
+    "> a\n\n",
+    ">\n\n",
+    "***\n",
+    "```\n\n```\n",
+    "    a\n",
+    "\n\n    a\n\na",
+    "\\\n",
+    "*a*",
+    "*a* ",
+    "**a**b",
+    "~~a~~",
+    "`a`",
+    "`a` ",
+    "<b>a</b>",
+    "<i></i>",
+    "[](a)",
+    "[a](b)",
+    "[a]()",
+    "![](a)",
+    "![](a)\n\n",
+    "<a:b>",
+    "$$a$$",
+    "$$\na\n$$\n\n",
+    ":a:",
+    ":tv:",
+    "[^1]",
+    "[^a]: b\n",
+    "[a]: b\n",
+    "<br>",
+    "|a",
+    "|a|a|\n",
+    "|\n",
+    "<td></td>",
+    "<tr><td></td></tr>",
+    "<p>a</p>\n",
+    "<p></p>\n\n",
+    "<img src=\"\">",
+    "<!-- -->\n",
+    "{% if a %}\n",
+    "{% endif %}\n",
+    "{% hint style=\"info\" %}\n{% endhint %}\n",
+    "{% file src=\"a\" %}\n",
+    "&lt;",
+    "\r",
+];
+
+/// What stands before and behind what is repeated.
+const FRAMES: &[&str] = &[
+    "",
+    "",
+    "",
+    "a",
+    "# ",
+    "* ",
+    "> ",
+    "<p>",
+    "</p>",
+    "**",
+    "```\n",
+    "\n```\n",
+    "| a | b |\n| - | - |\n",
+    "\n\n[^1]: a\n",
+    "\n\n[a]: b\n",
+    "<table><thead><tr><th></th></tr></thead><tbody><tr><td></td></tr>",
+    "</tbody></table>",
+    "<pre><code>",
+    "</code></pre>",
+    "{% tabs %}\n{% tab title=\"a\" %}\n",
+    "\n{% endtab %}\n{% endtabs %}",
+    "<details>\n<summary>a</summary>\n",
+    "\n</details>",
+    "<figure><img src=\"a\" alt=\"\"><figcaption>",
+    "</figcaption></figure>",
+];
 
 const TOKENS: &[&str] = &[
     "*",

@@ -83,7 +83,7 @@ fn pictures_that_cannot_be_read_become_their_text() {
         images.insert(target.clone(), bytes.clone().into());
         let data =
             ImageData { target, dark: None, width: None, height: None, alt: Some(format!("alt of {alt}")) };
-        blocks.push(Block::new(BlockKind::Image(data), Vec::new()));
+        blocks.push(Block::new(BlockKind::Image(Box::new(data)), Vec::new()));
     }
     let read = set("broken-pictures", &Book { images, ..many(blocks) });
     for (alt, _) in &pictures[..6] {
@@ -99,7 +99,10 @@ fn a_script_in_a_drawing_does_nothing() {
         <rect width='90' height='40' fill='red' onclick='alert(2)'/><text y='20'>said</text></svg>";
     let images = BTreeMap::from([(target.clone(), drawing.into())]);
     let data = ImageData { target, dark: None, width: None, height: None, alt: Some("alt".to_owned()) };
-    let read = set("script", &Book { images, ..many(vec![Block::new(BlockKind::Image(data), Vec::new())]) });
+    let read = set(
+        "script",
+        &Book { images, ..many(vec![Block::new(BlockKind::Image(Box::new(data)), Vec::new())]) },
+    );
     assert!(!read.says("alert"));
     let text = format!("{:?}", read.pdf.objects.values().collect::<Vec<_>>());
     assert!(!text.contains("JavaScript"));

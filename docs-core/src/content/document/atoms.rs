@@ -199,7 +199,7 @@ fn button(element: &Element<'_>) -> Option<InlineKind> {
         label: element.text(),
         kind,
         icon: open.get("data-icon").map(str::to_owned),
-        target: open.get("href").map(targets::read),
+        target: open.get("href").map(targets::read).map(Box::new),
     })
 }
 
@@ -215,7 +215,7 @@ fn image(open: &Open<'_>) -> Option<InlineKind> {
         Some(_) => return None,
     };
     Some(InlineKind::InlineImage {
-        target: targets::read(open.get("src")?),
+        target: Box::new(targets::read(open.get("src")?)),
         dark: None,
         caption: open.get("title").map(str::to_owned),
         alt: open.get("alt").filter(|alt| !alt.is_empty()).map(str::to_owned),
@@ -241,7 +241,7 @@ fn picture(element: &Element<'_>) -> Option<InlineKind> {
     let (source, open) = picture_parts(element)?;
     let mut kind = image(open)?;
     if let InlineKind::InlineImage { dark, .. } = &mut kind {
-        *dark = source.get("srcset").map(targets::read);
+        *dark = source.get("srcset").map(targets::read).map(Box::new);
     }
     Some(kind)
 }
@@ -279,7 +279,7 @@ fn write_button(
     out: &mut String,
     (label, kind): (&str, ButtonKind),
     icon: &Option<String>,
-    target: &Option<crate::model::ContentRef>,
+    target: &Option<Box<crate::model::ContentRef>>,
 ) {
     out.push_str("<a");
     if let Some(target) = target {

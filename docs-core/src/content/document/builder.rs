@@ -163,7 +163,7 @@ impl Builder {
         self.flush();
         let Tag::Image { link_type, dest_url, title, .. } = tag else { return };
         let kind = InlineKind::InlineImage {
-            target: targets::read(dest_url),
+            target: Box::new(targets::read(dest_url)),
             dark: None,
             caption: Some(title.to_string()).filter(|title| !title.is_empty()),
             alt: None,

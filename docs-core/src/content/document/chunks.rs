@@ -7,7 +7,7 @@ use super::{
     marks::{
         CODE, HTML_ENDS, Item, OpenText, heading, is_closing, is_divider, is_html_block, is_named_block, item,
     },
-    pairs,
+    pairs, weight,
 };
 
 /// A block, not yet read.
@@ -42,6 +42,8 @@ pub(super) enum ChunkKind<'a> {
     /// The lines between the tags of `details`.
     Details(Range<usize>),
     Math(String),
+    /// All that follows, where there is no room for more blocks.
+    Rest,
 }
 
 /// A list.
@@ -55,16 +57,25 @@ pub(super) struct List<'a> {
     pub(super) items: Vec<Vec<Line<'a>>>,
 }
 
+/// Longest definition of a link.
+const MAX_DEFINITION: usize = 4 * 1024;
+
 /// Takes lines apart.
 pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
     let last_table = lines.iter().rposition(|line| line.text.contains("</table>"));
     let matches = pairs::matches(lines);
     let mut scanner = Scanner { lines, matches, at: 0, out: Vec::new(), last_table };
+    let most = weight::most_chunks(lines);
     while scanner.at < lines.len() {
         let start = scanner.at;
         if lines[start].is_blank() {
             scanner.at += 1;
             continue;
+        }
+        if scanner.out.len() >= most {
+            let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
+            scanner.out.push(Chunk { lines: start..end, kind: ChunkKind::Rest });
+            break;
         }
         let kind = scanner.next();
         scanner.at = scanner.at.max(start + 1);
@@ -362,7 +373,7 @@ impl<'a> Scanner<'_, 'a> {
     /// `[label]: destination "title"` on one line.
     fn definition(&mut self) -> Option<ChunkKind<'a>> {
         let text = self.lines[self.at].text.trim_matches(SPACE);
-        if !text.starts_with('[') || !text.contains("]:") {
+        if !text.starts_with('[') || !text.contains("]:") || text.len() > MAX_DEFINITION {
             return None;
         }
         let mut parser = pulldown_cmark::Parser::new(text).into_offset_iter();

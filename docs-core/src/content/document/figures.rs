@@ -119,7 +119,7 @@ pub(super) fn figure(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<B
         Some(caption) => rich_blocks(reader, &caption.children)?,
         None => Vec::new(),
     };
-    Some(Block::with_fragments(BlockKind::Image(data), vec![read::caption(caption)]))
+    Some(Block::with_fragments(BlockKind::Image(Box::new(data)), vec![read::caption(caption)]))
 }
 
 fn image(open: &Open<'_>) -> Option<ImageData> {
@@ -167,12 +167,18 @@ pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
     let InlineKind::InlineImage { target, dark, caption, alt, .. } = kind else {
         return paragraph(Vec::new());
     };
-    let data =
-        ImageData { target: target.clone(), dark: dark.clone(), width: None, height: None, alt: alt.clone() };
+    let data = ImageData {
+        target: (**target).clone(),
+        dark: dark.as_deref().cloned(),
+        width: None,
+        height: None,
+        alt: alt.clone(),
+    };
     let caption = caption
         .iter()
         .map(|text| paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text.clone(), Vec::new())]))]));
-    let image = Block::with_fragments(BlockKind::Image(data), vec![read::caption(caption.collect())]);
+    let image =
+        Block::with_fragments(BlockKind::Image(Box::new(data)), vec![read::caption(caption.collect())]);
     let kind = BlockKind::Images { align: None, full_width: None, with_frame: None };
     Block { spelling: Some(source.to_owned()), ..Block::new(kind, vec![Node::Block(image)]) }
 }

@@ -1,6 +1,9 @@
 //! What is computed of blocks: their keys, and the anchors by which addresses lead to them.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write,
+};
 
 use super::spelling;
 use crate::{
@@ -24,6 +27,24 @@ pub(super) fn assign(document: &mut Document) {
 /// written.
 pub(super) fn content(block: &Block) -> String {
     encoded(&hash(block))
+}
+
+/// The hash of what a block says, and that of how it is written too.
+pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
+    let mut whole = Whole(blake3::Hasher::new());
+    // Hashing does not fail.
+    let _ = write!(whole, "{block:?}");
+    (hash(block), whole.0.finalize())
+}
+
+/// Takes the form of a value that tells all of it.
+struct Whole(blake3::Hasher);
+
+impl Write for Whole {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
 }
 
 fn encoded(hash: &blake3::Hash) -> String {

@@ -85,7 +85,8 @@ pub(super) fn split(text: &str) -> Vec<Line<'_>> {
 
 /// The lines of a text, and where each begins.
 pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
-    let (mut lines, mut starts) = (Vec::new(), Vec::new());
+    let count = 1 + text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
+    let (mut lines, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
     let mut start = 0;
     loop {
         let rest = &text[start..];

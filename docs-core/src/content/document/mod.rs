@@ -41,6 +41,8 @@ mod targets;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod weight;
+mod whole;
 
 #[cfg(test)]
 pub(super) use self::targets::read as referred;
@@ -81,7 +83,7 @@ pub fn parse(markdown: &str) -> Document {
 ///
 /// Names the first block that cannot stand where it stands, or whose data cannot be written.
 pub fn print(document: &Document) -> Result<String, Invalid> {
-    let written = print::document(document)?;
+    let written = print::document(&document.nodes)?;
     verified(&written, document)?;
     Ok(written)
 }
@@ -97,13 +99,13 @@ pub fn check(document: &Document) -> Result<(), Invalid> {
 
 /// What was written must read as the document.
 fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
-    let read = normal::blocks(&parse(written).nodes);
-    let own = normal::blocks(&document.nodes);
-    if read == own {
+    let read = parse(written).nodes;
+    let (read, own) = (normal::full(&read), normal::full(&document.nodes));
+    let same = own.iter().zip(&read).take_while(|(own, read)| normal::is_same(own, read)).count();
+    if same == own.len() && same == read.len() {
         return Ok(());
     }
-    let first =
-        own.iter().zip(&read).position(|(own, read)| own != read).unwrap_or(read.len().min(own.len()));
+    let first = same;
     Err(Invalid { place: format!("nodes[{first}]"), message: "cannot be written as Markdown".to_owned() })
 }
 

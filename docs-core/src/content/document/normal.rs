@@ -44,7 +44,7 @@ fn inline(own: &Inline) -> Inline {
         InlineKind::Mention { target } => reference(target),
         InlineKind::InlineImage { target, dark, alt, caption, .. } => {
             reference(target);
-            dark.iter_mut().for_each(reference);
+            dark.iter_mut().for_each(|dark| reference(dark));
             alt.take_if(|text| text.is_empty());
             caption.take_if(|text| text.is_empty());
         }
@@ -71,6 +71,24 @@ pub(super) fn block(own: &Block) -> Block {
     block
 }
 
+/// Tells whether two blocks say the same. Blocks within them are compared one by one, so that no tree is copied whole.
+pub(super) fn is_same(a: &Block, b: &Block) -> bool {
+    let blocks =
+        |own: &Block| !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)));
+    if !blocks(a) || !blocks(b) || a.fragments.is_some() || b.fragments.is_some() {
+        return block(a) == block(b);
+    }
+    let alone = |own: &Block| {
+        let mut bare = Block::new(own.kind.clone(), Vec::new());
+        kind(&mut bare.kind);
+        bare
+    };
+    let pairs = || a.nodes.iter().zip(&b.nodes);
+    alone(a) == alone(b)
+        && a.nodes.len() == b.nodes.len()
+        && pairs().all(|pair| matches!(pair, (Node::Block(a), Node::Block(b)) if is_same(a, b)))
+}
+
 fn fragment(own: &Fragment) -> Fragment {
     Fragment { key: None, nodes: blocks(&own.nodes), ..own.clone() }
 }
@@ -82,6 +100,13 @@ pub(super) fn blocks(nodes: &[Block]) -> Vec<Block> {
     nodes.iter().map(block).filter(|block| !is_empty(block)).collect()
 }
 
+/// The blocks that say something: paragraphs without text are left out.
+pub(super) fn full(nodes: &[Block]) -> Vec<&Block> {
+    let is_empty =
+        |own: &Block| matches!(own.kind, BlockKind::Paragraph { .. }) && inlines(&own.nodes).is_empty();
+    nodes.iter().filter(|own| !is_empty(own)).collect()
+}
+
 fn kind(kind: &mut BlockKind) {
     match kind {
         BlockKind::Image(data) => {
@@ -91,8 +116,8 @@ fn kind(kind: &mut BlockKind) {
         }
         BlockKind::File { target }
         | BlockKind::ContentRef { target }
-        | BlockKind::ReusableContent { target }
-        | BlockKind::Swagger { target, .. }
+        | BlockKind::ReusableContent { target } => reference(target),
+        BlockKind::Swagger { target, .. }
         | BlockKind::OpenapiOperation { target, .. }
         | BlockKind::OpenapiSchemas { target, .. }
         | BlockKind::OpenapiWebhook { target, .. } => reference(target),

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use super::{
     lines::{self, Line, SPACE},
-    marks::{CODE, HTML_ENDS, heading, is_divider, item},
+    marks::{CODE, HTML_ENDS, heading, is_closing, is_divider, item},
 };
 
 /// Which lines of one level belong together: from the line of an opening tag to that of its closing one. Code, HTML
 /// that goes on, and what is inside of lists and quotes are passed over.
 pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
     let mut level = Level::default();
-    for line in lines {
-        level.line(line);
+    for (index, line) in lines.iter().enumerate() {
+        level.line(line, lines.get(index + 1));
     }
     level.finder.found
 }
@@ -31,7 +31,7 @@ struct Level {
 }
 
 impl Level {
-    fn line(&mut self, line: &Line<'_>) {
+    fn line(&mut self, line: &Line<'_>, next: Option<&Line<'_>>) {
         let text = &*line.text;
         if let Some((mark, length)) = self.fence {
             if lines::closes_fence(text, mark, length) {
@@ -56,11 +56,11 @@ impl Level {
             }
             return;
         }
-        self.start(line, after_blank);
+        self.start((line, next), after_blank);
     }
 
     /// A line that is inside of nothing.
-    fn start(&mut self, line: &Line<'_>, after_blank: bool) {
+    fn start(&mut self, (line, next): (&Line<'_>, Option<&Line<'_>>), after_blank: bool) {
         let text = line.text.trim_start_matches(SPACE);
         if let Some(item) = item(&line.text).filter(|_| !is_divider(text)) {
             self.item = Some(item.width);
@@ -82,7 +82,7 @@ impl Level {
             let end = HTML_ENDS.iter().find(|(start, _)| lower.starts_with(start)).map(|(_, end)| *end);
             self.html = end.filter(|end| !lower.contains(end));
         }
-        self.finder.line(line.at, text);
+        self.finder.line(line.at, (text, next.map_or("", |next| &*next.text)));
     }
 }
 
@@ -95,14 +95,17 @@ struct Finder {
 }
 
 impl Finder {
-    fn line(&mut self, at: usize, text: &str) {
-        if let Some(text) = text.strip_prefix("{%") {
-            let name = text.trim_start_matches([' ', '\t', '-']);
+    fn line(&mut self, at: usize, (text, next): (&str, &str)) {
+        if let Some(inside) = text.strip_prefix("{%") {
+            // The name of a tag may stand on its second line.
+            let own = inside.trim_start_matches([' ', '\t', '-']);
+            let name = if own.is_empty() { next.trim_start_matches(SPACE) } else { own };
             let end = name.find(|c: char| c.is_whitespace() || c == '%').unwrap_or(name.len());
             match &name[..end] {
                 "" => {}
                 name => match name.strip_prefix("end") {
-                    Some(name) if !name.is_empty() => self.close(at, name),
+                    Some(name) if !name.is_empty() && is_closing(text) => self.close(at, name),
+                    Some(name) if !name.is_empty() => {}
                     _ => self.open(at, name),
                 },
             }

@@ -16,6 +16,7 @@ use super::{
     notes::Notes,
     print::{self, Labels, Mode, is_verbatim, write_inlines},
     spelling, tables, tagged,
+    weight::{self, Room},
 };
 use crate::model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
 
@@ -39,9 +40,11 @@ pub(super) struct Text {
     pub(super) lines: Vec<Range<usize>>,
     /// The lines of each note that is part of an annotation.
     pub(super) notes: Vec<Range<usize>>,
+    /// Whether its blocks, written one by one, are the text.
+    pub(super) is_usual: bool,
 }
 
-/// Reads a whole text.
+/// Reads a whole text, block by block, without looking whether the blocks read the same together.
 pub(super) fn text(lines: &[Line<'_>]) -> Text {
     let chunks = chunks::read(lines);
     let definitions = definitions(&chunks);
@@ -49,25 +52,32 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
         Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
     reader.notes = Notes::new(bodies(&mut reader, &chunks));
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
-    let mut text = Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new() };
+    let mut text =
+        Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new(), is_usual: is_apart(&chunks) };
     let mut kept = Vec::new();
+    let mut room = Room::new(lines);
     for chunk in &chunks {
-        if reader.left == 0 {
+        if reader.left == 0 || !room.take(chunk, lines) {
             let rest = chunk.lines.start..chunks.last().map_or(chunk.lines.end, |last| last.lines.end);
             text.blocks.push(verbatim(&lines[rest.clone()]));
             text.lines.push(rest);
+            text.is_usual = false;
             break;
         }
         if let ChunkKind::Note(label, _) = &chunk.kind {
+            text.is_usual = false;
             kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines.clone(), label });
             continue;
         }
         let before = labels.at(reader.notes.taken());
         let taken = reader.notes.mark();
         let mut blocks = reader.chunk(chunk, lines);
+        text.is_usual &= blocks.len() == 1;
         if let [block] = blocks.as_mut_slice() {
             let own = std::mem::replace(block, paragraph(Vec::new()));
-            *block = settled(own, &lines[chunk.lines.clone()], &before);
+            let (own, is_usual) = settled(own, &lines[chunk.lines.clone()], &before);
+            text.is_usual &= is_usual;
+            *block = own;
             if is_verbatim(block) {
                 // What is kept as it is refers to notes by their labels.
                 reader.notes.reset(taken);
@@ -75,6 +85,7 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
         }
         for block in blocks {
             let follows_list = text.blocks.last().is_some_and(print::is_list);
+            text.is_usual &= !follows_list;
             text.blocks.push(fenced(block, follows_list));
             text.lines.push(chunk.lines.clone());
         }
@@ -115,6 +126,11 @@ impl Text {
     }
 }
 
+/// Tells whether there is an empty line between all chunks.
+fn is_apart(chunks: &[Chunk<'_>]) -> bool {
+    chunks.windows(2).all(|pair| pair[0].lines.end < pair[1].lines.start)
+}
+
 /// The definitions of links. Of two with the same label the first counts.
 fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     let mut definitions = HashMap::new();
@@ -144,30 +160,36 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
     single.map(|(label, body)| (label.clone(), reader.note(body))).collect()
 }
 
-/// A block that reads the same when it is written, with the spellings it has then. What does not is kept as it is.
-fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> Block {
+/// A block that reads the same when it is written, with the spellings it has then, and whether it is written as its
+/// lines are. What does not is kept as it is.
+fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
     let source = lines::join(lines);
-    if is_verbatim(&block) || print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
-        return block;
+    if is_verbatim(&block) {
+        let is_usual = spelling::plain(&block.nodes) == source;
+        return (block, is_usual);
     }
+    if print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
+        return (block, true);
+    }
+    drop(source);
     let mut own = block;
     for _ in 0..SETTLING {
         let again = print::checked(&own, labels).and_then(|written| print::alone(&written, labels, 0));
         let Some([read]) = again.and_then(|read| <[Block; 1]>::try_from(read).ok()) else { break };
         if print::is_alike(&read, &own) {
-            return own;
+            return (own, false);
         }
-        if normal::block(&read) != normal::block(&own) {
+        if !normal::is_same(&read, &own) {
             break;
         }
         // What it says is the same: only spellings differ, and the notes are those of the first reading.
         own = spelling::renewed(own, read);
     }
-    verbatim(lines)
+    (verbatim(lines), false)
 }
 
 /// How often a block is written and read before it is kept as it is.
-const SETTLING: usize = 3;
+pub(super) const SETTLING: usize = 3;
 
 /// Code behind a list has fences: indented it would be part of the list.
 fn fenced(block: Block, follows_list: bool) -> Block {
@@ -177,9 +199,14 @@ fn fenced(block: Block, follows_list: bool) -> Block {
 
 /// Lines kept as they are.
 pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
-    // Behind a list, space at the beginning would make it part of the list. With more it would be code.
+    // Behind a list, space at the beginning would make it part of the list. With more it would be code; what begins
+    // nothing because it is as far in as code stays so.
     let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
-    let lines: Vec<Line<'_>> = lines.iter().map(|line| line.without(indent)).collect();
+    let less = |line: &Line<'_>| match line.indent() {
+        own if own >= CODE => indent.min(own - CODE),
+        _ => indent,
+    };
+    let lines: Vec<Line<'_>> = lines.iter().map(|line| line.without(less(line))).collect();
     let text = lines::join(&lines);
     let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
     let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
@@ -216,18 +243,22 @@ impl<'r> Reader<'r> {
                 break;
             }
             match &chunk.kind {
-                ChunkKind::Note(..) => out.push(verbatim(&lines[chunk.lines.clone()])),
+                ChunkKind::Note(..) | ChunkKind::Rest => out.push(verbatim(&lines[chunk.lines.clone()])),
                 _ => {
                     let follows_list = out.last().is_some_and(print::is_list);
                     out.extend(self.chunk(chunk, lines).into_iter().map(|block| fenced(block, follows_list)));
                 }
             }
         }
+        out.shrink_to_fit();
         out
     }
 
     /// The body of a note: blocks that read the same when they are written.
     fn note(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        if !weight::fits(lines) {
+            return vec![verbatim(lines)];
+        }
         let labels = Labels::known(self.definitions.clone(), HashSet::new());
         self.depth += 1;
         let mut out = Vec::new();
@@ -240,7 +271,7 @@ impl<'r> Reader<'r> {
             let blocks = self.chunk(&chunk, lines);
             let is_one = blocks.len() == 1;
             out.extend(
-                blocks.into_iter().map(|block| if is_one { settled(block, own, &labels) } else { block }),
+                blocks.into_iter().map(|block| if is_one { settled(block, own, &labels).0 } else { block }),
             );
         }
         self.depth -= 1;
@@ -311,12 +342,14 @@ impl<'r> Reader<'r> {
                 block.spelling = (own.len() == 1).then(|| written.trim_matches(SPACE).to_owned());
                 Some(block)
             }
-            ChunkKind::Note(..) | ChunkKind::Definition(..) => None,
+            ChunkKind::Note(..) | ChunkKind::Definition(..) | ChunkKind::Rest => None,
             ChunkKind::Tag(tag, inside) => {
                 return tagged::blocks(self, (tag, inside.clone()), (lines, chunk));
             }
             ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
         };
+        // A paragraph that says nothing would be gone when it is written.
+        let block = block.filter(|block| !print::is_nothing(block));
         vec![block.unwrap_or_else(|| verbatim(own))]
     }
 
@@ -324,7 +357,7 @@ impl<'r> Reader<'r> {
     pub(super) fn text(&mut self, text: &str, place: Place) -> Option<Vec<Node>> {
         let before = self.notes.taken().to_vec();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
-        let read = inlines::read(text, &mut rules)?;
+        let read = spelling::compact(inlines::read(text, &mut rules)?);
         Some(settle(read, text, (place, &before)))
     }
 
@@ -377,7 +410,7 @@ impl<'r> Reader<'r> {
             None if is_tasks => BlockKind::ListTasks {},
             None => BlockKind::ListUnordered {},
         };
-        let mut items = Vec::new();
+        let mut items = Vec::with_capacity(list.items.len());
         for (lines, checked) in list.items.iter().zip(boxes) {
             self.left = self.left.saturating_sub(1);
             let inside = match checked {
@@ -422,7 +455,9 @@ fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
     let parts = match kind {
         ChunkKind::List(list) => 2 * list.items.len(),
         ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => code.len(),
-        ChunkKind::Table => lines.iter().map(|line| line.text.bytes().filter(|b| *b == b'|').count()).sum(),
+        ChunkKind::Table => {
+            lines.iter().map(|line| 1 + line.text.bytes().filter(|b| *b == b'|').count()).sum()
+        }
         ChunkKind::Html => lines.iter().map(|line| line.text.matches("</td").count()).sum(),
         _ => 0,
     };
@@ -496,7 +531,13 @@ fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, &[String])) -> V
     let mut labels = Labels::default().at(taken);
     let is_usual = write_inlines(&usual, (Mode::Labelled, place), &mut labels)
         .is_some_and(|written| squash(&written) == squash(text));
-    if is_usual { usual } else { spelling::reduced(nodes) }
+    if is_usual {
+        drop(nodes);
+        spelling::compact(usual)
+    } else {
+        drop(usual);
+        spelling::reduced(nodes)
+    }
 }
 
 /// A fragment with a caption.

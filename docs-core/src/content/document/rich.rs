@@ -13,7 +13,7 @@ use crate::model::{Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
 pub(super) fn inlines(nodes: &[Html<'_>], rules: &mut Rules<'_>) -> Option<Vec<Node>> {
     let mut reader = Reader { rules, out: Vec::new(), marks: Vec::new() };
     reader.nodes(nodes)?;
-    Some(reader.out)
+    Some(super::spelling::compact(reader.out))
 }
 
 struct Reader<'r, 'n> {

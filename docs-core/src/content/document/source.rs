@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{Invalid, keys, lines, print::Printer, read};
+use super::{Invalid, keys, lines, print::Printer, weight, whole};
 use crate::model::{Block, Document};
 
 /// Markdown and the document it is.
@@ -35,12 +35,30 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// A text that is one paragraph, kept as it is.
+    fn kept(markdown: &str, offset: usize) -> Source<'_> {
+        let is_end = |c: char| matches!(c, '\n' | '\r');
+        let start = offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(is_end).len();
+        let end = start + markdown[start..].trim_end_matches(is_end).len();
+        let text = markdown[start..end].replace("\r\n", "\n").replace('\r', "\n");
+        let (blocks, ranges) = match text.trim().is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => (vec![whole::paragraph_as_it_is(text)], std::iter::once(start..end).collect()),
+        };
+        let mut document = Document::new(blocks);
+        keys::assign(&mut document);
+        Source { markdown: Cow::Borrowed(markdown), document, ranges, notes: Vec::new() }
+    }
+
     fn of<'t>(markdown: &'t str) -> Source<'t> {
         let body = super::without_mark(markdown);
         let offset = markdown.len() - body.len();
+        if weight::is_all_lines(body) {
+            return Self::kept(markdown, offset);
+        }
         let (lines, starts) = lines::split_at(body);
         let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
-        let text = read::text(&lines);
+        let text = whole::text(&lines);
         let bytes = |range: &Range<usize>| {
             let last = range.end.saturating_sub(1);
             let end = starts.get(last).map_or(markdown.len(), |start| start + lines[last].text.len());

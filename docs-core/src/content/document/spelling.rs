@@ -27,6 +27,7 @@ fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
     let mut out: Vec<Node> = Vec::new();
     for node in nodes {
         match node {
+            Node::Text(text) if text.leaves.is_empty() => {}
             Node::Text(text) => {
                 for leaf in &text.leaves {
                     let marks: Vec<_> = leaf
@@ -49,6 +50,25 @@ fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
         }
     }
     out
+}
+
+/// Gives back the room that lists grew into.
+pub(super) fn compact(mut nodes: Vec<Node>) -> Vec<Node> {
+    for node in &mut nodes {
+        match node {
+            Node::Text(text) => {
+                text.leaves.shrink_to_fit();
+                for leaf in &mut text.leaves {
+                    leaf.text.shrink_to_fit();
+                    leaf.marks.shrink_to_fit();
+                }
+            }
+            Node::Inline(inline) => inline.nodes = compact(std::mem::take(&mut inline.nodes)),
+            Node::Block(_) => {}
+        }
+    }
+    nodes.shrink_to_fit();
+    nodes
 }
 
 fn add(out: &mut Vec<Node>, leaf: Leaf) {

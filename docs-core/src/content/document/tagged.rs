@@ -129,24 +129,24 @@ pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
         "openapi" | "swagger" => BlockKind::Swagger {
             path: tag.text("path")?,
             method: tag.text("method")?,
-            target: target("src")?,
+            target: Box::new(target("src")?),
             expanded: tag.flag("expanded"),
             full_width: tag.flag("fullWidth"),
         },
         "openapi-operation" => BlockKind::OpenapiOperation {
             path: tag.text("path")?,
             method: tag.text("method")?,
-            target: spec(tag)?,
+            target: Box::new(spec(tag)?),
         },
         "openapi-webhook" => BlockKind::OpenapiWebhook {
             name: tag.text("name")?,
             method: tag.text("method")?,
-            target: spec(tag)?,
+            target: Box::new(spec(tag)?),
         },
         "openapi-schemas" => BlockKind::OpenapiSchemas {
             schemas: tag.get("schemas")?.split(',').map(str::to_owned).collect(),
             grouped: tag.flag("grouped"),
-            target: spec(tag)?,
+            target: Box::new(spec(tag)?),
         },
         _ => return None,
     })
@@ -176,7 +176,7 @@ fn integration(name: &str, tag: &Tag<'_>) -> Option<BlockKind> {
         }
     }
     (!integration.is_empty() && !block.is_empty() && tag.bare.is_none())
-        .then_some(BlockKind::Integration(data))
+        .then_some(BlockKind::Integration(Box::new(data)))
 }
 
 /// A property as JSON, where its text is just that, and else a text.

@@ -122,10 +122,10 @@ pub enum InlineKind {
     InlineImage {
         /// The picture.
         #[serde(rename = "ref")]
-        target: ContentRef,
+        target: Box<ContentRef>,
         /// The picture for a dark background.
         #[serde(rename = "refDark", default, skip_serializing_if = "Option::is_none")]
-        dark: Option<ContentRef>,
+        dark: Option<Box<ContentRef>>,
         /// What stands below it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         caption: Option<String>,
@@ -159,7 +159,7 @@ pub enum InlineKind {
         icon: Option<String>,
         /// Where it leads; a button without is disabled.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
-        target: Option<ContentRef>,
+        target: Option<Box<ContentRef>>,
     },
 }
 

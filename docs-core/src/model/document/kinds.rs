@@ -171,7 +171,7 @@ pub enum BlockKind {
         with_frame: Option<bool>,
     },
     /// A picture.
-    Image(ImageData),
+    Image(Box<ImageData>),
     /// A file to download.
     File {
         /// The file.
@@ -256,7 +256,7 @@ pub enum BlockKind {
         target: ContentRef,
     },
     /// A block of an integration, kept as it is.
-    Integration(IntegrationData),
+    Integration(Box<IntegrationData>),
     /// An operation of an OpenAPI document that is a file or an address.
     Swagger {
         /// The operation's path.
@@ -265,7 +265,7 @@ pub enum BlockKind {
         method: String,
         /// The document.
         #[serde(rename = "ref")]
-        target: ContentRef,
+        target: Box<ContentRef>,
         /// Whether it is open at first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expanded: Option<bool>,
@@ -281,7 +281,7 @@ pub enum BlockKind {
         method: String,
         /// The specification.
         #[serde(rename = "ref")]
-        target: ContentRef,
+        target: Box<ContentRef>,
     },
     /// Schemas of an OpenAPI specification of the organization.
     OpenapiSchemas {
@@ -292,7 +292,7 @@ pub enum BlockKind {
         grouped: Option<bool>,
         /// The specification.
         #[serde(rename = "ref")]
-        target: ContentRef,
+        target: Box<ContentRef>,
     },
     /// A webhook of an OpenAPI specification of the organization.
     OpenapiWebhook {
@@ -302,7 +302,7 @@ pub enum BlockKind {
         method: String,
         /// The specification.
         #[serde(rename = "ref")]
-        target: ContentRef,
+        target: Box<ContentRef>,
     },
 }
 

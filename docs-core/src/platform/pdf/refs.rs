@@ -77,11 +77,11 @@ fn of_block(block: &Block, out: &mut References) {
         BlockKind::Drawing { target } => out.extend(target.clone()),
         BlockKind::File { target }
         | BlockKind::ContentRef { target }
-        | BlockKind::ReusableContent { target }
-        | BlockKind::Swagger { target, .. }
+        | BlockKind::ReusableContent { target } => out.extend([target.clone()]),
+        BlockKind::Swagger { target, .. }
         | BlockKind::OpenapiOperation { target, .. }
         | BlockKind::OpenapiSchemas { target, .. }
-        | BlockKind::OpenapiWebhook { target, .. } => out.extend([target.clone()]),
+        | BlockKind::OpenapiWebhook { target, .. } => out.extend([(**target).clone()]),
         BlockKind::Table(table) => {
             for (column, value) in table.records.values().flat_map(|row| &row.values) {
                 let kind = table.definition.get(column).map(|column| &column.kind);
@@ -109,10 +109,9 @@ fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut Referenc
 
 fn of_inline(inline: &Inline, out: &mut References) {
     match &inline.kind {
-        InlineKind::Link { target, .. }
-        | InlineKind::Mention { target }
-        | InlineKind::InlineImage { target, .. } => out.extend([target.clone()]),
-        InlineKind::Button { target, .. } => out.extend(target.clone()),
+        InlineKind::Link { target, .. } | InlineKind::Mention { target } => out.extend([target.clone()]),
+        InlineKind::InlineImage { target, .. } => out.extend([(**target).clone()]),
+        InlineKind::Button { target, .. } => out.extend(target.as_deref().cloned()),
         _ => {}
     }
 }

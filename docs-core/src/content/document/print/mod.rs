@@ -15,9 +15,9 @@ use super::{
     notes::Notes,
     read,
     read::{Reader, VERBATIM},
-    spelling, targets,
+    spelling, targets, weight, whole,
 };
-use crate::model::{Block, BlockKind, Document, HeadingData, Leaf, Node, TextNode};
+use crate::model::{Block, BlockKind, HeadingData, Leaf, Node, TextNode};
 
 pub(super) use self::{
     inlines::{Labels, Mode, write as write_inlines},
@@ -26,9 +26,9 @@ pub(super) use self::{
 };
 
 /// Writes a document.
-pub(super) fn document(document: &Document) -> Result<String, Invalid> {
-    let mut printer = Printer::new(&document.nodes);
-    let (mut blocks, mut end) = (document.nodes.as_slice(), String::new());
+pub(super) fn document(blocks: &[Block]) -> Result<String, Invalid> {
+    let mut printer = Printer::new(blocks);
+    let (mut blocks, mut end) = (blocks, String::new());
     // What goes on to the end of the text would have the notes in it.
     if let [before @ .., last] = blocks
         && is_verbatim(last)
@@ -56,14 +56,14 @@ pub(super) fn document(document: &Document) -> Result<String, Invalid> {
 
 /// A block on its own, the usual way.
 pub(super) fn block_alone(block: &Block) -> Option<String> {
-    let mut printer = Printer::new(std::slice::from_ref(block));
+    let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
 }
 
 /// A block on its own, as it says it is written.
 pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::new(&[]);
+    let mut printer = Printer::new(&[]).at_top();
     printer.labels = labels.clone();
     printer.is_checked = false;
     printer.block(block, Before::Nothing).ok()
@@ -71,14 +71,23 @@ pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
 
 /// A block on its own, so that it reads back.
 pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::new(&[]);
+    let mut printer = Printer::new(&[]).at_top();
     printer.labels = labels.clone();
     printer.block(block, Before::Nothing).ok()
 }
 
 /// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
 pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
-    spelling::without_notes(a) == spelling::without_notes(b)
+    let blocks =
+        |own: &Block| !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)));
+    if !blocks(a) || !blocks(b) || a.fragments.is_some() || b.fragments.is_some() {
+        return spelling::without_notes(a) == spelling::without_notes(b);
+    }
+    let pairs = || a.nodes.iter().zip(&b.nodes);
+    a.kind == b.kind
+        && a.spelling == b.spelling
+        && a.nodes.len() == b.nodes.len()
+        && pairs().all(|pair| matches!(pair, (Node::Block(a), Node::Block(b)) if is_alike(a, b)))
 }
 
 /// Text as it stands between HTML tags, where notes were taken before.
@@ -126,6 +135,12 @@ impl Printer {
         }
         let labels = Labels::known(definitions, numbers.given());
         Self { labels, path: Vec::new(), is_checked: true, list_marks: vec![None] }
+    }
+
+    /// The same, for a block that is in no sequence.
+    fn at_top(mut self) -> Self {
+        self.list_marks.push(None);
+        self
     }
 
     pub(super) fn invalid(&self, message: impl Into<String>) -> Invalid {
@@ -315,23 +330,32 @@ impl Printer {
 
     /// Tells whether a text is one that is kept as it is.
     fn is_kept(&self, text: &str, block: &Block) -> bool {
-        if self.depth() > read::MAX_DEPTH || self.reads_as(text, block, &self.labels) {
+        let is_top = self.depth() == 0;
+        if is_top && weight::is_all_lines(text) {
             return true;
         }
-        if self.depth() > 0 {
-            return false;
+        // Several blocks are not one, so that they need not be read.
+        if self.depth() > read::MAX_DEPTH || (is_top && chunks::read(&lines::split(text)).len() > 1) {
+            return true;
+        }
+        let is_same = self.reads_as(text, block, &self.labels);
+        if is_same || !is_top {
+            return is_same;
         }
         // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
         // that has too many blocks.
         let read = read::text(&lines::split(text)).blocks;
-        read.len() > 1 || matches!(read.as_slice(), [read] if normal::block(read) == normal::block(block))
+        match read.as_slice() {
+            [read] => normal::is_same(read, block) || whole::is_unsettled(read),
+            _ => read.len() > 1,
+        }
     }
 
     /// Tells whether a text, on its own, is a block.
     fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
         alone(text, labels, self.depth()).is_some_and(|read| {
             let [read] = read.as_slice() else { return false };
-            normal::block(&spelling::without_notes(read)) == normal::block(&spelling::without_notes(block))
+            normal::is_same(read, block)
         })
     }
 
@@ -504,7 +528,7 @@ pub(super) const fn is_list(block: &Block) -> bool {
 }
 
 /// Paragraphs without text leave nothing behind.
-fn is_nothing(block: &Block) -> bool {
+pub(super) fn is_nothing(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { .. })
         && normal::inlines(&block.nodes).is_empty()
         && !is_verbatim(block)
@@ -520,6 +544,9 @@ fn begins_with_text(list: &str) -> bool {
 /// The blocks of a text on its own.
 pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
+    if !weight::fits(&lines) {
+        return Some(vec![read::verbatim(&lines)]);
+    }
     let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, labels.taken()));
     reader.depth = depth;
     let blocks = reader.level(&lines);

@@ -41,9 +41,44 @@ fn what_mutated_texts_found_stays_found() {
         "*   a\n\n   <div b",
         "    a\n        \n    b",
         "1. a\n\n   ```\nb\n   ```\n\n{% hint style=\"info\" %}\nc\n{% endhint %}",
+        " <p\n    ```\n{%hint style=\"warning\"%}\n{%endhint%}",
+        "a:\n\n  <p><p><p>  ```json\n    {}\n    ```\n\n{% hint style=\"info\" %}\nb\n{% endhint %}",
+        "{%\nfile src=\"\" %}\n{%endfile%}",
+        "{%\nembed url=\"\" %}\n{%endembed%}",
+        "{%content-ref url=\"\"%}\n)\n{%endcontent-ref\n\n{%endcontent-ref%}",
+        "* [^1]\n\n[^1]:\n* a",
+        "<b></b>",
+        "<p align=\"left\"></p>",
+        "{%step%}\n#a\n-\n{%endstep%}",
+        "{%tab%}\n<table><thead><tr><th></th></tr></thead><tbody><tr><td><code>a</code></td></tr><tr><td\n></td></tr></tbody></table>\n{%endtab%}",
+        " - - - - - - - - - - - - - - - - - - - - - ]",
+        " > > > > > > > > > > > > > > > > > > > > > >",
+        " [^a]:\n\n    a",
+        " [a]:\n    #",
+        " [a]:\n    ```",
     ] {
         stable(text);
     }
+}
+
+#[test]
+fn what_is_too_dense_to_be_a_tree_is_kept_as_it_is() {
+    for part in
+        ["a\n\n", "* a\n", "#\n", "[a](b)", "*a* ", "[", "{%", "***\n", "    a\n", "> a\n\n", "![](a)\n\n"]
+    {
+        let text = part.repeat(60_000 / part.len());
+        let document = parse(&text);
+        let mut blocks = 0;
+        document.nodes.iter().for_each(|block| keys::visit(block, &mut |_| blocks += 1));
+        // Each takes some hundred bytes.
+        assert!(blocks < 60_000 * 50 / 600, "{part:?}: {blocks}");
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(words(&print(&document).unwrap()), words(&text), "{part:?}");
+        stable(&text);
+    }
+    // A text of its usual density is a tree, however long it is.
+    let text = "* [A page](a/page.md) of *some* words\n".repeat(2_000);
+    assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! How much memory a text takes as a tree, as far as that can be told before it is read.
+//!
+//! A text of nothing but the smallest blocks, links or marks would take hundreds of bytes for each of its own. What is
+//! counted here is what such texts were seen to take, so that what is too dense is kept as it is instead.
+
+use super::{
+    chunks::{self, Chunk, ChunkKind},
+    lines::{Line, SPACE},
+    marks::item,
+};
+
+/// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50 that
+/// a text may take.
+const MOST: usize = 22;
+/// Texts below this may take as much as one of this length.
+const FLOOR: usize = 28 * 1024;
+
+/// What a line takes that is a block, or an item and the block in it.
+const LINE: usize = 850;
+const ITEM: usize = 1200;
+/// What a cell of a table takes.
+const CELL: usize = 900;
+const ROW: usize = 1600;
+/// What a sign takes that may be part of a mark or an element, and while its text is read.
+const SIGN: usize = 130;
+const READING: usize = 1200;
+
+/// The room that a text has.
+pub(super) struct Room(usize);
+
+impl Room {
+    pub(super) fn new(lines: &[Line<'_>]) -> Self {
+        // Empty lines change when a text is written.
+        let bytes: usize = lines.iter().filter(|line| !line.is_blank()).map(|line| line.text.len() + 1).sum();
+        Self(MOST * bytes.max(FLOOR))
+    }
+
+    /// Takes the room for a chunk; tells whether there is as much.
+    pub(super) fn take(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> bool {
+        if matches!(chunk.kind, ChunkKind::Rest) {
+            return false;
+        }
+        let (kept, reading) = weight(&chunk.kind, &lines[chunk.lines.clone()]);
+        if kept + reading > self.0 {
+            return false;
+        }
+        self.0 -= kept;
+        true
+    }
+}
+
+/// What a line takes while it is taken apart, before it is anything.
+const ANY_LINE: usize = 160;
+
+/// Tells whether a text is so many lines that it is not even taken apart.
+pub(super) fn is_all_lines(text: &str) -> bool {
+    let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
+    count * ANY_LINE > MOST * text.len().max(FLOOR)
+}
+
+/// How many chunks there is room for, were they the smallest.
+pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
+    Room::new(lines).0 / LINE + 1
+}
+
+/// Tells whether there is room for all that lines on their own are.
+pub(super) fn fits(lines: &[Line<'_>]) -> bool {
+    let mut room = Room::new(lines);
+    chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
+}
+
+/// What a chunk takes as a tree, and what reading it takes beyond that.
+fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
+    let bytes: usize = lines.iter().map(|line| line.text.len() + 1).sum();
+    let full = || lines.iter().filter(|line| !line.is_blank());
+    let signs: usize = full().map(signs).sum();
+    match kind {
+        ChunkKind::Paragraph | ChunkKind::Heading(..) | ChunkKind::Definition(..) => {
+            (LINE + SIGN * signs + 2 * bytes, READING * (signs + lines.len()) + 8 * bytes)
+        }
+        ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => {
+            let kept = LINE * (1 + code.len()) + 2 * bytes;
+            (kept, kept)
+        }
+        ChunkKind::Divider | ChunkKind::Math(_) => (LINE + 2 * bytes, 4 * bytes),
+        ChunkKind::Table => {
+            let cells: usize = full().map(|line| 1 + line.text.matches('|').count()).sum();
+            let kept = LINE + ROW * lines.len() + CELL * cells + SIGN * signs + 2 * bytes;
+            (kept, 2 * kept + longest(lines))
+        }
+        ChunkKind::Html => {
+            let tags: usize = full().map(|line| line.text.matches('<').count()).sum();
+            let kept = LINE + CELL * tags / 4 + SIGN * signs + 2 * bytes;
+            (kept, 2 * kept + READING * signs)
+        }
+        _ => {
+            let items = full().filter(|line| item(&line.text).is_some()).count();
+            let others = full().count() - items;
+            let kept = LINE * (1 + others) + ITEM * items + SIGN * signs + 2 * bytes;
+            (kept, kept + longest(lines))
+        }
+    }
+}
+
+/// What the text takes that has the most signs.
+fn longest(lines: &[Line<'_>]) -> usize {
+    let (mut most, mut own) = (0, 0);
+    for line in lines {
+        let text = line.text.trim_start_matches(SPACE);
+        if text.is_empty() || text.starts_with(['|', '<', '>', '#']) || item(text).is_some() {
+            own = 0;
+        }
+        own += signs(line) + 1;
+        most = most.max(own);
+    }
+    READING * most
+}
+
+/// How many signs of a line may be part of a mark or an element. Those that go on with a run count a third.
+fn signs(line: &Line<'_>) -> usize {
+    let is_sign = |b: u8| b"*_~`[]<!&$:\\{".contains(&b);
+    let mut before = 0;
+    let mut thirds = 0;
+    for b in line.text.bytes() {
+        if is_sign(b) {
+            thirds += if b == before && !matches!(b, b'[' | b'<' | b']') { 1 } else { 3 };
+        }
+        before = b;
+    }
+    // Each of these was one byte before, a NUL.
+    thirds / 3 + line.text.matches('\u{fffd}').count()
+}
