@@ -74,7 +74,7 @@ pub fn convert(document: &Document) -> Result<ConvertedPage, ConvertError> {
     check_size(document.bytes.len(), limit, what)?;
     match document.format {
         DocumentFormat::Html => html::page(document),
-        DocumentFormat::Markdown => Ok(markdown::page(document)),
+        DocumentFormat::Markdown => markdown::page(document),
         DocumentFormat::Docx => docx::page(document),
     }
 }

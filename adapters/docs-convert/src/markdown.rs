@@ -2,7 +2,7 @@
 
 use docs_core::{
     content::markdown::{LinkKind, Resolution, parse_page, rewrite_links},
-    ports::{ConvertedPage, Document},
+    ports::{ConvertError, ConvertedPage, Document},
 };
 
 use crate::{html::titled, link::Links, text::decode};
@@ -10,8 +10,12 @@ use crate::{html::titled, link::Links, text::decode};
 /// Endings of pictures, by which those in HTML are told.
 const PICTURES: [&str; 7] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"];
 
-pub(crate) fn page(document: &Document) -> ConvertedPage {
+pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let text = decode(&document.bytes);
+    // No text has this character, and every picture and archive does.
+    if text.contains('\0') {
+        return Err(ConvertError::Unreadable("must be Markdown, a text: it has NUL characters".to_owned()));
+    }
     let mut links = Links::new(document.url.as_deref());
     let markdown = match &document.url {
         None => text,
@@ -22,7 +26,7 @@ pub(crate) fn page(document: &Document) -> ConvertedPage {
         page.heading.map(|heading| heading.title).or(page.front.fields.title)
     };
     let title = titled(&title.unwrap_or_else(|| document.name.clone()));
-    ConvertedPage { title, markdown, links: links.found, images: links.images, files: Vec::new() }
+    Ok(ConvertedPage { title, markdown, links: links.found, images: links.images, files: Vec::new() })
 }
 
 fn rewritten(text: &str, links: &mut Links) -> String {

@@ -10,7 +10,13 @@ use typst::{diag::SourceDiagnostic, foundations::Smart};
 use typst_layout::PagedDocument;
 use typst_pdf::{PdfOptions, pdf};
 
-use crate::{Limits, fonts::Fonts, images::pictures, lower::lower, world::Desk};
+use crate::{
+    Limits,
+    fonts::Fonts,
+    images::pictures,
+    lower::lower,
+    world::{Desk, TimeIsOver},
+};
 
 /// The stack of a thread that sets type: layout is done by functions that call themselves.
 pub(crate) const STACK: usize = 64 << 20;
@@ -24,8 +30,7 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
     comemo::evict(0);
     match set {
         Ok(set) => set,
-        // The library notices that the fonts are gone, and stops.
-        Err(_) if Instant::now() >= until => Err(late(limits)),
+        Err(why) if why.is::<TimeIsOver>() => Err(late(limits)),
         Err(_) => Err(PdfError::Failed("the typesetter panicked".to_owned())),
     }
 }
@@ -48,7 +53,7 @@ fn set(book: &Book, fonts: &Fonts, (limits, until): (&Limits, Instant)) -> Resul
     desk.set_book(serde_json::to_vec(&shown).map_err(|e| PdfError::Failed(e.to_string()))?);
     drop(shown);
     let document = typst::compile::<PagedDocument>(&desk);
-    // From then on there were no fonts, so whatever came out is not the book.
+    // Writing the file is not interrupted, so it is not begun.
     if desk.is_late() {
         return Err(late(limits));
     }

@@ -1,9 +1,6 @@
 //! What the typesetter sees of the world: a template, a book, pictures and fonts. No disk, no network, no clock.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
-};
+use std::{panic::resume_unwind, time::Instant};
 
 use typst::{
     Library, LibraryExt as _, World,
@@ -28,12 +25,16 @@ pub(crate) struct Desk<'a> {
     book: Bytes,
     images: Vec<(FileId, Bytes)>,
     until: Instant,
-    late: AtomicBool,
 }
 
+/// What the work ends with when its time is over.
+pub(crate) struct TimeIsOver;
+
 impl<'a> Desk<'a> {
-    /// A desk that is cleared at some time: from then on there are no more fonts, so that all that is left to do is
-    /// done in no time.
+    /// A desk at which work ends at some time: who then asks for a font or a file is unwound with [`TimeIsOver`].
+    ///
+    /// The typesetter remembers what it was answered and takes it for granted that the same question has the same
+    /// answer, so being late must not be an answer.
     pub(crate) fn new(fonts: &'a Fonts, until: Instant) -> Option<Self> {
         Some(Self {
             fonts,
@@ -43,7 +44,6 @@ impl<'a> Desk<'a> {
             book: Bytes::new([]),
             images: Vec::new(),
             until,
-            late: AtomicBool::new(false),
         })
     }
 
@@ -61,10 +61,14 @@ impl<'a> Desk<'a> {
 
     /// Tells whether the time is over.
     pub(crate) fn is_late(&self) -> bool {
-        if Instant::now() >= self.until {
-            self.late.store(true, Ordering::Relaxed);
+        Instant::now() >= self.until
+    }
+
+    /// Ends the work when its time is over. Nothing is told of it as of a panic that is a fault.
+    fn check_time(&self) {
+        if self.is_late() {
+            resume_unwind(Box::new(TimeIsOver));
         }
-        self.late.load(Ordering::Relaxed)
     }
 }
 
@@ -94,9 +98,7 @@ impl World for Desk<'_> {
     }
 
     fn file(&self, id: FileId) -> FileResult<Bytes> {
-        if self.is_late() {
-            return Err(FileError::Other(None));
-        }
+        self.check_time();
         if id == self.book_id {
             return Ok(self.book.clone());
         }
@@ -105,7 +107,8 @@ impl World for Desk<'_> {
     }
 
     fn font(&self, index: usize) -> Option<Font> {
-        if self.is_late() { None } else { self.fonts.fonts.get(index).cloned() }
+        self.check_time();
+        self.fonts.fonts.get(index).cloned()
     }
 
     fn today(&self, _: Option<Duration>) -> Option<Datetime> {

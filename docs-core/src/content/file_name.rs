@@ -1,4 +1,6 @@
-//! Names of files: those that clash get a number.
+//! Names of files: those that clash get a number, those that could mislead are refused or cleaned.
+
+use std::borrow::Cow;
 
 use super::{edit::first_free, load::Step};
 
@@ -13,6 +15,39 @@ pub(crate) fn free_file_name(wanted: &str, is_free: impl Fn(&str) -> Step<bool>)
         return Ok(wanted.to_owned());
     }
     first_free(1, |number| numbered(wanted, number), is_free)
+}
+
+/// Tells why a name is none for a file: it is shown to people and may become the name of a file on their disks.
+pub(crate) fn check_file_name(name: &str) -> Result<(), &'static str> {
+    if name.chars().any(|c| matches!(c, '/' | '\\')) {
+        return Err("must be a name without a folder: no `/` and no `\\`");
+    }
+    if name.chars().any(misleads) {
+        return Err("must not contain control characters or characters that change the direction of text");
+    }
+    if is_no_name(name) {
+        return Err("must be a name of more than dots and spaces");
+    }
+    Ok(())
+}
+
+/// A name that comes from elsewhere, as one that [`check_file_name`] accepts.
+pub(crate) fn clean_file_name(name: &str) -> Cow<'_, str> {
+    if check_file_name(name).is_ok() {
+        return name.into();
+    }
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| !misleads(*c)).collect();
+    if is_no_name(&name) { "file".into() } else { name.into() }
+}
+
+/// Control characters, ends of lines, and what overrides the direction of text.
+const fn misleads(c: char) -> bool {
+    matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn is_no_name(name: &str) -> bool {
+    name.chars().all(|c| c == '.' || c.is_whitespace())
 }
 
 /// Tells whether a name is another one, or that with a number.
@@ -70,6 +105,27 @@ mod tests {
         let long = format!("{}.png", "ä".repeat(252));
         assert_eq!(numbered(&long, 12).chars().count(), MAX_NAME);
         assert!(!is_numbered("b (1).png", "a.png") && !is_numbered("a (1).gif", "a.png"));
+    }
+
+    #[test]
+    fn a_name_that_could_mislead_is_refused_and_cleaned() {
+        for (wrong, clean) in [
+            ("../../x.png", "x.png"),
+            ("C:\\x.png", "x.png"),
+            ("a\nb.png", "ab.png"),
+            ("a\u{1}.png", "a.png"),
+            ("invoice\u{202e}gpj.exe", "invoicegpj.exe"),
+            ("..", "file"),
+            ("a/", "file"),
+            (" ", "file"),
+        ] {
+            assert!(check_file_name(wrong).is_err(), "{wrong:?}");
+            assert_eq!(clean_file_name(wrong), clean);
+            assert_eq!(check_file_name(clean), Ok(()));
+        }
+        for right in ["logo (2).png", ".gitignore", "شعار.png", "a b.png"] {
+            assert_eq!(clean_file_name(right), right);
+        }
     }
 
     proptest! {

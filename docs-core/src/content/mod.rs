@@ -48,6 +48,7 @@ pub use error::{ContentError, ContentResult};
 pub use evaluate::{Evaluated, evaluate};
 pub use facade::Content;
 pub use file_name::is_numbered;
+pub(crate) use file_name::{check_file_name, clean_file_name};
 pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};

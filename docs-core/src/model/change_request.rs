@@ -1,6 +1,8 @@
 //! Change requests.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeOwned, Error as SerdeError},
@@ -146,6 +148,34 @@ pub struct MergeResult {
     pub revision: RevisionId,
     /// How it went.
     pub result: MergeOutcome,
+    /// What this merge could not unite; the pages show the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<MergeConflict>,
+}
+
+/// Something that a merge could not unite.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MergeConflict {
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub kind: ConflictSubject,
+    /// Its id; the name of a variable.
+    pub id: String,
+    /// The field: `title`, `slug`, `document` and so on; `position` for where a page stands, `existence` when one side
+    /// deleted what the other changed.
+    pub field: String,
+}
+
+/// What a conflict is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum ConflictSubject {
+    Page,
+    File,
+    ReusableContent,
+    Variable,
 }
 
 /// How a merge went.
@@ -165,6 +195,9 @@ pub struct UpdateResult {
     pub revision: RevisionId,
     /// How it went.
     pub result: UpdateOutcome,
+    /// What this update could not unite; the pages show the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<MergeConflict>,
 }
 
 /// How an update went.
@@ -204,6 +237,12 @@ pub enum ContentChange {
 impl<'de> Deserialize<'de> for ContentChange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
+        if !value.is_object() {
+            return Err(D::Error::custom(format_args!(
+                "must be an object with `operation`, is {}",
+                kind(&value)
+            )));
+        }
         match value.get("operation").and_then(Value::as_str) {
             Some("update_page") => part(value).map(Self::UpdatePage),
             Some("insert_page") => part(value).map(Self::InsertPage),
@@ -214,6 +253,26 @@ impl<'de> Deserialize<'de> for ContentChange {
                 "operation: must be `update_page`, `insert_page`, `delete_page`, `revert_page` or `insert_files`",
             )),
         }
+    }
+}
+
+/// What a JSON value is, in words.
+const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Reads a text that a change may leave out; `null` removes it, as the empty text does.
+fn cleared<'de, D: Deserializer<'de>, const MAX: usize>(from: D) -> Result<Option<Text<0, MAX>>, D::Error> {
+    match Option::deserialize(from)? {
+        Some(text) => Ok(Some(text)),
+        None => Text::new("").map(Some).map_err(D::Error::custom),
     }
 }
 
@@ -234,8 +293,10 @@ fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
 #[serde(rename_all = "camelCase")]
 pub struct PageFields {
     /// The title, at least one character.
+    #[serde(default, deserialize_with = "given")]
     pub title: Option<Text<1, 1000>>,
     /// The last part of the page's path, at most 100 characters.
+    #[serde(default, deserialize_with = "given")]
     pub slug: Option<Text<0, 100>>,
     /// An emoji; not together with `icon`.
     #[serde(default)]
@@ -243,25 +304,80 @@ pub struct PageFields {
     /// An icon; not together with `emoji`.
     #[serde(default)]
     pub icon: Patch<Icon>,
-    /// A short description.
+    /// A short description; empty or `null` to remove it.
+    #[serde(default, deserialize_with = "cleared")]
     pub description: Option<Text<0, 1000>>,
     /// Leave the page out of navigation.
+    #[serde(default, deserialize_with = "given")]
     pub hidden: Option<bool>,
     /// Keep the page out of search.
+    #[serde(default, deserialize_with = "given")]
     pub no_index: Option<bool>,
     /// Keep the page out of search engines.
+    #[serde(default, deserialize_with = "given")]
     pub no_robots_index: Option<bool>,
-    /// An expression that decides who sees the page; empty to remove it.
+    /// An expression that decides who sees the page; empty or `null` to remove it.
+    #[serde(default, deserialize_with = "cleared")]
     pub condition: Option<Text<0, 1024>>,
 }
 
-/// The content of a page in a change: Markdown, or nothing for an empty page.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-pub struct DocumentInput {
+/// The content of a page in a change: Markdown, a document tree, or `{}` for an empty page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum DocumentInput {
+    /// No content.
+    #[default]
+    Empty,
     /// Markdown, with front matter if wanted.
-    pub markdown: Option<String>,
-    /// A document tree, instead of Markdown. Blocks that the page has keep the Markdown that they have.
-    pub document: Option<Document>,
+    Markdown(String),
+    /// A document tree. Blocks that the page has keep the Markdown that they have.
+    Document(Document),
+}
+
+impl<'de> Deserialize<'de> for DocumentInput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Forms {
+            markdown: Option<String>,
+            document: Option<Document>,
+        }
+        let value = Value::deserialize(deserializer)?;
+        // Nothing but the empty object empties a page: a misspelt name must not.
+        if value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok(Self::Empty);
+        }
+        let forms: Forms = part(value)?;
+        match (forms.markdown, forms.document) {
+            (Some(markdown), None) => Ok(Self::Markdown(markdown)),
+            (None, Some(document)) => Ok(Self::Document(document)),
+            (Some(_), Some(_)) => Err(D::Error::custom("must have `markdown` or `document`, not both")),
+            (None, None) => Err(D::Error::custom(
+                "must have `markdown`, a text, or `document`, a document tree; `{}` empties the page",
+            )),
+        }
+    }
+}
+
+impl JsonSchema for DocumentInput {
+    fn schema_name() -> Cow<'static, str> {
+        "DocumentInput".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let document = generator.subschema_for::<Document>();
+        json_schema!({
+            "description": "The content of a page: Markdown, a document tree, or `{}` for an empty page.",
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {
+                        "markdown": { "type": "string", "description": "Markdown, with front matter if wanted." },
+                    },
+                    "required": ["markdown"],
+                },
+                { "type": "object", "properties": { "document": document }, "required": ["document"] },
+                { "type": "object", "maxProperties": 0 },
+            ],
+        })
+    }
 }
 
 /// Changes a page.
@@ -286,9 +402,11 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
         #[derive(Deserialize)]
         struct Own {
             page: String,
+            #[serde(default, deserialize_with = "given")]
             document: Option<DocumentInput>,
             #[serde(default)]
             into: Patch<String>,
+            #[serde(default, deserialize_with = "given")]
             at: Option<u32>,
         }
         let value = Value::deserialize(deserializer)?;
@@ -321,8 +439,9 @@ impl<'de> Deserialize<'de> for InsertPageChange {
             document: DocumentInput,
             #[serde(default, deserialize_with = "given")]
             into: Option<String>,
+            #[serde(default, deserialize_with = "given")]
             at: Option<u32>,
-            #[serde(rename = "ref")]
+            #[serde(rename = "ref", default, deserialize_with = "given")]
             reference: Option<Text<1, 256>>,
         }
         let value = Value::deserialize(deserializer)?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     ChangeRequest, ContentRef, Dimensions, Document, Emoji, FileId, GitBlob, GitCommit, Icon, PageCover,
@@ -117,6 +118,29 @@ pub struct PageBase {
     /// When it last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
+    /// What merges could not unite and nobody has decided yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<PageConflict>,
+}
+
+/// A field of a page that two sides set differently. It has the change request's value until it is set again.
+///
+/// Of the content there are no values here: its Markdown shows all sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PageConflict {
+    /// The field: `title`, `slug`, `document` and so on; `position` for where the page stands, `existence` when one side
+    /// deleted the page.
+    pub field: String,
+    /// The value that the space had; absent when it had none.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub current: Value,
+    /// The value both came from; absent when there was none.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub base: Value,
+    /// The value of the change request; absent when it removed the field.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub change_request: Value,
 }
 
 /// A page with content.

@@ -10,11 +10,11 @@ use async_trait::async_trait;
 use super::{Actor, Platform, access, people::later};
 use crate::{
     Error, Result,
-    content::{Merged, Side, Subject},
+    content::{Conflict, Merged, Side, Subject, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
-        CreateChangeRequest, MergeOutcome, MergeResult, PageId, RevisionId, SpaceId, Timestamp,
-        UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
+        ConflictSubject, CreateChangeRequest, MergeConflict, MergeOutcome, MergeResult, PageId, RevisionId,
+        SpaceId, Timestamp, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::spaces::move_head,
     policy::{SpaceAccess, SpaceAction, SpaceProof},
@@ -186,7 +186,7 @@ impl Platform {
             let clean = merged.is_clean();
             if self.write(actor, &Merge { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                return Ok(MergeResult { revision: id, result });
+                return Ok(MergeResult { revision: id, result, conflicts: shown_conflicts(&merged) });
             }
         }
         Err(Error::conflict("the space kept changing meanwhile; try again"))
@@ -207,7 +207,11 @@ impl Platform {
             let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
             let (main, request) = (&at.space, &at.request);
             if main.head == *request.base() {
-                return Ok(UpdateResult { revision: request.head.clone(), result: UpdateOutcome::Update });
+                return Ok(UpdateResult {
+                    revision: request.head.clone(),
+                    result: UpdateOutcome::Update,
+                    conflicts: Vec::new(),
+                });
             }
             let merged = self
                 .content()
@@ -227,7 +231,7 @@ impl Platform {
             let clean = merged.is_clean();
             if self.write(actor, &Pull { actor: actor.clone(), at, revision }).await? {
                 let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                return Ok(UpdateResult { revision: id, result });
+                return Ok(UpdateResult { revision: id, result, conflicts: shown_conflicts(&merged) });
             }
         }
         Err(Error::conflict("the space kept changing meanwhile; try again"))
@@ -339,6 +343,27 @@ fn conflicted(merged: &Merged) -> Vec<PageId> {
         })
         .collect();
     pages.into_iter().take(RevisionRecord::MAX_CONFLICTS).cloned().collect()
+}
+
+/// What a merge could not unite, as it is told to who merged; of very many, the first.
+fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
+    let shown = merged.conflicts.iter().take(RevisionRecord::MAX_CONFLICTS).map(|note| {
+        let (kind, id) = match &note.subject {
+            Subject::Page(id) => (ConflictSubject::Page, id.to_string()),
+            Subject::File(id) => (ConflictSubject::File, id.to_string()),
+            Subject::Reusable(id) => (ConflictSubject::ReusableContent, id.to_string()),
+            Subject::Variable(name) => (ConflictSubject::Variable, name.clone()),
+        };
+        let field = match &note.conflict {
+            Conflict::Field { field } => field.as_str(),
+            Conflict::Text => "document",
+            Conflict::Existence => clash_field::EXISTENCE,
+            Conflict::ParentGone { .. } | Conflict::Cycle | Conflict::Misplaced => clash_field::POSITION,
+            Conflict::SlugTaken { .. } => "slug",
+        };
+        MergeConflict { kind, id, field: field.to_owned() }
+    });
+    shown.collect()
 }
 
 /// Tells the feed that the head of a change request moved.

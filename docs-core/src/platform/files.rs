@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::Platform;
 use crate::{
     Error, Result,
-    content::FileEntry,
+    content::{FileEntry, clean_file_name},
     model::{GitBlob, SpaceId},
     store::{Hash, records::SpaceRecord},
 };
@@ -85,7 +85,8 @@ impl Platform {
         let content_type = new.content_type.map_or_else(|| media_type(new.name), str::to_owned);
         self.objects().put(domain, &[(blob, new.bytes.clone())]).await?;
         Ok(FileEntry {
-            name: new.name.to_owned(),
+            // Names that come from elsewhere are nobody to be told of.
+            name: clean_file_name(new.name).into_owned(),
             size: new.bytes.len() as u64,
             dimensions: picture::dimensions(&content_type, &new.bytes),
             content_type,

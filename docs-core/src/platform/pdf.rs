@@ -64,7 +64,8 @@ struct Ticket {
     only: bool,
 }
 
-/// Files that were made lately, by what they show. A refusal is kept too: trying again would refuse again.
+/// Files that were made lately, by what they show. That a file is too large is kept too: trying again would refuse
+/// again. That it took too long is not: the machine may have had other work.
 pub(crate) struct Pdfs {
     files: Cache<Hash, Made, Weigh>,
     /// Whom content names, which never changes: their names do, and are part of what a file shows.
@@ -187,19 +188,22 @@ impl Platform {
             match typesetter.render(Arc::new(book)).await {
                 // It may work the next time, so it is not kept.
                 Err(PdfError::Failed(why)) => Err(Error::internal(PdfError::Failed(why))),
+                Err(error @ PdfError::TooSlow(_)) => Err(too_much(&error)),
                 made => Ok(made),
             }
         };
         let made = self.pdfs().files.get_or_insert_async(&named(key, &names), make).await?;
-        let bytes = made.map_err(|error| {
-            Error::new(ErrorKind::TooLarge, format!("{error}; ask for fewer pages with `page` and `only`"))
-        })?;
+        let bytes = made.map_err(|error| too_much(&error))?;
         Ok(PdfFile { name, bytes })
     }
 
     fn typesetter(&self) -> Result<&Arc<dyn Pdf>> {
         self.pdf().ok_or_else(|| Error::new(ErrorKind::Precondition, "this server makes no PDF files"))
     }
+}
+
+fn too_much(error: &PdfError) -> Error {
+    Error::new(ErrorKind::TooLarge, format!("{error}; ask for fewer pages with `page` and `only`"))
 }
 
 /// What a file shows.

@@ -299,17 +299,19 @@ async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_kept_and_a_fault_is_tried_again() {
+async fn that_a_pdf_is_too_large_is_kept_and_a_fault_or_a_late_one_is_tried_again() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     desk.press.refuse(Some(PdfError::Failed("broken".to_owned())));
     desk.load(&url).await.refused(ErrorKind::Internal);
+    desk.press.refuse(Some(PdfError::TooSlow("too slow".to_owned())));
+    desk.load(&url).await.refused(ErrorKind::TooLarge);
     desk.press.refuse(Some(PdfError::TooLarge("too much".to_owned())));
     let error = desk.load(&url).await.refused(ErrorKind::TooLarge);
     assert!(error.message().starts_with("too much; ask for fewer pages"), "{error}");
     desk.press.refuse(None);
     desk.load(&url).await.refused(ErrorKind::TooLarge);
-    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! What is wrong with a request, in one sentence that begins with the place: `changes[0].title: is required`.
 
-use serde::de::IgnoredAny;
-use serde_json::error::Category;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, error::Category};
+use serde_path_to_error::{Path, Segment};
 
 /// Most characters of a message that may repeat what the client sent.
 const MOST_REPEATED: usize = 200;
@@ -9,7 +10,10 @@ const MOST_REPEATED: usize = 200;
 /// Why a JSON body was refused.
 ///
 /// Text that is no JSON is located by line and column, all else by the path of the field.
-pub(super) fn body(error: &serde_path_to_error::Error<serde_json::Error>, json: &[u8]) -> String {
+pub(super) fn body<T: DeserializeOwned>(
+    error: &serde_path_to_error::Error<serde_json::Error>,
+    json: &[u8],
+) -> String {
     let inner = error.inner();
     let text = inner.to_string();
     let path = match error.path().to_string() {
@@ -22,11 +26,36 @@ pub(super) fn body(error: &serde_path_to_error::Error<serde_json::Error>, json: 
             at(&path, text.strip_suffix(&position).unwrap_or(&text))
         }
         // The parser calls it a fault of syntax, too, when it finds a number or a list in place of a name.
-        Category::Syntax if serde_json::from_slice::<IgnoredAny>(json).is_ok() => {
-            at(&path, "must be one of the names that are allowed here, as a string")
-        }
-        Category::Syntax | Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
+        Category::Syntax => match serde_json::from_slice(json) {
+            Ok(value) => at(&path, &names::<T>(value, error.path())),
+            Err(_) => format!("the body is not valid JSON: {text}"),
+        },
+        Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
     }
+}
+
+/// What is said of a value that stands in place of a name. Which names there are is told by the refusal of another.
+fn names<T: DeserializeOwned>(mut body: Value, path: &Path) -> String {
+    let names = || {
+        *find(&mut body, path)? = Value::String(String::new());
+        let error = serde_path_to_error::deserialize::<_, T>(body).err()?;
+        let text = error.inner().to_string();
+        let (_, names) = text.strip_prefix("unknown variant ")?.rsplit_once(", expected ")?;
+        (error.path().to_string() == path.to_string()).then(|| format!("must be {names}, as a string"))
+    };
+    names().unwrap_or_else(|| "must be one of the names that are allowed here, as a string".to_owned())
+}
+
+fn find<'v>(body: &'v mut Value, path: &Path) -> Option<&'v mut Value> {
+    let mut place = body;
+    for segment in path {
+        place = match segment {
+            Segment::Seq { index } => place.get_mut(*index)?,
+            Segment::Map { key } => place.get_mut(key)?,
+            Segment::Enum { .. } | Segment::Unknown => return None,
+        };
+    }
+    Some(place)
 }
 
 /// Puts a place before what is wrong there.

@@ -175,7 +175,7 @@ async fn read<T: DeserializeOwned + JsonSchema>(
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| ApiError::invalid(fault::body(&error, bytes)))?;
+        .map_err(|error| ApiError::invalid(fault::body::<T>(&error, bytes)))?;
     deserializer.end().map_err(|error| ApiError::invalid(format!("the body is not valid JSON: {error}")))?;
     Ok(value)
 }
@@ -270,7 +270,9 @@ mod tests {
         );
         assert!(told("{").starts_with("the body is not valid JSON: EOF"), "{}", told("{"));
         let name = r#"{"mode":5,"title":"a","list":[]}"#;
-        assert_eq!(told(name), "mode: must be one of the names that are allowed here, as a string");
+        assert_eq!(told(name), "mode: must be `live` or `locked`, as a string");
+        let half = told(r#"{"title":"\ud83d","list":[]}"#);
+        assert!(half.starts_with("the body is not valid JSON: ") && half.contains("surrogate"), "{half}");
         assert!(told(r#"{"title":"a","list":[]} x"#).contains("line 1 column"), "trailing text");
     }
 }

@@ -86,6 +86,7 @@ async fn a_wrong_body_is_told_with_the_place() {
         content("{}", "changes: is required"),
         content(r#"{"changes":{}}"#, "changes: invalid type: map, expected a list"),
         content(r#"{"changes":[{}]}"#, "changes[0].operation: must be `update_page`"),
+        content(r#"{"changes":[null]}"#, "changes[0]: must be an object with `operation`, is null"),
         content(r#"{"changes":[{"operation":"update_page"}]}"#, "changes[0].page: is required"),
         content(
             r#"{"changes":[{"operation":"update_page","page":"p","document":{"markdown":5}}]}"#,
@@ -105,6 +106,32 @@ async fn a_wrong_body_is_told_with_the_place() {
         ),
         Refused(Method::PUT, "/v1/pointer", GOOD, json(r#"{"type":"site"}"#), 400, "site: is required"),
         Refused(Method::POST, "/v1/names", "", json(r#"["a",1]"#), 400, "[1]: invalid type: integer `1`"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn only_the_empty_object_empties_a_page_and_null_removes_only_what_can_be_removed() {
+    let content = |field: &str, message| {
+        let body = format!(r#"{{"changes":[{{"operation":"update_page","page":"p",{field}}}]}}"#);
+        Refused(Method::POST, "/v1/content", GOOD, json(&body), 400, message)
+    };
+    let needs = "changes[0].document: must have `markdown`, a text, or `document`, a document tree";
+    check(vec![
+        content(r#""document":{"markdwon":"x"}"#, needs),
+        content(r#""document":{"object":"document","data":{},"nodes":[]}"#, needs),
+        content(r#""document":{"markdown":null}"#, needs),
+        content(r#""document":{"document":null}"#, needs),
+        content(
+            r#""document":{"markdown":"x","document":{"object":"document","data":{},"nodes":[]}}"#,
+            "changes[0].document: must have `markdown` or `document`, not both",
+        ),
+        content(r#""document":null"#, "changes[0].document: invalid type: null"),
+        content(r#""title":null"#, "changes[0].title: invalid type: null, expected a string"),
+        content(r#""slug":null"#, "changes[0].slug: invalid type: null, expected a string"),
+        content(r#""hidden":null"#, "changes[0].hidden: invalid type: null"),
+        content(r#""noIndex":null"#, "changes[0].noIndex: invalid type: null"),
+        content(r#""at":null"#, "changes[0].at: invalid type: null"),
     ])
     .await;
 }

@@ -298,6 +298,10 @@ async fn a_file_comes_by_url_or_by_its_bytes_and_their_type() {
         (json!({ "name": "a", "base64": "YQ", "contentType": "a/b" }), "changes[1].files[0].base64: must be"),
         (json!({ "name": "a", "url": "ftp://x/" }), "changes[1].files[0].url: must be an absolute"),
         (json!({ "base64": "YQ==", "contentType": "a/b" }), "changes[1].files[0].name: is required"),
+        (
+            json!({ "name": "../a", "base64": "YQ==", "contentType": "a/b" }),
+            "changes[1].files[0].name: must be a name without a folder",
+        ),
     ] {
         let changes = json!([page(), { "operation": "insert_files", "files": [file] }]);
         s.invalid("POST", &path, json!({ "changes": changes }), wrong).await;

@@ -244,6 +244,39 @@ async fn the_document_of_a_conflict_is_the_side_of_the_request() {
     assert_eq!(again["document"].to_string(), told);
 }
 
+#[tokio::test]
+async fn fields_that_two_requests_set_differently_are_listed_with_all_values_until_they_are_set_again() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let first = s.request(&space).await;
+    edit(&s, &first, json!([insert("a", "A", "One.\n")])).await;
+    merge(&s, &first).await;
+    let page = id(&s.get(&format!("/v1/spaces/{space}/content")).await["pages"][0]);
+    let address = format!("/v1/spaces/{space}/content/page/{page}");
+    let (ours, theirs) = (s.request(&space).await, s.request(&space).await);
+    let set = |field: &str, value: &str| json!([{ "operation": "update_page", "page": page, field: value }]);
+    edit(&s, &ours, set("title", "Ours")).await;
+    edit(&s, &theirs, set("title", "Theirs")).await;
+    let clean = s.post(&format!("{ours}/merge"), 200, json!({})).await.body;
+    assert_eq!((&clean["result"], &clean["conflicts"]), (&json!("merge"), &Value::Null));
+    let merged = s.post(&format!("{theirs}/merge"), 200, json!({})).await.body;
+    assert_eq!(merged["result"], "conflicts");
+    assert_eq!(merged["conflicts"], json!([{ "type": "page", "id": page, "field": "title" }]));
+    let live = s.get(&address).await;
+    let listed = json!([{ "field": "title", "current": "Ours", "base": "A", "changeRequest": "Theirs" }]);
+    assert_eq!((&live["title"], &live["conflicts"]), (&json!("Theirs"), &listed));
+    // What an earlier merge left is not what this one brings; it stays listed.
+    let other = s.request(&space).await;
+    edit(&s, &other, set("description", "New")).await;
+    let later = s.post(&format!("{other}/merge"), 200, json!({})).await.body;
+    assert_eq!(later["result"], "merge");
+    assert_eq!(s.get(&address).await["conflicts"], listed);
+    let decided = s.request(&space).await;
+    edit(&s, &decided, set("title", "Ours")).await;
+    merge(&s, &decided).await;
+    assert_eq!(s.get(&address).await["conflicts"], Value::Null);
+}
+
 /// The changes without what differs from run to run.
 fn plain(changes: &Value) -> Vec<String> {
     let name = |value: &Value| {

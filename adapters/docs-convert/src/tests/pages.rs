@@ -2,7 +2,7 @@
 
 use docs_core::{
     content::markdown::parse_page,
-    ports::{DocumentFormat, FoundFile},
+    ports::{ConvertError, Document, DocumentFormat, FoundFile},
 };
 
 use super::{at, convert, document, html};
@@ -217,6 +217,17 @@ fn markdown_keeps_every_byte_but_where_links_lead() {
     assert_eq!(unchanged.markdown, text);
     let named = convert(&document(DocumentFormat::Markdown, "text")).unwrap();
     assert_eq!(named.title, "the name");
+}
+
+#[test]
+fn a_picture_is_no_markdown() {
+    let png = Document {
+        bytes: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec().into(),
+        ..document(DocumentFormat::Markdown, "")
+    };
+    assert!(matches!(convert(&png), Err(ConvertError::Unreadable(_))));
+    let utf16: Vec<u8> = "\u{feff}# Grüße".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(convert(&document(DocumentFormat::Markdown, utf16)).unwrap().title, "Grüße");
 }
 
 #[test]

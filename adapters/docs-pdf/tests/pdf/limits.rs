@@ -1,7 +1,10 @@
 //! Too much is refused in words.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -45,7 +48,14 @@ async fn a_file_larger_than_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_ends() {
+async fn what_takes_too_long_ends_without_a_panic_of_the_typesetter() {
+    let (before, panicked) = (std::panic::take_hook(), Arc::new(AtomicBool::new(false)));
+    let seen = Arc::clone(&panicked);
+    std::panic::set_hook(Box::new(move |info| {
+        let is_theirs = info.location().is_some_and(|place| place.file().contains("comemo"));
+        seen.fetch_or(is_theirs, Ordering::SeqCst);
+        before(info);
+    }));
     let text = |at: usize| (0..100).map(|n| paragraph(&format!("some words {at} {n}"))).collect();
     let pages = (0..40).map(|at| page(&format!("p{at}"), "A page", text(at))).collect();
     let slow = Arc::new(book("Slow", pages));
@@ -56,6 +66,7 @@ async fn what_takes_too_long_ends() {
         assert!(matches!(done, Err(PdfError::TooSlow(_))), "{milliseconds}: {done:?}");
         assert!(begun.elapsed() < Duration::from_secs(30), "{milliseconds}: {:?}", begun.elapsed());
     }
+    assert!(!panicked.load(Ordering::SeqCst), "the world answered in two ways");
 }
 
 #[tokio::test]

@@ -12,25 +12,28 @@ const THEIRS: &str = "change request";
 
 /// Terms as one text with markers, and the length of the markers of each pair of terms.
 ///
-/// The first pair is written first; its text with markers then is one side of the next pair. Markers are longer than
-/// any run of marker characters in any of the texts, and those of each pair one longer than those of the pair before,
-/// so that they can always be told from text and from each other.
+/// The first pair is written first; its text with markers then is one side of the next pair, in which every block
+/// counts as one line that nothing else is equal to: blocks stand one within another or beside each other. Markers
+/// are longer than any run of marker characters in any of the texts, and those of each pair one longer than those of
+/// the pair before, so that they can always be told from text and from each other.
 pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<usize>) {
     let Some(first) = terms.first() else { return (String::new(), Vec::new()) };
     let mut current = (*first).to_owned();
     let longest = terms.iter().map(|text| longest_run(text)).max().unwrap_or(0);
+    let least = MIN_MARKER.max(longest + 1);
+    let mut blocks = Blocks { run: least, written: Vec::new() };
     let mut sizes = Vec::new();
     for (level, pair) in terms[1..].chunks_exact(2).enumerate() {
-        let size = MIN_MARKER.max(longest + 1) + level;
+        let size = least + level;
         let hunks = if size > MAX_MARKER {
             vec![Hunk::Clash { ours: ended(&current), base: ended(pair[0]), theirs: ended(pair[1]) }]
         } else {
             merger.merge(pair[0], &current, pair[1])
         };
-        current = write(&hunks, size);
+        current = blocks.fold(&hunks, size);
         sizes.push(size);
     }
-    (current, sizes)
+    (blocks.unfolded(&current), sizes)
 }
 
 /// Terms as one text without markers: where they clash, the later one.
@@ -54,22 +57,91 @@ pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
 /// `None` when markers are left that do not belong together.
 pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     let mut terms = vec![text.to_owned()];
-    for size in sizes.iter().rev() {
-        match parse(&terms[0], *size) {
-            Parsed::Plain => {}
-            Parsed::Terms(three) => {
-                terms.splice(0..1, three);
-            }
-            Parsed::Broken => return None,
+    for (level, size) in sizes.iter().enumerate().rev() {
+        let within = &sizes[..level];
+        let pieces = split(&terms[0], *size)?;
+        if pieces.iter().all(|piece| matches!(piece, Piece::Outside(_))) {
+            continue;
         }
+        let mut three = [String::new(), String::new(), String::new()];
+        for piece in pieces {
+            match piece {
+                Piece::Outside(text) => {
+                    // The later pair did not touch what earlier ones left open there: it came from their base.
+                    let base = based(&text, within)?;
+                    three[1].push_str(&base);
+                    three[2].push_str(&base);
+                    three[0].push_str(&text);
+                }
+                Piece::Block([ours, base, theirs]) => {
+                    if within.iter().any(|size| has_block(&base, *size) || has_block(&theirs, *size)) {
+                        return None;
+                    }
+                    three[0].push_str(&ours);
+                    three[1].push_str(&base);
+                    three[2].push_str(&theirs);
+                }
+            }
+        }
+        terms.splice(0..1, three);
     }
     Some(terms)
 }
 
-enum Parsed {
-    Plain,
-    Terms([String; 3]),
-    Broken,
+/// Blocks that stand as one line each while texts are merged, so that no merge sees into them.
+struct Blocks {
+    /// No text has as many marker characters in a row.
+    run: usize,
+    written: Vec<String>,
+}
+
+impl Blocks {
+    /// The hunks as a text; each clash a line.
+    fn fold(&mut self, hunks: &[Hunk], size: usize) -> String {
+        let mut out = String::new();
+        for hunk in hunks {
+            match hunk {
+                Hunk::Clean(text) => out.push_str(text),
+                Hunk::Clash { .. } => {
+                    end_line(&mut out);
+                    out.push_str(&self.prefix());
+                    out.push_str(&format!("{}\n", self.written.len()));
+                    self.written.push(write(hunk, size));
+                }
+            }
+        }
+        out
+    }
+
+    /// What a line that stands for a block begins with.
+    fn prefix(&self) -> String {
+        "<".repeat(self.run)
+    }
+
+    /// The text with every block in its place.
+    fn unfolded(&self, text: &str) -> String {
+        let prefix = self.prefix();
+        let mut out = String::with_capacity(text.len());
+        let mut waiting: Vec<_> = vec![text.split_inclusive('\n')];
+        while let Some(lines) = waiting.last_mut() {
+            let Some(line) = lines.next() else {
+                waiting.pop();
+                continue;
+            };
+            let number = line.strip_prefix(&prefix).and_then(|rest| rest.trim_end().parse::<usize>().ok());
+            match number.and_then(|number| self.written.get(number)) {
+                Some(block) => waiting.push(block.split_inclusive('\n')),
+                None => out.push_str(line),
+            }
+        }
+        out
+    }
+}
+
+/// A part of a text with markers.
+enum Piece {
+    Outside(String),
+    Block([String; 3]),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,39 +152,58 @@ enum Part {
     Theirs,
 }
 
-fn parse(text: &str, size: usize) -> Parsed {
-    let mut terms = [String::new(), String::new(), String::new()];
+/// A text cut at its markers of one size; `None` when they do not belong together.
+fn split(text: &str, size: usize) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut outside = String::new();
+    let mut block: [String; 3] = Default::default();
     let mut part = Part::Outside;
-    let mut found = false;
     for line in text.split_inclusive('\n') {
         part = match (part, marker(line, size)) {
-            (Part::Outside, Some('<')) => {
-                found = true;
-                Part::Ours
-            }
+            (Part::Outside, Some('<')) => Part::Ours,
             (Part::Ours, Some('|')) => Part::Base,
             (Part::Base, Some('=')) => Part::Theirs,
-            (Part::Theirs, Some('>')) => Part::Outside,
-            (_, Some('<' | '>')) => return Parsed::Broken,
+            (Part::Theirs, Some('>')) => {
+                pieces.push(Piece::Outside(std::mem::take(&mut outside)));
+                pieces.push(Piece::Block(std::mem::take(&mut block)));
+                Part::Outside
+            }
+            (_, Some('<' | '>')) => return None,
             (part, _) => {
-                let of = match part {
-                    Part::Outside => 0..3,
-                    Part::Ours => 0..1,
-                    Part::Base => 1..2,
-                    Part::Theirs => 2..3,
-                };
-                for term in &mut terms[of] {
-                    term.push_str(line);
+                match part {
+                    Part::Outside => &mut outside,
+                    Part::Ours => &mut block[0],
+                    Part::Base => &mut block[1],
+                    Part::Theirs => &mut block[2],
                 }
+                .push_str(line);
                 part
             }
         };
     }
-    match part {
-        Part::Outside if found => Parsed::Terms(terms),
-        Part::Outside => Parsed::Plain,
-        _ => Parsed::Broken,
+    pieces.push(Piece::Outside(outside));
+    (part == Part::Outside).then_some(pieces)
+}
+
+/// A text with every block replaced by what its sides came from.
+fn based(text: &str, sizes: &[usize]) -> Option<String> {
+    let mut text = text.to_owned();
+    for size in sizes.iter().rev() {
+        let mut out = String::with_capacity(text.len());
+        for piece in split(&text, *size)? {
+            match piece {
+                Piece::Outside(text) => out.push_str(&text),
+                Piece::Block([_, base, _]) => out.push_str(&base),
+            }
+        }
+        text = out;
     }
+    Some(text)
+}
+
+/// Tells whether a text has a marker that begins or ends a block.
+fn has_block(text: &str, size: usize) -> bool {
+    text.split_inclusive('\n').any(|line| matches!(marker(line, size), Some('<' | '>')))
 }
 
 /// The character of the marker a line is.
@@ -131,37 +222,36 @@ fn marker(line: &str, size: usize) -> Option<char> {
     (run == size && line[run..].trim_start() == label).then_some(first)
 }
 
-fn write(hunks: &[Hunk], size: usize) -> String {
+fn write(hunk: &Hunk, size: usize) -> String {
+    let (ours, base, theirs) = match hunk {
+        Hunk::Clean(text) => return text.clone(),
+        Hunk::Clash { ours, base, theirs } => (ours, base, theirs),
+    };
     let mut out = String::new();
-    for hunk in hunks {
-        match hunk {
-            Hunk::Clean(text) => out.push_str(text),
-            Hunk::Clash { ours, base, theirs } => {
-                for (mark, label, text) in
-                    [('<', OURS, ours.as_str()), ('|', BASE, base), ('=', "", theirs), ('>', THEIRS, "")]
-                {
-                    if !out.is_empty() && !out.ends_with('\n') {
-                        out.push('\n');
-                    }
-                    out.extend(std::iter::repeat_n(mark, size));
-                    if !label.is_empty() {
-                        out.push(' ');
-                        out.push_str(label);
-                    }
-                    out.push('\n');
-                    out.push_str(text);
-                }
-            }
+    for (mark, label, text) in
+        [('<', OURS, ours.as_str()), ('|', BASE, base), ('=', "", theirs), ('>', THEIRS, "")]
+    {
+        end_line(&mut out);
+        out.extend(std::iter::repeat_n(mark, size));
+        if !label.is_empty() {
+            out.push(' ');
+            out.push_str(label);
         }
+        out.push('\n');
+        out.push_str(text);
     }
     out
 }
 
-fn ended(text: &str) -> String {
-    let mut text = text.to_owned();
+fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+}
+
+fn ended(text: &str) -> String {
+    let mut text = text.to_owned();
+    end_line(&mut text);
     text
 }
 
@@ -268,12 +358,101 @@ mod tests {
         }
 
         #[test]
-        fn a_conflict_of_many_terms_reads_back_as_terms(texts in proptest::collection::vec(text(), 5)) {
+        fn a_conflict_of_many_terms_nests_and_reads_back_as_terms(
+            mut texts in proptest::collection::vec(text(), 3..12),
+        ) {
+            if texts.len() % 2 == 0 {
+                texts.pop();
+            }
             let terms: Vec<&str> = texts.iter().map(String::as_str).collect();
             let (written, sizes) = render(&LineMerger, &terms);
+            nests(&written, &sizes)?;
+            for (at, text) in texts.iter().enumerate().skip(2).step_by(2) {
+                let new = text.lines().filter(|line| !texts[..at].iter().any(|other| other.contains(line)));
+                for line in new {
+                    prop_assert!(written.lines().any(|shown| shown == line), "{}\n{}", line, written);
+                }
+            }
             let read = unfold(&written, &sizes).unwrap();
             prop_assert_eq!(read.len() % 2, 1);
-            prop_assert!(read.len() <= 5);
+            prop_assert!(read.len() <= texts.len());
+            for term in &read {
+                prop_assert!(sizes.iter().all(|size| !has_block(term, *size)), "{}", term);
+            }
         }
+
+        #[test]
+        fn requests_that_change_one_passage_in_turn_are_all_shown_and_told_apart_again(
+            sides in proptest::collection::vec("[a-z]{1,3}(\n[a-z]{1,3}){0,2}", 2..9),
+            around in proptest::sample::select(vec![("", ""), ("Before\n\n", ""), ("Before\n\n", "\n\nAfter\n")]),
+        ) {
+            let whole = |passage: &str| format!("{}{passage}{}", around.0, around.1);
+            // Numbers tell the lines of the sides apart, so that nothing unites.
+            let sides: Vec<String> = sides
+                .iter()
+                .enumerate()
+                .map(|(n, side)| whole(&side.lines().map(|line| format!("{line} {n}\n")).collect::<String>()))
+                .collect();
+            let base = whole("The line that all came from\n");
+            let mut terms = vec![sides[0].as_str()];
+            for side in &sides[1..] {
+                terms.extend([base.as_str(), side]);
+            }
+            let (written, sizes) = render(&LineMerger, &terms);
+            nests(&written, &sizes)?;
+            for side in &sides {
+                prop_assert!(side.lines().all(|line| written.lines().any(|shown| shown == line)), "{}", written);
+            }
+            prop_assert_eq!(unfold(&written, &sizes).unwrap(), terms);
+        }
+    }
+
+    /// Fails unless the markers of all sizes close in the opposite order of opening.
+    fn nests(text: &str, sizes: &[usize]) -> Result<(), TestCaseError> {
+        let mut open: Vec<(usize, char)> = Vec::new();
+        for line in text.lines() {
+            let Some((size, mark)) = sizes.iter().find_map(|size| Some((*size, marker(line, *size)?))) else {
+                continue;
+            };
+            let before = match mark {
+                '<' => {
+                    open.push((size, '<'));
+                    continue;
+                }
+                '|' => '<',
+                '=' => '|',
+                _ => '=',
+            };
+            prop_assert_eq!(open.pop(), Some((size, before)), "{}", text);
+            if mark != '>' {
+                open.push((size, mark));
+            }
+        }
+        prop_assert!(open.is_empty(), "{}", text);
+        Ok(())
+    }
+
+    #[test]
+    fn a_third_request_stands_around_the_conflict_of_two() {
+        let (text, sizes) = render(&LineMerger, &["A\n", "x\n", "B\n", "x\n", "C\n"]);
+        let inner = "<<<<<<< current\nA\n||||||| base\nx\n=======\nB\n>>>>>>> change request\n";
+        let outer = "|||||||| base\nx\n========\nC\n>>>>>>>> change request\n";
+        assert_eq!(text, format!("<<<<<<<< current\n{inner}{outer}"));
+        assert_eq!(unfold(&text, &sizes).unwrap(), ["A\n", "x\n", "B\n", "x\n", "C\n"]);
+    }
+
+    #[test]
+    fn a_conflict_that_a_later_one_does_not_touch_stays_beside_it() {
+        let terms = ["A\nkeep\ny\n", "x\nkeep\ny\n", "B\nkeep\nD\n", "x\nkeep\ny\n", "x\nkeep\nC\n"];
+        let (text, sizes) = render(&LineMerger, &terms);
+        let expected = ["A\nkeep\nD\n", "x\nkeep\nD\n", "B\nkeep\nD\n", "x\nkeep\ny\n", "x\nkeep\nC\n"];
+        assert_eq!(unfold(&text, &sizes).unwrap(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_block_that_was_put_into_another_side_is_noticed() {
+        let (text, sizes) = render(&LineMerger, &["A\n", "x\n", "B\n", "x\n", "C\n"]);
+        let inner = "<<<<<<< current\nA\n||||||| base\nx\n=======\nB\n>>>>>>> change request\n";
+        assert_eq!(unfold(&text.replace("C\n", inner), &sizes), None);
     }
 }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::Shown;
 use crate::{
     Error, Result,
-    content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage},
+    content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage,
-        Icon, LinkPage, PageBase, PageId, PageUrls, ReusableContent, ReusableId, Revision, RevisionFile,
-        RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
+        Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
+        RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
     platform::Platform,
     store::{
@@ -196,5 +198,32 @@ pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase
         icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
         created_at: entry.created_at.map(Timestamp::new),
         updated_at: entry.updated_at.map(Timestamp::new),
+        conflicts: conflicts(entry),
     }
+}
+
+/// What merges left undecided of a page.
+fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
+    let text = entry.body.is_conflict().then(|| PageConflict {
+        field: "document".to_owned(),
+        current: Value::Null,
+        base: Value::Null,
+        change_request: Value::Null,
+    });
+    let fields = entry.clash.iter().map(|(field, clash)| {
+        // Of a position, the parent is what people know; the rank is the store's.
+        let shown = |value: &Value| match value {
+            Value::Object(place) if field == clash_field::POSITION => {
+                place.get("parent").cloned().unwrap_or_default()
+            }
+            value => value.clone(),
+        };
+        PageConflict {
+            field: field.clone(),
+            current: shown(&clash.other),
+            base: shown(&clash.base),
+            change_request: shown(&clash.request),
+        }
+    });
+    text.into_iter().chain(fields).collect()
 }

@@ -15,21 +15,20 @@ use crate::{
 /// keep their bytes.
 pub(super) fn text<'a>(input: &'a DocumentInput, old: &str) -> Result<Cow<'a, str>> {
     let wrong = |error: Invalid| Error::invalid(&format!("document.document.{}", error.place), error.message);
-    match (&input.markdown, &input.document) {
-        (Some(_), Some(_)) => Err(Error::invalid("document", "must have `markdown` or `document`, not both")),
-        (Some(markdown), None) => Ok(Cow::Borrowed(markdown)),
-        (None, Some(tree)) => {
+    match input {
+        DocumentInput::Empty => Ok(Cow::Borrowed("")),
+        DocumentInput::Markdown(markdown) => Ok(Cow::Borrowed(markdown)),
+        DocumentInput::Document(tree) => {
             document::check(tree).map_err(wrong)?;
             document::update(old, tree).map(Cow::Owned).map_err(wrong)
         }
-        (None, None) => Ok(Cow::Borrowed("")),
     }
 }
 
 /// The content taken apart. A tree has neither front matter nor a title of the page.
 pub(super) fn source<'a>(input: &DocumentInput, text: &'a str) -> PageSource<'a> {
-    match input.document {
-        None => parse_page(text),
-        Some(_) => PageSource { body: text, ..parse_page("") },
+    match input {
+        DocumentInput::Empty | DocumentInput::Markdown(_) => parse_page(text),
+        DocumentInput::Document(_) => PageSource { body: text, ..parse_page("") },
     }
 }

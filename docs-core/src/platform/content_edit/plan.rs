@@ -12,11 +12,11 @@ use crate::{
     Error, Result,
     content::{
         ContentError, Edit, FileEntry, NewBody, NewPage, PageKind, PagePatch, Rendering, View,
-        expression::Expression, markdown::PageSource,
+        check_file_name, expression::Expression, markdown::PageSource,
     },
     model::{
-        ContentChange, ContentRef, FileId, InsertFile, InsertPageChange, PageFields, PageId, Patch, Text,
-        UpdatePageChange,
+        ContentChange, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange, PageFields, PageId,
+        Patch, Text, UpdatePageChange,
     },
     platform::{
         Platform,
@@ -86,6 +86,8 @@ impl Plan {
                 ContentChange::InsertFiles(insert) => {
                     for (n, file) in insert.files.iter().enumerate() {
                         let id: FileId = platform.id();
+                        check_file_name(&file.name)
+                            .map_err(|e| Error::invalid(&format!("changes[{at}].files[{n}].name"), e))?;
                         if let Some(name) = &file.reference {
                             let field = format!("changes[{at}].files[{n}].ref");
                             plan.names.add_file(name, &id).map_err(|e| Error::invalid(&field, e))?;
@@ -239,8 +241,10 @@ impl Plan {
         let mut fields = patch(&update.fields)?;
         let mut body = None;
         if let Some(document) = &update.document {
-            let old = match (view.page(&page).await?, &document.document) {
-                (Some(entry), Some(_)) => view.text(&entry.body, Rendering::Request).await?,
+            let old = match (view.page(&page).await?, document) {
+                (Some(entry), DocumentInput::Document(_)) => {
+                    view.text(&entry.body, Rendering::Request).await?
+                }
                 _ => "".into(),
             };
             let text = body::text(document, &old)?;
