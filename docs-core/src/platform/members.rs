@@ -87,7 +87,7 @@ impl Platform {
     /// Dropping the future leaves the visit noted or not.
     pub async fn ping_org(&self, actor: &Actor, org: &OrgId) -> Result<Visit> {
         let user = actor.require_user()?.clone();
-        self.write(actor, &Ping { org: org.clone(), user, now: self.now() }).await?;
+        self.upkeep(&Ping { org: org.clone(), user, now: self.now() }).await?;
         // An organization has no key to sign a visitor's claims with.
         Ok(Visit::default())
     }

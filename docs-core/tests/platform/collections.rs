@@ -15,7 +15,7 @@ use docs_core::{
     platform::{ContentOf, Reach, Shown},
     ports::{Clock, Ids},
     store::{
-        Mode, Operation, Page, PageRequest, Receipt, Tx,
+        Logged, Mode, Operation, Page, PageRequest, Receipt, Tx,
         records::{Child, GrantRecord, Grantee, SpaceRecord},
         run,
     },
@@ -112,7 +112,7 @@ async fn grant(w: &World, content: Child, actor: &Actor, role: Role) {
         granted_at: Timestamp::new(w.clock.now()),
     };
     let seed = w.clock.now().timestamp_millis().unsigned_abs();
-    let receipt = Receipt { at: w.clock.now(), id: SeededIds::new(seed).next() };
+    let receipt = Receipt { at: w.clock.now(), id: SeededIds::new(seed).next(), logged: Logged::No };
     w.clock.advance(Duration::from_millis(1));
     run(w.platform.store(), &receipt, &Grant(record)).await.expect("granted");
 }
