@@ -22,6 +22,8 @@ mod limits;
 mod links;
 #[path = "http/lists.rs"]
 mod lists;
+#[path = "http/matrix.rs"]
+mod matrix;
 #[path = "http/meta.rs"]
 mod meta;
 #[path = "http/pdf.rs"]

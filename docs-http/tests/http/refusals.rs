@@ -12,23 +12,23 @@ use crate::{
 
 /// An operation, with a path and a body that are right.
 #[derive(Clone, Debug)]
-struct Op {
-    id: String,
-    method: String,
+pub(crate) struct Op {
+    pub(crate) id: String,
+    pub(crate) method: String,
     template: String,
     body: Option<Value>,
 }
 
 /// A server with one of everything that a path can name.
-struct World {
-    s: Server,
+pub(crate) struct World {
+    pub(crate) s: Server,
     names: BTreeMap<&'static str, String>,
     /// What is called something else below a change request than below its space.
     names_in_request: BTreeMap<&'static str, String>,
 }
 
 impl World {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let s = Server::new().await;
         let space = s.space().await;
         s.repository.put("README.md", "# Start\n\nHello.\n");
@@ -77,7 +77,7 @@ impl World {
         Self { s, names, names_in_request }
     }
 
-    fn ops(&self) -> Vec<Op> {
+    pub(crate) fn ops(&self) -> Vec<Op> {
         let paths = self.s.document["paths"].as_object().expect("paths");
         let ops = paths.iter().flat_map(|(template, ops)| {
             ops.as_object().expect("operations").iter().map(|(method, op)| {
@@ -166,7 +166,7 @@ impl World {
         }
     }
 
-    fn path(&self, op: &Op) -> String {
+    pub(crate) fn path(&self, op: &Op) -> String {
         self.path_with(op, |_| None)
     }
 
@@ -191,11 +191,16 @@ impl World {
         path
     }
 
-    fn name(&self, parameter: &str) -> &str {
+    pub(crate) fn name(&self, parameter: &str) -> &str {
         self.names.get(parameter).unwrap_or_else(|| panic!("`{parameter}` of a path is not known here"))
     }
 
-    async fn send(&self, op: &Op, path: &str, authorization: Option<&str>) -> crate::server::Answer {
+    pub(crate) async fn send(
+        &self,
+        op: &Op,
+        path: &str,
+        authorization: Option<&str>,
+    ) -> crate::server::Answer {
         let body = op.body.as_ref().map(|body| ("application/json", body.to_string()));
         self.s.send(&op.method, path, authorization, body).await
     }
@@ -257,7 +262,7 @@ fn name_of(part: &str) -> Option<&str> {
     part.strip_prefix('{')?.strip_suffix('}')
 }
 
-fn bearer(token: &str) -> String {
+pub(crate) fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
