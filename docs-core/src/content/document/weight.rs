@@ -11,13 +11,13 @@ use super::{
 
 /// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50 that
 /// a text may take.
-const MOST: usize = 22;
+const MOST: usize = 25;
 /// Texts below this may take as much as one of this length.
 const FLOOR: usize = 28 * 1024;
 
 /// What a line takes that is a block, or an item and the block in it.
-const LINE: usize = 850;
-const ITEM: usize = 1200;
+const LINE: usize = 800;
+const ITEM: usize = 900;
 /// What a cell of a table takes.
 const CELL: usize = 900;
 const ROW: usize = 1600;
@@ -69,6 +69,12 @@ pub(super) fn fits(lines: &[Line<'_>]) -> bool {
     chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
 }
 
+/// The same for the lines of a note, which are there twice: as the note and as what the text has of it.
+pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
+    let mut room = Room(Room::new(lines).0 / 3);
+    chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
+}
+
 /// What a chunk takes as a tree, and what reading it takes beyond that.
 fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     let bytes: usize = lines.iter().map(|line| line.text.len() + 1).sum();
@@ -96,6 +102,8 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
         _ => {
             let items = full().filter(|line| item(&line.text).is_some()).count();
             let others = full().count() - items;
+            // The bullets are no marks.
+            let signs = signs.saturating_sub(items);
             let kept = LINE * (1 + others) + ITEM * items + SIGN * signs + 2 * bytes;
             (kept, kept + longest(lines))
         }
@@ -127,6 +135,8 @@ fn signs(line: &Line<'_>) -> usize {
         }
         before = b;
     }
+    // Pictures and links in pointed brackets take more.
+    thirds += 6 * line.text.matches('<').count();
     // Each of these was one byte before, a NUL.
     thirds / 3 + line.text.matches('\u{fffd}').count()
 }
