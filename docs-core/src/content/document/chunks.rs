@@ -81,6 +81,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
         scanner.at = scanner.at.max(start + 1);
         scanner.out.push(Chunk { lines: start..scanner.at, kind });
     }
+    scanner.out.shrink_to_fit();
     scanner.out
 }
 

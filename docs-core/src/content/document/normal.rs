@@ -65,28 +65,49 @@ pub(super) fn block(own: &Block) -> Block {
     let mut block = Block::new(own.kind.clone(), inlines(&own.nodes));
     block.fragments = own.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect());
     kind(&mut block.kind);
-    if matches!(own.kind, BlockKind::Paragraph { .. }) && own.spelling.as_deref() == Some("verbatim") {
+    if is_kept(own) {
         block.spelling.clone_from(&own.spelling);
     }
     block
 }
 
-/// Tells whether two blocks say the same. Blocks within them are compared one by one, so that no tree is copied whole.
+/// Tells whether two blocks say the same. What they hold is compared piece by piece, so that no tree is copied whole.
 pub(super) fn is_same(a: &Block, b: &Block) -> bool {
-    let blocks =
-        |own: &Block| !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)));
-    if !blocks(a) || !blocks(b) || a.fragments.is_some() || b.fragments.is_some() {
-        return block(a) == block(b);
-    }
-    let alone = |own: &Block| {
-        let mut bare = Block::new(own.kind.clone(), Vec::new());
-        kind(&mut bare.kind);
+    let bare = |own: &Block| {
+        let mut bare = own.kind.clone();
+        kind(&mut bare);
         bare
     };
-    let pairs = || a.nodes.iter().zip(&b.nodes);
-    alone(a) == alone(b)
-        && a.nodes.len() == b.nodes.len()
-        && pairs().all(|pair| matches!(pair, (Node::Block(a), Node::Block(b)) if is_same(a, b)))
+    (a.kind == b.kind || bare(a) == bare(b))
+        && is_kept(a) == is_kept(b)
+        && a.fragments.is_some() == b.fragments.is_some()
+        && each_same(a.fragments(), b.fragments(), is_same_fragment)
+        && match (holds_blocks(a), holds_blocks(b)) {
+            (true, true) => each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
+                (Node::Block(a), Node::Block(b)) => is_same(a, b),
+                _ => false,
+            }),
+            _ => inlines(&a.nodes) == inlines(&b.nodes),
+        }
+}
+
+/// Tells whether a block holds blocks and nothing else.
+pub(super) fn holds_blocks(own: &Block) -> bool {
+    !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)))
+}
+
+/// Tells whether two lists are as long, and the same one by one.
+pub(super) fn each_same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+}
+
+fn is_same_fragment(a: &Fragment, b: &Fragment) -> bool {
+    let (own, other) = (full(&a.nodes), full(&b.nodes));
+    a.fragment == b.fragment && a.kind == b.kind && each_same(&own, &other, |a, b| is_same(a, b))
+}
+
+fn is_kept(own: &Block) -> bool {
+    matches!(own.kind, BlockKind::Paragraph { .. }) && own.spelling.as_deref() == Some("verbatim")
 }
 
 fn fragment(own: &Fragment) -> Fragment {

@@ -52,8 +52,9 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
         Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
     reader.notes = Notes::new(bodies(&mut reader, &chunks));
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
-    let mut text =
-        Text { blocks: Vec::new(), lines: Vec::new(), notes: Vec::new(), is_usual: is_apart(&chunks) };
+    // Room that grows as it is filled would be taken three times.
+    let (blocks, ranges) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
+    let mut text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: is_apart(&chunks) };
     let mut kept = Vec::new();
     let mut room = Room::new(lines);
     for chunk in &chunks {
@@ -256,7 +257,7 @@ impl<'r> Reader<'r> {
 
     /// The body of a note: blocks that read the same when they are written.
     fn note(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
-        if !weight::fits(lines) {
+        if !weight::fits_note(lines) {
             return vec![verbatim(lines)];
         }
         let labels = Labels::known(self.definitions.clone(), HashSet::new());

@@ -191,15 +191,15 @@ pub(super) fn bare(block: &Block) -> Block {
     }
 }
 
-/// A block without the notes of its annotations.
-pub(super) fn without_notes(block: &Block) -> Block {
-    let mut block = block.clone();
-    change(&mut block, &mut |inline| {
+/// Nodes without the notes of their annotations.
+pub(super) fn without_notes(nodes: &[Node]) -> Vec<Node> {
+    let mut nodes = nodes.to_vec();
+    change_nodes(&mut nodes, &mut |inline| {
         if inline.kind == (InlineKind::Annotation {}) {
             inline.fragments = None;
         }
     });
-    block
+    nodes
 }
 
 /// A block as it was read again, with the notes it had.

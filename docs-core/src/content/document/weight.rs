@@ -11,19 +11,20 @@ use super::{
 
 /// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50 that
 /// a text may take.
-const MOST: usize = 22;
+const MOST: usize = 24;
 /// Texts below this may take as much as one of this length.
-const FLOOR: usize = 28 * 1024;
+const FLOOR: usize = 30 * 1024;
 
 /// What a line takes that is a block, or an item and the block in it.
-const LINE: usize = 850;
-const ITEM: usize = 1200;
-/// What a cell of a table takes.
+const LINE: usize = 800;
+const ITEM: usize = 900;
+const CODE_LINE: usize = 520;
+/// What a cell of a table takes, and a row.
 const CELL: usize = 900;
 const ROW: usize = 1600;
 /// What a sign takes that may be part of a mark or an element, and while its text is read.
 const SIGN: usize = 130;
-const READING: usize = 1200;
+const READING: usize = 1100;
 
 /// The room that a text has.
 pub(super) struct Room(usize);
@@ -69,6 +70,12 @@ pub(super) fn fits(lines: &[Line<'_>]) -> bool {
     chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
 }
 
+/// The same for the lines of a note, which are there twice: as the note and as what the text has of it.
+pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
+    let mut room = Room(Room::new(lines).0 / 3);
+    chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
+}
+
 /// What a chunk takes as a tree, and what reading it takes beyond that.
 fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     let bytes: usize = lines.iter().map(|line| line.text.len() + 1).sum();
@@ -79,27 +86,38 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             (LINE + SIGN * signs + 2 * bytes, READING * (signs + lines.len()) + 8 * bytes)
         }
         ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => {
-            let kept = LINE * (1 + code.len()) + 2 * bytes;
-            (kept, kept)
+            (LINE + CODE_LINE * code.len() + 2 * bytes, 2 * bytes)
         }
         ChunkKind::Divider | ChunkKind::Math(_) => (LINE + 2 * bytes, 4 * bytes),
         ChunkKind::Table => {
             let cells: usize = full().map(|line| 1 + line.text.matches('|').count()).sum();
             let kept = LINE + ROW * lines.len() + CELL * cells + SIGN * signs + 2 * bytes;
-            (kept, 2 * kept + longest(lines))
+            (kept, longest(lines))
         }
         ChunkKind::Html => {
             let tags: usize = full().map(|line| line.text.matches('<').count()).sum();
-            let kept = LINE + CELL * tags / 4 + SIGN * signs + 2 * bytes;
-            (kept, 2 * kept + READING * signs)
+            let blocks: usize = full().map(|line| blocks_of_html(&line.text)).sum();
+            let kept = LINE + CELL * blocks + SIGN * tags + 2 * bytes;
+            (kept, kept / 2 + longest(lines))
         }
         _ => {
             let items = full().filter(|line| item(&line.text).is_some()).count();
             let others = full().count() - items;
+            // The bullets are no marks.
+            let signs = signs.saturating_sub(items);
             let kept = LINE * (1 + others) + ITEM * items + SIGN * signs + 2 * bytes;
-            (kept, kept + longest(lines))
+            (kept, longest(lines))
         }
     }
+}
+
+/// How many blocks HTML may be, the rows and cells of tables among them.
+fn blocks_of_html(text: &str) -> usize {
+    let text = text.to_ascii_lowercase();
+    ["<td", "<tr", "<th", "<p", "<img", "<li", "<h", "<figure", "<pre"]
+        .iter()
+        .map(|tag| text.matches(tag).count())
+        .sum()
 }
 
 /// What the text takes that has the most signs.
@@ -110,23 +128,43 @@ fn longest(lines: &[Line<'_>]) -> usize {
         if text.is_empty() || text.starts_with(['|', '<', '>', '#']) || item(text).is_some() {
             own = 0;
         }
-        own += signs(line) + 1;
-        most = most.max(own);
+        own += 1;
+        // The end of a cell, of a row, of a paragraph.
+        for (index, piece) in text.split("</t").flat_map(|part| part.split("</p")).enumerate() {
+            own = if index > 0 { 0 } else { own } + signs_of(piece);
+            most = most.max(own);
+        }
     }
     READING * most
 }
 
-/// How many signs of a line may be part of a mark or an element. Those that go on with a run count a third.
 fn signs(line: &Line<'_>) -> usize {
-    let is_sign = |b: u8| b"*_~`[]<!&$:\\{".contains(&b);
-    let mut before = 0;
-    let mut thirds = 0;
-    for b in line.text.bytes() {
-        if is_sign(b) {
-            thirds += if b == before && !matches!(b, b'[' | b'<' | b']') { 1 } else { 3 };
+    signs_of(&line.text)
+}
+
+/// How many signs of a text may be part of a mark or an element. Those that go on with a run, and those that seldom
+/// are, count a third.
+fn signs_of(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let third = |at: usize, b: u8| {
+        let goes_on = at > 0 && bytes[at - 1] == b;
+        let next = bytes.get(at + 1).copied().unwrap_or_default();
+        match b {
+            // Pictures and links in pointed brackets take more.
+            b'<' => 9,
+            b'[' | b']' => 3,
+            b'*' | b'~' | b'`' | b'$' | b'{' if !goes_on => 3,
+            b':' if next.is_ascii_alphanumeric() => 3,
+            b'_' if !goes_on
+                && !(at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric()) =>
+            {
+                3
+            }
+            b'*' | b'~' | b'`' | b'$' | b'{' | b'_' | b'&' | b'\\' => 1,
+            _ => 0,
         }
-        before = b;
-    }
+    };
+    let thirds: usize = bytes.iter().enumerate().map(|(at, b)| third(at, *b)).sum();
     // Each of these was one byte before, a NUL.
-    thirds / 3 + line.text.matches('\u{fffd}').count()
+    thirds / 3 + text.matches('\u{fffd}').count()
 }

@@ -17,7 +17,7 @@ use super::{
     read::{Reader, VERBATIM},
     spelling, targets, weight, whole,
 };
-use crate::model::{Block, BlockKind, HeadingData, Leaf, Node, TextNode};
+use crate::model::{Block, BlockKind, Fragment, HeadingData, Leaf, Node, TextNode};
 
 pub(super) use self::{
     inlines::{Labels, Mode, write as write_inlines},
@@ -78,16 +78,20 @@ pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
 
 /// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
 pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
-    let blocks =
-        |own: &Block| !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)));
-    if !blocks(a) || !blocks(b) || a.fragments.is_some() || b.fragments.is_some() {
-        return spelling::without_notes(a) == spelling::without_notes(b);
-    }
-    let pairs = || a.nodes.iter().zip(&b.nodes);
+    let is_alike_fragment = |a: &Fragment, b: &Fragment| {
+        a.fragment == b.fragment && a.kind == b.kind && normal::each_same(&a.nodes, &b.nodes, is_alike)
+    };
     a.kind == b.kind
         && a.spelling == b.spelling
-        && a.nodes.len() == b.nodes.len()
-        && pairs().all(|pair| matches!(pair, (Node::Block(a), Node::Block(b)) if is_alike(a, b)))
+        && a.fragments.is_some() == b.fragments.is_some()
+        && normal::each_same(a.fragments(), b.fragments(), is_alike_fragment)
+        && match (normal::holds_blocks(a), normal::holds_blocks(b)) {
+            (true, true) => normal::each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
+                (Node::Block(a), Node::Block(b)) => is_alike(a, b),
+                _ => false,
+            }),
+            _ => spelling::without_notes(&a.nodes) == spelling::without_notes(&b.nodes),
+        }
 }
 
 /// Text as it stands between HTML tags, where notes were taken before.
