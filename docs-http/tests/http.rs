@@ -22,8 +22,6 @@ mod limits;
 mod links;
 #[path = "http/lists.rs"]
 mod lists;
-#[path = "http/matrix.rs"]
-mod matrix;
 #[path = "http/meta.rs"]
 mod meta;
 #[path = "http/pdf.rs"]

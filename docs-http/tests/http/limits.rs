@@ -441,8 +441,34 @@ async fn lists(s: &Server) -> Vec<String> {
         s.post(&replies, 200, body).await;
         lists.extend([comments, replies, format!("{base}/commenters")]);
     }
+    lists.extend(of_people(s, &format!("/v1/spaces/{space}"), &id(&collection)).await);
     lists.push(format!("/v1/orgs/{}/search?query=a", s.org));
     lists.push(format!("/v1/spaces/{space}/search?query=a"));
+    lists
+}
+
+/// The lists of people and of what they may do, filled.
+async fn of_people(s: &Server, space: &str, collection: &str) -> Vec<String> {
+    let org = format!("/v1/orgs/{}", s.org);
+    let me = id(&s.get("/v1/user").await);
+    let team = json!({ "title": "Team", "members": [me] });
+    let team = id(&s.ask("PUT", &format!("{org}/teams"), &s.admin, Some(team)).await.is(201, "a team"));
+    s.post(&format!("{org}/saml"), 201, json!({ "label": "Okta" })).await;
+    s.post(&format!("{org}/link-invites"), 201, json!({ "role": "read" })).await;
+    let mut lists = vec![
+        format!("{org}/teams"),
+        format!("{org}/teams/{team}/members"),
+        format!("{org}/saml"),
+        format!("{org}/link-invites"),
+        format!("{org}/members"),
+        format!("{org}/members/{me}/teams"),
+        format!("{org}/members/{me}/spaces"),
+    ];
+    for content in [space.to_owned(), format!("/v1/collections/{collection}")] {
+        let grant = json!({ "users": [me], "teams": [team], "role": "edit" });
+        s.post(&format!("{content}/permissions"), 204, grant).await;
+        lists.extend(["users", "teams", "aggregate"].map(|of| format!("{content}/permissions/{of}")));
+    }
     lists
 }
 
@@ -459,19 +485,26 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
     for list in lists {
         let limited =
             |limit: &str| format!("{list}{}limit={limit}", if list.contains('?') { '&' } else { '?' });
-        let n = if list.ends_with("/links") { 2 } else { 1 };
         let all = s.get(&limited("1000")).await;
-        assert_eq!(all["items"].as_array().expect("items").len(), n, "{list}");
+        let n = all["items"].as_array().expect("items").len();
+        match list.rsplit('/').next() {
+            Some("links") => assert_eq!(n, 2, "{list}"),
+            // All the people of the organization.
+            Some("members" | "aggregate") => assert!(n >= 1, "{list}"),
+            _ => assert_eq!(n, 1, "{list}"),
+        }
         assert_eq!(s.get(&list).await, all, "{list}");
         assert_eq!(s.get(&limited(&n.to_string())).await, all, "{list}");
         let none = s.get(&limited("0")).await;
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
-        // The spaces of a site are counted at the site; nobody counts who commented, what is found, and the spaces
+        // Who may do what is counted by nobody. The spaces of a site are counted at the site; nobody counts who commented, what is found, and the spaces
         // beside the collections of a collection.
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
-        let uncounted = uncounted || list.starts_with("/v1/collections/");
+        let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
+        let uncounted = uncounted || list.ends_with("/link-invites");
+        let uncounted = uncounted || (list.contains("/members/") && list.ends_with("/spaces"));
         assert!(all["count"] == n || uncounted || list.contains("/search?"), "{list}: {all}");
         for wrong in ["1001", "4294967296", "-1", "1.5", "abc", "", "%00", "0x1", "1&limit=2"] {
             let path = limited(wrong);

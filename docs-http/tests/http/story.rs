@@ -192,7 +192,6 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     has(&s.get("/v1/user").await, &["object", "id", "displayName", "email", "urls.location"]);
     organizations(&s).await;
     let space = spaces(&s).await;
-    crate::people::story(&s, &space).await;
     repository(&s, &space).await;
     change_requests(&s, &space).await;
     content(&s, &space).await;
@@ -205,6 +204,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     sites(&s, &space).await;
     search(&s, &space).await;
     crate::teams::story(&s, &space).await;
+    crate::people::story(&s, &space).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
     has(&s.get(&path).await, &["deletedAt"]);
