@@ -155,8 +155,8 @@ fn signs_of(text: &str) -> usize {
             b'[' | b']' => 3,
             b'*' | b'~' | b'`' | b'$' | b'{' if !goes_on => 3,
             b':' if next.is_ascii_alphanumeric() => 3,
-            b'_' if !goes_on
-                && !(at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric()) =>
+            b'_' if !(goes_on
+                || at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric()) =>
             {
                 3
             }
