@@ -26,6 +26,13 @@ pub trait Authenticator: Send + Sync + 'static {
     /// a sentence that does not repeat it; [`Unavailable`](docs_core::ErrorKind::Unavailable) when that cannot be told
     /// now.
     async fn authenticate(&self, token: &str) -> docs_core::Result<Self::Actor>;
+
+    /// Tells whether somebody was given the token by name. Tokens that anybody can get count for the address that they
+    /// come from, or a limit of requests would be none.
+    fn is_personal(&self, actor: &Self::Actor) -> bool {
+        let _ = actor;
+        true
+    }
 }
 
 /// An authenticator as it is attached to requests.
@@ -146,7 +153,9 @@ async fn actor<A: Send + Sync + 'static>(request: &Request, token: &str) -> Resu
     match request.data::<SharedAuthenticator<A>>() {
         Some(authenticator) => {
             let actor = authenticator.authenticate(token).await?;
-            request.data::<Proof>().into_iter().for_each(Proof::is_given);
+            if authenticator.is_personal(&actor) {
+                request.data::<Proof>().into_iter().for_each(Proof::is_given);
+            }
             Ok(actor)
         }
         None => Err(ApiError::internal("no authenticator for this type of actor is attached to the API")),

@@ -26,6 +26,10 @@ impl Authenticator for Platform {
     async fn authenticate(&self, token: &str) -> docs_core::Result<Actor> {
         Platform::authenticate(self, token).await
     }
+
+    fn is_personal(&self, actor: &Actor) -> bool {
+        !matches!(actor, Actor::Visitor(_))
+    }
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files

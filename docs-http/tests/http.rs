@@ -22,6 +22,8 @@ mod limits;
 mod links;
 #[path = "http/lists.rs"]
 mod lists;
+#[path = "http/matrix.rs"]
+mod matrix;
 #[path = "http/meta.rs"]
 mod meta;
 #[path = "http/pdf.rs"]
@@ -36,15 +38,23 @@ mod rate;
 mod refusals;
 #[path = "http/revisions.rs"]
 mod revisions;
+#[path = "http/rewind.rs"]
+mod rewind;
 #[path = "http/search.rs"]
 mod search;
 #[path = "http/server.rs"]
 mod server;
+#[path = "http/site_settings.rs"]
+mod site_settings;
 #[path = "http/states.rs"]
 mod states;
 #[path = "http/story.rs"]
 mod story;
+#[path = "http/structure.rs"]
+mod structure;
 #[path = "http/teams.rs"]
 mod teams;
 #[path = "http/toy.rs"]
 mod toy;
+#[path = "http/visitors.rs"]
+mod visitors;

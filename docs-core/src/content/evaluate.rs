@@ -5,7 +5,10 @@ use std::mem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::expression::{self, Budget, Claims, Context, Expression, MAX_STEPS};
+use super::{
+    document,
+    expression::{self, Budget, Claims, Context, Expression, MAX_STEPS},
+};
 use crate::model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode};
 
 /// Most steps that all expressions of a document take together. The rest then counts as failed.
@@ -36,17 +39,38 @@ pub enum Evaluated {
 /// Reusable contents are not expanded here; evaluate them as documents of their own.
 #[must_use]
 pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims: &Claims) -> Document {
-    let mut document = document.clone();
-    if mode != Evaluated::No {
-        let budget = Budget(MAX_DOCUMENT_STEPS);
-        let mut evaluator = Evaluator { mode, context, claims, budget };
-        document.nodes = evaluator.blocks(document.nodes);
+    if mode == Evaluated::No {
+        return document.clone();
     }
+    run(document, Evaluator { mode, conditions: mode, context, claims, budget: Budget(MAX_DOCUMENT_STEPS) })
+}
+
+/// Evaluates a document for a visitor, who is to get nothing that a condition hides: conditions are decided in every
+/// mode, and only expressions within text are left for the client.
+#[must_use]
+pub fn evaluate_for_visitor(
+    document: &Document,
+    mode: Evaluated,
+    context: &Context,
+    claims: &Claims,
+) -> Document {
+    let budget = Budget(MAX_DOCUMENT_STEPS);
+    // What an expression is made of is for visitors only where they must evaluate it themselves.
+    let mode = if mode == Evaluated::No { Evaluated::DeterministicOnly } else { mode };
+    run(document, Evaluator { mode, conditions: Evaluated::Yes, context, claims, budget })
+}
+
+fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
+    let mut document = document.clone();
+    document.nodes = evaluator.blocks(document.nodes);
     document
 }
 
 struct Evaluator<'e> {
+    /// What becomes of expressions within text.
     mode: Evaluated,
+    /// What becomes of conditions.
+    conditions: Evaluated,
     context: &'e Context,
     claims: &'e Claims,
     budget: Budget,
@@ -54,9 +78,14 @@ struct Evaluator<'e> {
 
 impl Evaluator<'_> {
     /// Whether an expression is left for the client. One that cannot be read depends on nothing.
-    fn leaves(&self, text: &str) -> bool {
-        self.mode == Evaluated::DeterministicOnly
-            && Expression::parse(text).is_ok_and(|expression| !expression.is_deterministic(self.claims))
+    fn leaves(&self, mode: Evaluated, text: &str) -> bool {
+        match mode {
+            Evaluated::No => true,
+            Evaluated::Yes => false,
+            Evaluated::DeterministicOnly => {
+                Expression::parse(text).is_ok_and(|expression| !expression.is_deterministic(self.claims))
+            }
+        }
     }
 
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
@@ -67,8 +96,10 @@ impl Evaluator<'_> {
 
     fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
         let mut done = Vec::with_capacity(nodes.len());
+        let mut undecided = Undecided::default();
         for node in nodes {
             match node {
+                Node::Block(block) if self.conditions == Evaluated::Yes && undecided.hides(&block) => {}
                 Node::Block(block) => self.block(block, &mut done),
                 Node::Inline(inline) => self.inline(inline, &mut done),
                 Node::Text(text) => push_text(&mut done, text),
@@ -79,7 +110,7 @@ impl Evaluator<'_> {
 
     fn block(&mut self, mut block: Block, done: &mut Vec<Node>) {
         if let BlockKind::If { expression } = &block.kind {
-            if self.leaves(expression) {
+            if self.leaves(self.conditions, expression) {
                 block.nodes = self.nodes(block.nodes);
                 done.push(Node::Block(block));
             } else if expression::condition_within(expression, self.context, &mut self.budget) {
@@ -112,7 +143,7 @@ impl Evaluator<'_> {
 
     fn inline(&mut self, mut inline: Inline, done: &mut Vec<Node>) {
         if let InlineKind::Expression { expression } = &inline.kind {
-            if self.leaves(expression) {
+            if self.leaves(self.mode, expression) {
                 done.push(Node::Inline(inline));
                 return;
             }
@@ -131,6 +162,45 @@ impl Evaluator<'_> {
         self.fragments(&mut inline.fragments);
         done.push(Node::Inline(inline));
     }
+}
+
+/// Conditions within Markdown that is kept as it is, which nothing decides: it is left out, and so is what stands behind
+/// one that was opened, to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Undecided {
+    open: usize,
+}
+
+impl Undecided {
+    /// Tells whether a block, asked about after those before it, may stand under such a condition.
+    pub(crate) fn hides(&mut self, block: &Block) -> bool {
+        let was_open = self.open > 0;
+        if !document::is_verbatim(block) {
+            return was_open;
+        }
+        let text = plain(&block.nodes);
+        let (mut has_any, mut rest) = (false, text.as_str());
+        while let Some((_, tag)) = rest.split_once("{%") {
+            let name = tag.trim_start_matches(['-', ' ', '\t', '\n', '\r']);
+            let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            match name {
+                "if" => (has_any, self.open) = (true, self.open + 1),
+                "endif" => (has_any, self.open) = (true, self.open.saturating_sub(1)),
+                _ => {}
+            }
+            rest = tag;
+        }
+        was_open || has_any
+    }
+}
+
+fn plain(nodes: &[Node]) -> String {
+    let text = |node: &Node| match node {
+        Node::Text(text) => text.leaves.iter().map(|leaf| leaf.text.as_str()).collect(),
+        Node::Inline(inline) => plain(&inline.nodes),
+        Node::Block(block) => plain(&block.nodes),
+    };
+    nodes.iter().map(text).collect::<String>()
 }
 
 /// What becomes of a block that has lost all it held.

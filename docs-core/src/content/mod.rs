@@ -45,7 +45,8 @@ pub use entry::{
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
-pub use evaluate::{Evaluated, evaluate};
+pub(crate) use evaluate::Undecided;
+pub use evaluate::{Evaluated, evaluate, evaluate_for_visitor};
 pub use facade::Content;
 pub use file_name::is_numbered;
 pub(crate) use file_name::{check_file_name, clean_file_name};

@@ -83,7 +83,7 @@ pub struct UpdateCollection {
     /// At most 100 characters, or `null` for none.
     #[serde(default)]
     pub description: Patch<CollectionDescription>,
-    /// A role, `inherit`, or `null` to hide it from all but administrators.
+    /// A role, `inherit`, or `null` to hide it from all but administrators and its creator.
     #[serde(default)]
     pub default_level: Patch<LevelInput>,
 }

@@ -1,7 +1,22 @@
 //! How a published site looks: the values readers of a published site need, with their defaults.
 
+mod font;
+mod overrides;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use self::{font::*, overrides::*};
+use super::{Color, Condition, ContentRef, Emoji, Few, SiteTitle, Text, Url};
+
+/// Title of a link of the header or of a group of the footer: at most 256 characters.
+pub type MenuTitle = Text<0, 256>;
+/// Title of a link below one of those: at most 64 characters.
+pub type LinkTitle = Text<0, 64>;
+/// Copyright notice: at most 300 characters.
+pub type Copyright = Text<0, 300>;
+/// Message of an announcement: 2 to 128 characters.
+pub type AnnouncementMessage = Text<2, 128>;
 
 /// A value for light and one for dark surroundings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -13,9 +28,9 @@ pub struct Themed<T> {
     pub dark: T,
 }
 
-impl Themed<String> {
-    fn both(value: &str) -> Self {
-        Self { light: value.to_owned(), dark: value.to_owned() }
+impl Themed<Color> {
+    fn both(color: Color) -> Self {
+        Self { light: color.clone(), dark: color }
     }
 }
 
@@ -56,6 +71,10 @@ choices! {
     ThemeMode { Light, Dark },
     /// What artificial intelligence does on the site.
     AiMode { None, Search, Assistant },
+    /// How a link of the header looks.
+    HeaderLinkStyle { Link, ButtonPrimary, ButtonSecondary },
+    /// What an announcement is about.
+    AnnouncementStyle { Info, Warning, Danger, Success },
 }
 
 /// Where external links open.
@@ -83,12 +102,14 @@ pub struct Enabled {
 #[expect(missing_docs, reason = "the names are those of the wire format, grouped as there")]
 pub struct Customization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+    pub title: Option<SiteTitle>,
     pub styling: Styling,
     pub internationalization: Internationalization,
     pub favicon: Favicon,
     pub header: Header,
     pub footer: Footer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announcement: Option<Announcement>,
     pub themes: Themes,
     pub pdf: Enabled,
     pub feedback: Enabled,
@@ -99,7 +120,9 @@ pub struct Customization {
     pub external_links: ExternalLinks,
     pub pagination: Enabled,
     pub trademark: Enabled,
+    #[serde(default)]
     pub privacy_policy: OptionalUrl,
+    #[serde(default)]
     pub social_preview: OptionalUrl,
     pub insights: Insights,
 }
@@ -110,20 +133,30 @@ pub struct Customization {
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Styling {
     pub theme: Theme,
-    pub primary_color: Themed<String>,
-    pub info_color: Themed<String>,
-    pub success_color: Themed<String>,
-    pub warning_color: Themed<String>,
-    pub danger_color: Themed<String>,
+    pub primary_color: Themed<Color>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tint: Option<Tint>,
+    pub info_color: Themed<Color>,
+    pub success_color: Themed<Color>,
+    pub warning_color: Themed<Color>,
+    pub danger_color: Themed<Color>,
     pub corners: Corners,
     pub depth: Depth,
     pub links: LinksStyle,
-    pub font: String,
-    pub monospace_font: String,
+    pub font: Font,
+    pub monospace_font: MonospaceFont,
+    #[serde(default)]
     pub background: Background,
     pub icons: IconsStyle,
     pub sidebar: Sidebar,
     pub search: SearchStyle,
+}
+
+/// A colour over everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tint {
+    /// The colour.
+    pub color: Themed<Color>,
 }
 
 /// The side bar.
@@ -141,48 +174,98 @@ pub struct Internationalization {
     pub locale: Locale,
 }
 
-/// The icon of the site: the reader's own where it is empty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Favicon {}
+/// The icon of the site, a picture or an emoji: the reader's own where there is neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Favicon {
+    /// A picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Themed<Url>>,
+    /// An emoji.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emoji: Option<Emoji>,
+}
 
 /// The header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Header {
+    #[serde(default)]
     pub preset: HeaderPreset,
-    pub links: Vec<HeaderLink>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo: Option<Themed<Url>>,
+    /// Deprecated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background_color: Option<Themed<Color>>,
+    /// Deprecated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_color: Option<Themed<Color>>,
+    pub links: HeaderLinks,
 }
+
+/// The links of a header: at most 50.
+pub type HeaderLinks = Few<HeaderLink, 0, 50>;
 
 /// A link of the header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "each name says what it is")]
 pub struct HeaderLink {
-    pub title: String,
-    pub to: Option<super::ContentRef>,
-    pub links: Vec<TitledLink>,
+    /// What it says.
+    pub title: MenuTitle,
+    /// How it looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<HeaderLinkStyle>,
+    /// Where it leads; `null` for a menu.
+    pub to: Option<ContentRef>,
+    /// The links of a menu.
+    pub links: TitledLinks,
+    /// An expression that decides who sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
 }
+
+/// Links below one another: at most 100.
+pub type TitledLinks = Few<TitledLink, 0, 100>;
 
 /// A link with a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct TitledLink {
-    pub title: String,
-    pub to: super::ContentRef,
+    pub title: LinkTitle,
+    pub to: ContentRef,
 }
 
 /// The footer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Footer {
-    pub groups: Vec<FooterGroup>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo: Option<Themed<Url>>,
+    pub groups: FooterGroups,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copyright: Option<Copyright>,
 }
+
+/// The groups of a footer: at most 20.
+pub type FooterGroups = Few<FooterGroup, 0, 20>;
 
 /// A group of links in the footer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct FooterGroup {
-    pub title: String,
-    pub links: Vec<TitledLink>,
+    pub title: MenuTitle,
+    pub links: TitledLinks,
+}
+
+/// Something that every page tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub struct Announcement {
+    pub enabled: bool,
+    pub message: AnnouncementMessage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<TitledLink>,
+    pub style: AnnouncementStyle,
 }
 
 /// Light and dark.
@@ -215,6 +298,7 @@ pub struct PageActions {
     #[serde(rename = "externalAI")]
     pub external_ai: bool,
     pub markdown: bool,
+    #[serde(default = "on")]
     pub mcp: bool,
 }
 
@@ -230,7 +314,7 @@ pub struct ExternalLinks {
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct OptionalUrl {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<super::Url>,
+    pub url: Option<Url>,
 }
 
 /// Measuring.
@@ -241,20 +325,26 @@ pub struct Insights {
     pub tracking_cookie: bool,
 }
 
+/// What is on where a request does not say.
+const fn on() -> bool {
+    true
+}
+
 impl Default for Styling {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
-            primary_color: Themed::both("#346DDB"),
-            info_color: Themed::both("#787878"),
-            success_color: Themed::both("#00C950"),
-            warning_color: Themed::both("#FE9A00"),
-            danger_color: Themed::both("#FB2C36"),
+            primary_color: Themed::both(Color::rgb(0x34, 0x6D, 0xDB)),
+            tint: None,
+            info_color: Themed::both(Color::rgb(0x78, 0x78, 0x78)),
+            success_color: Themed::both(Color::rgb(0x00, 0xC9, 0x50)),
+            warning_color: Themed::both(Color::rgb(0xFE, 0x9A, 0x00)),
+            danger_color: Themed::both(Color::rgb(0xFB, 0x2C, 0x36)),
             corners: Corners::default(),
             depth: Depth::default(),
             links: LinksStyle::default(),
-            font: "Inter".to_owned(),
-            monospace_font: "IBMPlexMono".to_owned(),
+            font: Font::default(),
+            monospace_font: MonospaceFont::default(),
             background: Background::default(),
             icons: IconsStyle::default(),
             sidebar: Sidebar::default(),
@@ -273,6 +363,7 @@ impl Default for Customization {
             favicon: Favicon::default(),
             header: Header::default(),
             footer: Footer::default(),
+            announcement: None,
             themes: Themes { default: ThemeMode::Light, toggeable: true },
             pdf: on,
             feedback: Enabled { enabled: false },

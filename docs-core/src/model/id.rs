@@ -141,6 +141,10 @@ ids! {
     SectionGroupId,
     /// A space on a site.
     SiteSpaceId,
+    /// A share link of a site.
+    ShareLinkId,
+    /// A redirect of a site.
+    RedirectId,
     /// A background job.
     JobId,
     /// An API token.

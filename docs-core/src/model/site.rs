@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basename, Customization, Patch, ProxyOrigin, SectionId, SiteId, SiteSpaceId, Space, Text, Timestamp,
-    list::constants, text::given,
+    Basename, Condition, Customization, Patch, ProxyOrigin, SectionId, SiteId, SitePath, SiteSpaceId,
+    SiteStructure, Space, Text, Timestamp, list::constants, text::given,
 };
 
 constants! {
@@ -21,8 +21,6 @@ constants! {
 
 /// Title of a site: 2 to 128 characters.
 pub type SiteTitle = Text<2, 128>;
-/// Path of a space on its site: 1 to 100 characters.
-pub type SiteSpacePath = Text<1, 100>;
 
 /// What a site may do; recorded, not enforced: nobody is billed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -148,8 +146,8 @@ pub struct SiteSpace {
     pub object: SiteSpaceObject,
     /// The id.
     pub id: SiteSpaceId,
-    /// Its path on the site.
-    pub path: SiteSpacePath,
+    /// Its path in its section, or on a site without sections.
+    pub path: SitePath,
     /// The section it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<SectionId>,
@@ -157,11 +155,11 @@ pub struct SiteSpace {
     pub space: Space,
     /// Its title on the site.
     pub title: String,
-    /// Whether it is what a visitor of the site sees first.
+    /// Whether it is what a visitor of its section sees first, or of the site where that has no sections.
     pub default: bool,
     /// An expression that decides who sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condition: Option<Text<1, 1024>>,
+    pub condition: Option<Condition>,
     /// Whether it may be customized on its own.
     pub has_advanced_customization_feature: bool,
     /// Addresses of the space on the site.
@@ -174,14 +172,6 @@ pub struct SiteSpaceUrls {
     /// Where it is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-}
-
-/// What a site consists of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", content = "structure", rename_all = "camelCase")]
-pub enum SiteStructure {
-    /// Spaces, without sections.
-    SiteSpaces(Vec<SiteSpace>),
 }
 
 /// How a site and its spaces look.
@@ -278,7 +268,7 @@ pub struct UpdateSite {
     /// Whether agents may use it.
     #[serde(default, deserialize_with = "given")]
     pub agents_context: Option<AgentsContext>,
-    /// The site space to show first.
+    /// The site space to show first: in the default section, where the site has sections.
     #[serde(default, deserialize_with = "given")]
     pub default_site_space: Option<String>,
     /// The section to show first.

@@ -218,7 +218,7 @@ pub struct UpdateSpace {
     /// At most 50 characters.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<SpaceTitle>,
-    /// A role, `inherit`, or `null` to hide the space from all but administrators.
+    /// A role, `inherit`, or `null` to hide the space from all but administrators and its creator.
     #[serde(default)]
     pub default_level: Patch<LevelInput>,
     /// An emoji, or `null` for the default one; not together with `icon`.

@@ -5,6 +5,7 @@ use std::{borrow::Cow, fmt, ops::Deref, str::FromStr};
 use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use unicode_normalization::char::is_combining_mark;
 
 /// Text of `MIN` to `MAX` characters without NUL.
 ///
@@ -332,6 +333,13 @@ formed_text! {
         "the name of an icon: letters, digits, `-`, `_`, `.` or `:`", { "format": "icon" }),
     /// An absolute http or https URL, at most 2048 characters.
     Url(1, 2048, is_web_url, "an absolute http or https URL", { "format": "uri" }),
+    /// A colour: `#` and three or six hexadecimal digits.
+    Color(4, 7, is_color, "a colour like #1a2B3c: `#` and three or six hexadecimal digits",
+        { "pattern": "^#(?:[0-9a-fA-F]{3}){1,2}$" }),
+    /// Where a redirect of a site begins: a path without a slash at its end, at most 512 characters.
+    RedirectSource(2, 512, super::redirect::is_source,
+        "a path like /old/page: segments of letters, digits, `-`, `.`, `_`, `~` and %-escapes, without a slash at the end",
+        { "pattern": r"^\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+(?:\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+)*$" }),
     /// A certificate of a SAML provider, at most 10,000 characters: PEM, or DER in base64.
     Certificate(1, 10_000, super::saml::is_certificate, "an X.509 certificate: PEM, or DER in base64"),
     /// A host name for public content, 3 to 32 characters (SPEC 2.10).
@@ -340,9 +348,20 @@ formed_text! {
     EmailDomain(3, 253, is_domain, "a domain name like example.com"),
     /// The base name of a site in its published address, 1 to 100 characters.
     Basename(1, 100, is_label, "lower-case letters, digits and `-`, neither first nor last"),
+    /// The path of a section or a space on its site: one segment of an address, 1 to 100 characters (SPEC 2.7).
+    SitePath(1, 100, is_segment,
+        "one segment of a path: letters, digits, `-`, `_`, `.` or `+`, with a letter or a digit among them"),
     /// Where a site is mounted on another host: `host/path`, at most 512 characters (SPEC 4.11).
     ProxyOrigin(1, 512, is_proxy_origin, "a host with a path, like example.com/docs",
         { "pattern": r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$" }),
+}
+
+impl Color {
+    /// A colour by its parts.
+    #[must_use]
+    pub fn rgb(red: u8, green: u8, blue: u8) -> Self {
+        Self(Text(format!("#{red:02X}{green:02X}{blue:02X}").into()))
+    }
 }
 
 impl EmailDomain {
@@ -361,9 +380,20 @@ fn is_web_url(text: &str) -> bool {
     })
 }
 
+fn is_color(text: &str) -> bool {
+    let digits = text.strip_prefix('#').unwrap_or_default();
+    matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 fn is_label(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     text.chars().all(plain) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+fn is_segment(text: &str) -> bool {
+    // What `slugify` makes of a title fits, in every script.
+    let plain = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "-_.+".contains(c);
+    text.chars().all(plain) && text.chars().any(char::is_alphanumeric)
 }
 
 fn is_domain(text: &str) -> bool {

@@ -10,12 +10,12 @@ pub(super) use sight::{MAX_DEPTH, MAX_TEAM_GRANTS, Sight};
 
 use super::Actor;
 use crate::{
-    Error, Result,
-    model::{CollectionId, OrgId, SiteId, SpaceId},
+    Error, ErrorKind, Result,
+    model::{CollectionId, OrgId, Role, SiteId, SpaceId},
     policy::{CollectionAccess, OrgAccess, SiteAction, SpaceAccess},
     store::{
         Tx,
-        records::{CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
+        records::{Child, CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
     },
 };
 
@@ -30,6 +30,7 @@ pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess>
             let member = member.map(crate::store::decode::<MemberRecord>).transpose()?;
             OrgAccess::of_member(org, member.as_deref())
         }
+        Actor::Visitor(_) => Err(Error::not_found("organization")),
     }
 }
 
@@ -60,6 +61,18 @@ pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceA
     Ok(access)
 }
 
+/// The role of an actor on content that is not deleted; `None` where they see none.
+pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &Child) -> Result<Option<Role>> {
+    let role = match content {
+        Child::Space(id) => space(tx, actor, id).await.map(|access| access.role()),
+        Child::Collection(id) => collection(tx, actor, id).await.map(|access| access.role()),
+    };
+    match role {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        role => role.map(Some),
+    }
+}
+
 /// A site of an organization, with the right to do something with it.
 pub(super) async fn site(
     tx: &Tx,
@@ -74,7 +87,25 @@ pub(super) async fn site(
     Ok((org, site))
 }
 
+/// Whether somebody may change the level of content: that neither gives nor takes a role above their own, and leaves them
+/// the content in sight. `before` is their role and what the level came down to, `after` the same afterwards.
+///
+/// # Errors
+/// `Forbidden`; `Precondition` where the content would be hidden from them.
+pub(super) fn check_level(before: (Role, Option<Role>), after: Result<(Role, Option<Role>)>) -> Result<()> {
+    let hidden = "defaultLevel: this would hide it from you; an administrator, or its creator, can do that";
+    let (role, level) = after.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::new(ErrorKind::Precondition, hidden.to_owned()),
+        _ => error,
+    })?;
+    let (own, was) = before;
+    if was.max(level).max(Some(role)) <= Some(own) {
+        return Ok(());
+    }
+    Err(Error::forbidden("defaultLevel: a level above your own role is given and taken by those who have it"))
+}
+
 /// Speaks of the noun the actor asked for, not of what stands behind it.
 fn hide(error: Error, noun: &str) -> Error {
-    if error.kind() == crate::ErrorKind::NotFound { Error::not_found(noun) } else { error }
+    if error.kind() == ErrorKind::NotFound { Error::not_found(noun) } else { error }
 }

@@ -88,7 +88,7 @@ impl Platform {
             (Some(organization), _) => {
                 access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
             }
-            (None, Actor::User(_)) => {
+            (None, Actor::User(_) | Actor::Visitor(_)) => {
                 return Err(Error::forbidden("only the operator reads the whole log; name an organization"));
             }
         }

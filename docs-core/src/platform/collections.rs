@@ -145,7 +145,8 @@ impl Platform {
     /// Changes a collection (SPEC 4.3). What the request leaves out stays.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on it.
+    /// `NotFound`; `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition`
+    /// for a level that would hide it from the actor.
     pub async fn update_collection(
         &self,
         actor: &Actor,

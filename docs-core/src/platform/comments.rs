@@ -18,7 +18,7 @@ use crate::{
         NodeKey, PageId, PostComment, PostCommentReply, RevisionId, UpdateComment, UpdateCommentReply,
         UserId,
     },
-    policy::{SpaceAccess, SpaceAction},
+    policy::{OrgAction, SpaceAccess, SpaceAction},
     store::{
         Hash, Key, ListSpec, Lister, Page, PageRequest, Tx, Value, key,
         records::{
@@ -318,7 +318,7 @@ impl Platform {
     /// who left the organization are not among them.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
+    /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
     pub async fn list_commenters(
         &self,
         actor: &Actor,
@@ -328,6 +328,7 @@ impl Platform {
         let tx = self.read().await?;
         let place = Place::find(&tx, actor, of).await?;
         let org = &place.access.space().organization;
+        access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
         let prefix = place.board().commenters();
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {

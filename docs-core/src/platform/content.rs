@@ -8,10 +8,14 @@ pub(super) use self::view::page_base;
 
 use std::sync::Arc;
 
-use super::{Actor, Platform, access, change_requests};
+use super::{
+    Actor, Platform, access, change_requests,
+    sites::Placement,
+    visitors::{Admitted, Eyes, Hidden, Lens},
+};
 use crate::{
     Error, Result,
-    content::{ContentError, Evaluated, PageEntry, Rendering, View, document},
+    content::{ContentError, Evaluated, PageEntry, Rendering, ReusableEntry, View, document},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
         RevisionId, RevisionPage, SpaceId,
@@ -106,18 +110,58 @@ pub(super) struct Located {
     pub(super) access: SpaceAccess,
     pub(super) revision: RevisionId,
     pub(super) view: View,
+    eyes: Eyes,
+    /// Where a visitor reads it.
+    placement: Option<Placement>,
 }
 
 impl Located {
     pub(super) fn space(&self) -> &SpaceRecord {
         self.access.space()
     }
+
+    /// What its reader sees it through.
+    async fn lens(&self) -> Result<Lens> {
+        self.eyes.lens(&self.view).await
+    }
+
+    async fn hidden(&self) -> Result<Hidden> {
+        self.lens().await?.hidden().await
+    }
+
+    /// A reusable content that the reader sees.
+    async fn reusable(&self, id: &ReusableId) -> Result<ReusableEntry> {
+        let missing = || Error::not_found("reusable content");
+        let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
+        if self.hidden().await?.reusables.contains(id) { Err(missing()) } else { Ok(entry) }
+    }
 }
 
 impl Platform {
-    /// Finds the content that a request is about.
+    /// Finds the content that a member's request is about.
     pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let access = access::space(tx, actor, &of.space).await?;
+        self.locate_in(tx, access, of).await
+    }
+
+    /// Finds the content that a request is about, which may be that of a visitor of a site.
+    async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let Actor::Visitor(visitor) = actor else { return self.locate(tx, actor, of).await };
+        let Admitted { access, sighted, placement } = self.admit(tx, visitor, &of.space).await?;
+        // What was published before may have been taken back with good reason.
+        let is_published = match &of.version {
+            Version::Live => true,
+            Version::Request(_) => false,
+            Version::Revision(id) => *id == access.space().head,
+        };
+        if !is_published {
+            return Err(Error::not_found("revision"));
+        }
+        let at = self.locate_in(tx, access, of).await?;
+        Ok(Located { eyes: Eyes::Visitor(sighted), placement: Some(placement), ..at })
+    }
+
+    async fn locate_in(&self, tx: &Tx, access: SpaceAccess, of: &ContentOf) -> Result<Located> {
         let space = access.space();
         let (revision, root) = match &of.version {
             Version::Live => (space.head.clone(), space.root),
@@ -131,14 +175,14 @@ impl Platform {
             }
         };
         let view = self.content().view(&space.domain, root);
-        Ok(Located { access, revision, view })
+        Ok(Located { access, revision, view, eyes: Eyes::Member, placement: None })
     }
 
     /// The same, with a snapshot of its own: none is held while objects are read, as they may come through the same
     /// connections.
     async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let tx = self.read().await?;
-        self.locate(&tx, actor, of).await
+        self.locate_read(&tx, actor, of).await
     }
 
     /// Reads a revision: the current one of a space, the latest of a change request (SPEC 4.7), or one by its id.
@@ -147,19 +191,26 @@ impl Platform {
     /// `NotFound`.
     pub async fn get_revision(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Revision> {
         let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
+        let at = self.locate_read(&tx, actor, of).await?;
         let record: Option<Arc<RevisionRecord>> =
             tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
         let record = record.ok_or_else(|| Error::not_found("revision"))?;
-        let frame = self.bare_revision(&tx, at.space(), &record).await?;
+        let frame = match &at.placement {
+            None => self.bare_revision(&tx, at.space(), &record).await?,
+            Some(placement) => self.visited_revision(at.space(), &record, placement),
+        };
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
         drop(tx);
+        let lens = at.lens().await?;
+        let hidden = lens.hidden().await?;
         let tree = at.view.tree().await?;
         let variables = at.view.variables().await?;
-        let reusable = at.view.reusables(None, usize::MAX).await?;
-        let files = at.view.files(None, usize::MAX).await?;
+        let mut reusable = at.view.reusables(None, usize::MAX).await?;
+        reusable.retain(|(id, _)| !hidden.reusables.contains(id));
+        let mut files = at.view.files(None, usize::MAX).await?;
+        files.retain(|(id, _)| !hidden.files.contains(id));
         Ok(Revision {
-            pages: self.tree_view(at.space(), &tree, shown)?,
+            pages: self.tree_view(at.space(), (&tree, &lens), shown)?,
             files: self.file_views(at.space(), files, shown)?,
             reusable_contents: reusable
                 .into_iter()
@@ -179,7 +230,7 @@ impl Platform {
     pub async fn list_pages(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Pages> {
         let at = self.located(actor, of).await?;
         let tree = at.view.tree().await?;
-        Ok(Pages { pages: self.tree_view(at.space(), &tree, shown)? })
+        Ok(Pages { pages: self.tree_view(at.space(), (&tree, &at.lens().await?), shown)? })
     }
 
     /// Reads a page with its content and the pages below it (SPEC 4.7).
@@ -221,18 +272,23 @@ impl Platform {
         entry: PageEntry,
         shown: Shown,
     ) -> Result<RevisionPage> {
+        let lens = at.lens().await?;
+        lens.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.pages_below(at, id, &path, shown).await?;
+        let below = self.pages_below((at, &lens), (id, &path), shown).await?;
         let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
+        if lens.hides() {
+            without_conflicts(&mut page);
+        }
         if let RevisionPage::Document(page) = &mut page {
             match shown.format {
-                ContentFormat::Markdown if shown.evaluated == Evaluated::No => {
+                ContentFormat::Markdown if shown.evaluated == Evaluated::No && !lens.hides() => {
                     page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
                 }
                 ContentFormat::Markdown => {
                     let text = at.view.text(&entry.body, Rendering::Request).await?;
                     let document = document::parse(&text);
-                    let document = at.evaluated(document, &entry.variables, shown.evaluated).await?;
+                    let document = lens.document(document, &entry.variables, shown.evaluated).await?;
                     // Blocks in which there was nothing to evaluate stay as they were written.
                     page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);
                 }
@@ -240,7 +296,8 @@ impl Platform {
                 ContentFormat::Document => {
                     let text = at.view.text(&entry.body, Rendering::Request).await?;
                     let document = document::parse(&text);
-                    page.document = Some(at.evaluated(document, &entry.variables, shown.evaluated).await?);
+                    let document = lens.document(document, &entry.variables, shown.evaluated).await?;
+                    page.document = Some(document);
                 }
             }
         }
@@ -250,9 +307,8 @@ impl Platform {
     /// The pages below one: costs what it answers, not what the space holds.
     async fn pages_below(
         &self,
-        at: &Located,
-        top: &PageId,
-        path: &str,
+        (at, lens): (&Located, &Lens),
+        (top, path): (&PageId, &str),
         shown: Shown,
     ) -> Result<Vec<RevisionPage>> {
         struct Level {
@@ -267,6 +323,9 @@ impl Platform {
             let depth = stack.len();
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
             if let Some((id, entry)) = level.left.next() {
+                if !lens.meets(entry.condition.as_deref()) {
+                    continue;
+                }
                 let path = join(&level.path, &entry.slug);
                 let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }
                     .into_iter();
@@ -299,7 +358,7 @@ impl Platform {
         page: &PageRequest,
     ) -> Result<Page<RevisionFile>> {
         let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
+        let at = self.locate_read(&tx, actor, of).await?;
         let limit = checked_limit(page)?;
         let [space, version, name] = of.names();
         let fingerprint = cursor_fingerprint(&["files", space, version, name], false);
@@ -315,23 +374,31 @@ impl Platform {
                 let record: Option<Arc<RevisionRecord>> =
                     tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
                 let root = record.ok_or_else(wrong)?.root;
+                if at.placement.is_some() && revision != at.revision {
+                    let why = "the content has changed since; start from the first page";
+                    return Err(Error::invalid("page", why));
+                }
                 (revision, self.content().view(&at.space().domain, root), Some(after))
             }
         };
         drop(tx);
-        let mut found = view.files(after.as_ref(), limit + 1).await.map_err(|error| match error {
+        let hidden = at.eyes.lens(&view).await?.hidden().await?.files;
+        // A page names what is shown only: neither its length nor its cursor tells of the rest.
+        let most = limit + 1 + hidden.len();
+        let mut found = view.files(after.as_ref(), most).await.map_err(|error| match error {
             ContentError::NotFound(_) if page.page.is_some() => {
                 Error::invalid("page", "the revision of this cursor is gone; start from the first page")
             }
             other => other.into(),
         })?;
+        found.retain(|(id, _)| !hidden.contains(id));
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found
             .last()
             .filter(|_| more)
             .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
-        let count = view.counts().await?.files;
+        let count = view.counts().await?.files.saturating_sub(hidden.len() as u64);
         let items = self.file_views(at.space(), found, shown)?;
         Ok(Page { items, next, count: Some(count) })
     }
@@ -348,7 +415,11 @@ impl Platform {
         shown: Shown,
     ) -> Result<RevisionFile> {
         let at = self.located(actor, of).await?;
-        let entry = at.view.file(file).await?.ok_or_else(|| Error::not_found("file"))?;
+        let missing = || Error::not_found("file");
+        let entry = at.view.file(file).await?.ok_or_else(missing)?;
+        if at.hidden().await?.files.contains(file) {
+            return Err(missing());
+        }
         self.file_view(at.space(), file.clone(), entry, shown)
     }
 
@@ -364,10 +435,26 @@ impl Platform {
         shown: Shown,
     ) -> Result<ReusableContent> {
         let at = self.located(actor, of).await?;
-        let entry = at.view.reusable(reusable).await?;
-        let entry = entry.ok_or_else(|| Error::not_found("reusable content"))?;
+        let entry = at.reusable(reusable).await?;
         self.reusable_view(at.space(), reusable.clone(), entry, shown)
     }
+}
+
+/// What merges left undecided is for those who decide it.
+fn without_conflicts(page: &mut RevisionPage) {
+    let below = match page {
+        RevisionPage::Document(page) => {
+            page.base.conflicts.clear();
+            &mut page.pages
+        }
+        RevisionPage::Group(page) => {
+            page.base.conflicts.clear();
+            &mut page.pages
+        }
+        RevisionPage::Link(page) => return page.base.conflicts.clear(),
+        RevisionPage::Computed(page) => return page.base.conflicts.clear(),
+    };
+    below.iter_mut().for_each(without_conflicts);
 }
 
 fn join(path: &str, slug: &str) -> String {

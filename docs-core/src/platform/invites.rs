@@ -53,25 +53,20 @@ impl Platform {
     pub async fn invite_users(&self, actor: &Actor, org: &OrgId, new: InviteUsers) -> Result<InvitedUsers> {
         let addresses = addresses(&new)?;
         let by = actor.require_user()?;
-        let default = {
-            let tx = self.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::Administrate)?.org().default_role
-        };
         let mut done = InvitedUsers::default();
         for (email, role) in addresses {
             let now = self.now();
             let invite = EmailInviteRecord {
                 id: self.id(),
                 organization: org.clone(),
-                role: role.apply(default),
+                role: None,
                 email: email.to_lowercase(),
                 sso: new.sso == Some(true),
                 created_by: by.clone(),
                 created_at: now,
                 expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
             };
-            match self.write(actor, &Invite { actor: actor.clone(), invite }).await? {
+            match self.write(actor, &Invite { actor: actor.clone(), invite, role }).await? {
                 Invited::User(user) => done.users.push(user),
                 Invited::Address => done.invited += 1,
                 Invited::OtherSignIn => done.failed_sso_emails.push(email),
@@ -146,7 +141,10 @@ fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
 
 struct Invite {
     actor: Actor,
+    /// The invitation but for its role.
     invite: EmailInviteRecord,
+    /// The role; the organization's default where the request leaves it out.
+    role: Patch<Role>,
 }
 
 /// What became of an address.
@@ -166,9 +164,10 @@ impl Operation for Invite {
     const NAME: &'static str = "invite";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Invited> {
-        let new = &self.invite;
-        let org = &new.organization;
-        access::org(tx, &self.actor, org).await?.require(OrgAction::Administrate)?;
+        let org = &self.invite.organization;
+        let access = access::org(tx, &self.actor, org).await?;
+        let default = access.require(OrgAction::Administrate)?.org().default_role;
+        let new = EmailInviteRecord { role: self.role.apply(default), ..self.invite.clone() };
         if let Some(user) = tx.get_value(&UserRecord::by_email(&new.email)).await? {
             let user: UserId = linked_id(&user)?;
             let member = tx.get::<MemberRecord>(&MemberRecord::at(org, &user)).await?;
@@ -187,8 +186,8 @@ impl Operation for Invite {
         };
         match old {
             // Mail that was sent leads to the same invitation.
-            Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new.clone() })?),
-            None => drop(tx.create(new.clone())),
+            Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
+            None => drop(tx.create(new)),
         }
         Ok(Invited::Address)
     }

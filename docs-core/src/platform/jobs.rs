@@ -281,6 +281,10 @@ impl Platform {
                 self.purge_team(&run.payload()?).await?;
                 Ok(Effect::Done)
             }
+            super::site_settings::PURGE => {
+                self.purge_site_settings(&run.payload()?).await?;
+                Ok(Effect::Done)
+            }
             kind => Err(Error::internal(format!("no program here knows jobs of kind `{kind}`"))),
         }
     }

@@ -357,9 +357,10 @@ impl Platform {
         (at, context, view): (&Located, VersionContext, View),
     ) -> Result<Frame> {
         let org = access::org(tx, actor, &at.space().organization).await?;
+        let organization = self.org_views(tx, actor, &[org]).await?.pop();
         let space = self.space_views(tx, std::slice::from_ref(&at.access)).await?.pop();
         Ok(Frame {
-            organization: self.org_view(&org),
+            organization: organization.ok_or_else(|| Error::not_found("organization"))?,
             space: space.ok_or_else(|| Error::not_found("space"))?,
             context: Some(context),
             record: Arc::clone(at.access.space()),

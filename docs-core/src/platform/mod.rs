@@ -27,12 +27,14 @@ mod reviews;
 mod saml;
 mod search;
 mod setup;
+mod site_settings;
 mod sites;
 mod spaces;
 mod teams;
 mod templates;
 mod tree;
 mod urls;
+mod visitors;
 
 use std::{fmt, sync::Arc};
 
@@ -52,6 +54,7 @@ pub use spaces::RESTORE_WINDOW;
 pub use teams::TeamFilter;
 pub use tree::Reach;
 pub use urls::Urls;
+pub use visitors::Visitor;
 
 use crate::{
     Error, Result,
@@ -71,6 +74,8 @@ pub enum Actor {
     User(UserId),
     /// The platform itself, or the program that embeds it: everything is allowed.
     Platform,
+    /// A visitor of published sites, who reads what their audience sees and does nothing else.
+    Visitor(Visitor),
 }
 
 impl Actor {
@@ -79,14 +84,14 @@ impl Actor {
     pub const fn user(&self) -> Option<&UserId> {
         match self {
             Self::User(user) => Some(user),
-            Self::Platform => None,
+            Self::Platform | Self::Visitor(_) => None,
         }
     }
 
     /// The user, for what only users have.
     ///
     /// # Errors
-    /// `Forbidden` for the platform itself.
+    /// `Forbidden` for the platform itself and for visitors.
     pub fn require_user(&self) -> Result<&UserId> {
         self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
     }
@@ -340,6 +345,9 @@ impl Platform {
 
     /// Runs a write until it is stored or refused. The audit log names the actor.
     pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Out> {
+        if matches!(actor, Actor::Visitor(_)) {
+            return Err(Error::forbidden("visitors of a site only read"));
+        }
         let logged = match self.0.audit {
             AuditLog::Off => Logged::No,
             AuditLog::Kept(_) => Logged::By(actor.user().cloned()),

@@ -163,7 +163,7 @@ impl Platform {
             default_content: None,
             ai: false,
             invite_links: false,
-            ..self.org_view_of(&org, OrganizationPermissions::default())
+            ..self.org_view(&org, OrganizationPermissions::default())
         }))
     }
 
@@ -174,23 +174,20 @@ impl Platform {
         actor: &Actor,
         seen: &[OrgAccess],
     ) -> Result<Vec<Organization>> {
-        let mut shown: Vec<Organization> = seen.iter().map(|access| self.org_view(access)).collect();
+        let show = |access: &OrgAccess| self.org_view(access.org(), access.permissions());
+        let mut shown: Vec<Organization> = seen.iter().map(show).collect();
         if let Some(user) = actor.user() {
             let owned: Vec<_> =
                 shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(false, 1)).collect();
-            for (org, owned) in shown.iter_mut().zip(tx.scan_many(&owned).await?) {
-                org.permissions.own_team = !owned.is_empty();
+            for ((org, access), owned) in shown.iter_mut().zip(seen).zip(tx.scan_many(&owned).await?) {
+                // A guest sees no team, not even their own.
+                org.permissions.own_team = !owned.is_empty() && access.role().is_some();
             }
         }
         Ok(shown)
     }
 
-    /// Shows an organization as a part of something else; whether the actor owns a team is not looked up for that.
-    pub(super) fn org_view(&self, access: &OrgAccess) -> Organization {
-        self.org_view_of(access.org(), access.permissions())
-    }
-
-    fn org_view_of(&self, org: &OrgRecord, permissions: OrganizationPermissions) -> Organization {
+    fn org_view(&self, org: &OrgRecord, permissions: OrganizationPermissions) -> Organization {
         let (location, app) = self.urls().org(&org.id);
         Organization {
             object: OrganizationObject::Is,

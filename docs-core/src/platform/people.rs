@@ -90,7 +90,7 @@ const MAX_EMAIL: usize = 254;
 const LEAST_SECRET: usize = 16;
 
 impl Platform {
-    /// Finds whose token this is.
+    /// Finds whose token this is: a user's, or a visitor's of a site, who has a content token.
     ///
     /// A token is looked up by the hash of its secret, and nothing compares secrets: all that the time of a lookup could
     /// tell is a hash, from which no secret can be found.
@@ -100,8 +100,11 @@ impl Platform {
     pub async fn authenticate(&self, secret: &str) -> Result<Actor> {
         let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
         let tx = self.read().await?;
-        let token: Arc<TokenRecord> =
-            tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?.ok_or_else(unknown)?;
+        let token: Option<Arc<TokenRecord>> = tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
+        let token = match token {
+            None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
+            token => token.ok_or_else(unknown)?,
+        };
         if token.expires_at.is_some_and(|end| end <= self.now()) {
             return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
         }
@@ -127,10 +130,12 @@ impl Platform {
         let tx = self.read().await?;
         let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
         let user = user.ok_or_else(|| Error::not_found("user"))?;
-        match actor.user() {
-            Some(me) if me != id && !share_org(&tx, me, id).await? => Err(Error::not_found("user")),
-            _ => Ok(self.user_view(&user)),
-        }
+        let knows = match actor {
+            Actor::User(me) => me == id || share_org(&tx, me, id).await?,
+            Actor::Platform => true,
+            Actor::Visitor(_) => false,
+        };
+        if knows { Ok(self.user_view(&user)) } else { Err(Error::not_found("user")) }
     }
 
     /// Creates a user, who joins every organization that the address was invited to. Only the platform itself may.
@@ -157,10 +162,10 @@ impl Platform {
     }
 
     /// Makes a token for a user. `secret` is drawn at random when absent; one that is given has at least 16
-    /// characters.
+    /// characters: ASCII letters, digits and punctuation.
     ///
     /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `Invalid` for a short secret; `Conflict` for one in use.
+    /// `Forbidden` unless the user, or the platform, asks; `Invalid` for a short secret, or one of other characters; `Conflict` for one in use.
     pub async fn create_token(
         &self,
         actor: &Actor,
@@ -194,6 +199,10 @@ impl Platform {
                     "secret",
                     format_args!("must be at least {LEAST_SECRET} characters"),
                 ));
+            }
+            // What a request carries in a header.
+            Some(secret) if !secret.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                return Err(Error::invalid("secret", "must be of ASCII letters, digits and punctuation"));
             }
             Some(secret) => secret,
             None => {
@@ -324,7 +333,9 @@ async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
 pub(super) fn platform_only(actor: &Actor) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
-        Actor::User(_) => Err(Error::forbidden("only the operator of the platform can do this")),
+        Actor::User(_) | Actor::Visitor(_) => {
+            Err(Error::forbidden("only the operator of the platform can do this"))
+        }
     }
 }
 
@@ -351,12 +362,18 @@ pub(super) struct CreateUser {
 }
 /// Refuses whoever is neither the user whose token it is nor the platform.
 fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
-    match actor.user() {
-        Some(me) if me != user => {
+    match actor {
+        Actor::Platform => Ok(()),
+        Actor::User(me) if me == user => Ok(()),
+        Actor::User(_) | Actor::Visitor(_) => {
             Err(Error::forbidden("tokens are made, listed and revoked by the user they are for"))
         }
-        _ => Ok(()),
     }
+}
+
+/// Tells whether a secret has the form of a content token: three parts, the first of which is a JSON object.
+fn is_content_token(secret: &str) -> bool {
+    secret.starts_with("eyJ") && secret.split('.').count() == 3
 }
 
 async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {

@@ -1,8 +1,11 @@
 //! Roles on spaces and collections that are given by name.
 
+mod touched;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use touched::Touched;
 
 use super::{
     Actor, Platform,
@@ -15,7 +18,7 @@ use crate::{
         Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp, UpdatePermission, UserId,
         UserPermission,
     },
-    policy::{CollectionAction, OrgAccess, SpaceAction},
+    policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
         Entity, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, decode,
         records::{Child, GrantRecord, Grantee, MemberRecord, TeamRecord},
@@ -31,11 +34,12 @@ impl Platform {
     ///
     /// A role that is given to a member by name counts before those of the member's teams, and these before what the
     /// level of the content gives: such a role can also hold somebody below the others. So nobody drops a role of
-    /// their own without the right to manage the content.
+    /// their own without the right to manage the content, and nobody's role changes who stands above the actor, or would
+    /// stand there afterwards.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on the content, for a role above the actor's own, and for
-    /// somebody whose role is above it; `Invalid` for users who are no members of the organization, and for unknown
+    /// `NotFound`; `Forbidden` without the role `create` on the content, for a role above the actor's own, for users
+    /// whose role is above it, and for teams with such members whose role would change; `Invalid` for users who are no members of the organization, and for unknown
     /// teams; `Conflict` for more than 100 teams.
     pub async fn invite(&self, actor: &Actor, content: &Child, invite: Invite) -> Result<()> {
         if invite.users.is_none() && invite.teams.is_none() {
@@ -74,7 +78,7 @@ impl Platform {
         change: UpdatePermission,
     ) -> Result<()> {
         let (content, grantee) = (content.clone(), grantee.clone());
-        let change = Change { actor: actor.clone(), content, grantee, role: change.role };
+        let change = Change { actor: actor.clone(), content, grantee, role: change.role, now: self.now() };
         self.write(actor, &change).await
     }
 
@@ -218,6 +222,53 @@ impl Seen {
             _ => Ok(()),
         }
     }
+
+    /// Gives these a role in place of the one they had, or takes it away.
+    async fn set(
+        &self,
+        tx: &mut Tx,
+        mut held: Vec<(Grantee, Option<Arc<GrantRecord>>)>,
+        given: Given<'_>,
+    ) -> Result<()> {
+        held.retain(|(_, old)| old.as_ref().map(|old| old.role) != given.role);
+        let org = &self.org.org().id;
+        let mut touched = None;
+        // Above an administrator stands nobody.
+        if self.role < Role::Admin && !held.is_empty() {
+            self.refuse_above(
+                held.iter().map(|(_, old)| Some(old.as_ref()?.role)).max().flatten().max(given.role),
+            )?;
+            let grantees: Vec<&Grantee> = held.iter().map(|(grantee, _)| grantee).collect();
+            touched = Some(Touched::of(tx, org, given.content, &grantees).await?);
+        }
+        for (grantee, old) in held {
+            match (old, given.role) {
+                (Some(old), Some(role)) => {
+                    drop(tx.put(&*old, GrantRecord { role, ..GrantRecord::clone(&old) })?);
+                }
+                (Some(old), None) => tx.delete(&*old),
+                (None, Some(role)) => drop(tx.create(GrantRecord {
+                    organization: org.clone(),
+                    content: given.content.clone(),
+                    grantee,
+                    role,
+                    granted_at: given.at,
+                })),
+                (None, None) => {}
+            }
+        }
+        match touched {
+            Some(touched) => self.refuse_above(touched.highest(tx, given.content).await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is given on content, and when; no role takes it away.
+struct Given<'a> {
+    content: &'a Child,
+    role: Option<Role>,
+    at: Timestamp,
 }
 
 fn plain(prefix: KeyBuf) -> ListSpec {
@@ -241,7 +292,7 @@ async fn seen(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
         }
     };
     let org = access::org(tx, actor, &org).await?;
-    org.require_people()?;
+    org.require(OrgAction::ListPeople)?;
     Ok(Seen { org, role })
 }
 
@@ -313,21 +364,8 @@ impl Operation for Give {
         grantees.dedup();
         let keys: Vec<Key> = grantees.iter().map(|grantee| key_of(&self.content, grantee)).collect();
         let held = tx.get_many::<GrantRecord>(&keys).await?;
-        for (grantee, old) in grantees.into_iter().zip(held) {
-            match old {
-                Some(old) => change(tx, &seen, &old, self.role)?,
-                None => {
-                    let Some(role) = self.role else { continue };
-                    tx.create(GrantRecord {
-                        organization: org.clone(),
-                        content: self.content.clone(),
-                        grantee,
-                        role,
-                        granted_at: self.now,
-                    });
-                }
-            }
-        }
+        let held = grantees.into_iter().zip(held).collect();
+        seen.set(tx, held, Given { content: &self.content, role: self.role, at: self.now }).await?;
         let teams = tx.below(&GrantRecord::teams_of(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
         if teams.len() > MAX_TEAM_GRANTS as usize {
             return Err(Error::conflict(format!(
@@ -344,6 +382,7 @@ struct Change {
     content: Child,
     grantee: Grantee,
     role: Patch<Role>,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -355,20 +394,7 @@ impl Operation for Change {
         let seen = managed(tx, &self.actor, &self.content).await?;
         let old: Option<Arc<GrantRecord>> = tx.get(&key_of(&self.content, &self.grantee)).await?;
         let old = old.ok_or_else(|| Error::not_found("permission"))?;
-        change(tx, &seen, &old, self.role.apply(Some(old.role)))
-    }
-}
-
-fn change(tx: &mut Tx, seen: &Seen, old: &GrantRecord, role: Option<Role>) -> Result<()> {
-    match role {
-        Some(role) if role == old.role => Ok(()),
-        role => {
-            seen.refuse_above(Some(old.role).max(role))?;
-            match role {
-                Some(role) => drop(tx.put(old, GrantRecord { role, ..old.clone() })?),
-                None => tx.delete(old),
-            }
-            Ok(())
-        }
+        let given = Given { content: &self.content, role: self.role.apply(Some(old.role)), at: self.now };
+        seen.set(tx, vec![(self.grantee.clone(), Some(old))], given).await
     }
 }

@@ -18,6 +18,8 @@ pub(super) use follow::{Follower, Round};
 use super::{
     Actor, Platform,
     access::{self, Sight},
+    sites::{Opened, Part, Viewer},
+    visitors::{Eyes, Sighted},
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -26,7 +28,7 @@ use crate::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
         SearchText, SiteId, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
     },
-    policy::{SiteAction, SpaceAccess},
+    policy::SpaceAccess,
     ports::{
         SearchError, SearchIndex,
         search::{MAX_HITS, PageHit, Query, Rank, Scope, SearchQuery},
@@ -44,12 +46,14 @@ const PAGES_OF_A_SPACE: usize = 50;
 const MAX_ROUNDS: usize = 8;
 
 /// For whom something is found.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Audience {
     /// People who work on the content: they see it all.
     Members,
-    /// Visitors of a site.
-    Visitors,
+    /// Anybody who comes to a site: what depends on a visitor is for nobody of whom nothing is known.
+    Anybody,
+    /// A visitor of a site.
+    Visitor(Arc<Sighted>),
 }
 
 impl Platform {
@@ -74,7 +78,7 @@ impl Platform {
         let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_pages(&ask).await?;
-            let shown = self.shown(access.space(), &hits, Audience::Members).await?;
+            let shown = self.shown(access.space(), &hits, &Audience::Members).await?;
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
@@ -115,18 +119,22 @@ impl Platform {
         page: &PageRequest,
     ) -> Result<Page<SearchSpaceResult>> {
         let tx = self.read().await?;
-        let (_, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
+        let opened = self.opened(&tx, actor, (org, site)).await?;
+        drop(tx);
+        let site = &opened.site;
         if !site.published {
             return Err(Error::not_found("published site"));
         }
-        let wanted = Wanted::of(search, site.default_site_space.as_ref())?;
-        let places = self.all_places(&tx, &site.id).await?;
-        drop(tx);
-        let spaces = wanted.spaces(&places)?;
+        let default = opened.outline.default_place().map(|place| &place.id);
+        let spaces = Wanted::of(search, default)?.spaces(&opened)?;
+        let audience = match &opened.viewer {
+            Viewer::Member(..) => Audience::Anybody,
+            Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
+        };
         let names: Vec<&str> = spaces.iter().map(SpaceId::as_str).collect();
         let list = ["site", site.id.as_str(), &names.join(",")];
         let walk = Walk::new(&list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
-        self.search_spaces(actor, org, walk, Audience::Visitors).await
+        self.search_spaces(actor, org, walk, audience).await
     }
 
     async fn search_spaces(
@@ -149,7 +157,7 @@ impl Platform {
                     shown.push((hit.rank, None));
                     continue;
                 };
-                let pages = self.shown(space.space(), &hit.pages, audience).await?;
+                let pages = self.shown(space.space(), &hit.pages, &audience).await?;
                 let pages: Vec<SearchPageResult> = pages.into_iter().flatten().collect();
                 let found = (!pages.is_empty()).then(|| SearchSpaceResult {
                     id: space.space().id.clone(),
@@ -182,12 +190,18 @@ impl Platform {
         ids: &[&SpaceId],
     ) -> Result<BTreeMap<SpaceId, SpaceAccess>> {
         let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
         let keys: Vec<Key> = ids.iter().map(|id| SpaceRecord::at(id)).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
-        let seen = Sight::new(access, actor).spaces(&tx, live.collect()).await?.into_iter().flatten();
-        Ok(seen.map(|access| (access.space().id.clone(), access)).collect())
+        let seen: Vec<SpaceAccess> = match actor {
+            // What the site shows the visitor was found out when the search began.
+            Actor::Visitor(_) => live.flatten().map(SpaceAccess::of_visitor).collect(),
+            _ => {
+                let access = access::org(&tx, actor, org).await?;
+                Sight::new(access, actor).spaces(&tx, live.collect()).await?.into_iter().flatten().collect()
+            }
+        };
+        Ok(seen.into_iter().map(|access| (access.space().id.clone(), access)).collect())
     }
 
     /// What was found, as the space has it now; `None` for what it does not have, or not for this audience.
@@ -195,25 +209,35 @@ impl Platform {
         &self,
         space: &SpaceRecord,
         hits: &[PageHit],
-        audience: Audience,
+        audience: &Audience,
     ) -> Result<Vec<Option<SearchPageResult>>> {
         let view = self.content().view(&space.domain, space.root);
         let ids: Vec<PageId> = hits.iter().map(|hit| hit.page.clone()).collect();
-        let pages = lineage(&view, ids).await?;
-        hits.iter().map(|hit| self.page_result(space, hit, (&pages, audience))).collect()
+        let mut pages = lineage(&view, ids).await?;
+        match audience {
+            Audience::Members => {}
+            Audience::Anybody => pages.retain(|_, page| page.condition.is_none()),
+            Audience::Visitor(visitor) => {
+                let lens = Eyes::Visitor(Arc::clone(visitor)).lens(&view).await?;
+                pages.retain(|_, page| lens.meets(page.condition.as_deref()));
+            }
+        }
+        hits.iter().map(|hit| self.page_result(space, hit, &pages)).collect()
     }
 
     fn page_result(
         &self,
         space: &SpaceRecord,
         hit: &PageHit,
-        (pages, audience): (&BTreeMap<PageId, PageEntry>, Audience),
+        pages: &BTreeMap<PageId, PageEntry>,
     ) -> Result<Option<SearchPageResult>> {
         let id = &hit.page;
         let Some(entry) = pages.get(id).filter(|entry| is_indexed(entry)) else { return Ok(None) };
         let above = |entry: &&PageEntry| entry.parent.as_ref().and_then(|parent| pages.get(parent));
         let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(ENDLESS).collect();
-        if line.iter().any(|entry| entry.no_index || !is_for(entry, audience)) {
+        // A page that is not for the audience hides what stands below it.
+        let is_whole = line.last().is_none_or(|top| top.parent.is_none());
+        if !is_whole || line.iter().any(|entry| entry.no_index) {
             return Ok(None);
         }
         let slugs: Vec<&str> = line.iter().rev().map(|entry| entry.slug.as_str()).collect();
@@ -248,12 +272,6 @@ fn is_indexed(entry: &PageEntry) -> bool {
 /// Which text a page has: equal for equal texts.
 fn text_of(entry: &PageEntry) -> Result<Hash> {
     Ok(Hash::of(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
-}
-
-/// Whether a page, or what stands below it, is for an audience. What depends on a visitor is for nobody of whom
-/// nothing is known.
-fn is_for(entry: &PageEntry, audience: Audience) -> bool {
-    audience == Audience::Members || entry.condition.is_none()
 }
 
 /// Pages and all pages above them, read level by level.
@@ -316,19 +334,25 @@ impl Wanted {
         }
     }
 
-    /// The spaces in these places of a site. A place with a condition is for those only who meet it.
-    fn spaces(self, places: &[Arc<SiteSpaceRecord>]) -> Result<BTreeSet<SpaceId>> {
-        let chosen: Vec<&Arc<SiteSpaceRecord>> = match self {
-            Self::All => places.iter().collect(),
-            Self::Some(wanted) => {
-                let find = |(field, id): &(String, SiteSpaceId)| {
-                    places.iter().find(|place| place.id == *id).ok_or_else(|| unknown(field))
-                };
-                wanted.iter().map(find).collect::<Result<_>>()?
-            }
+    /// The spaces in these places of a site. For a member, who is no visitor, those that depend on nothing.
+    fn spaces(self, opened: &Opened) -> Result<BTreeSet<SpaceId>> {
+        let outline = &opened.outline;
+        let is_visitor = matches!(opened.viewer, Viewer::Visitor(_));
+        let open = outline.filter(|part| {
+            is_visitor
+                || match part {
+                    Part::Section(section) => section.condition.is_none(),
+                    Part::Place(place) => place.condition.is_none(),
+                }
+        });
+        let space = |place: &Arc<SiteSpaceRecord>| place.space.clone();
+        let Self::Some(wanted) = self else {
+            return Ok(open.all_places().into_iter().map(space).collect());
         };
-        let open = chosen.into_iter().filter(|place| place.condition.is_none());
-        Ok(open.map(|place| place.space.clone()).collect())
+        for (field, id) in &wanted {
+            outline.place(id).ok_or_else(|| unknown(field))?;
+        }
+        Ok(wanted.iter().filter_map(|(_, id)| open.place(id)).map(space).collect())
     }
 }
 

@@ -1,20 +1,34 @@
-//! Sites and the spaces on them.
+//! Sites and what they consist of.
 
 mod change;
+mod groups;
+mod moves;
+mod order;
+mod outline;
+mod paths;
+mod places;
+mod sections;
 mod view;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, iter, slice, sync::Arc};
 
-use self::change::{Add, Create, Delete, Publish, Update};
-pub(super) use self::{change::remove_place, view::Placement};
-use super::{Actor, Platform, access};
+use self::change::{Create, Delete, Publish, Update};
+pub(super) use self::{
+    outline::{Found, Outline, Part},
+    places::remove_place,
+    view::{Opened, Placement, Viewer},
+};
+use super::{
+    Actor, Platform, access,
+    site_settings::{SharedLink, customizations},
+    visitors::Visit,
+};
 use crate::{
     Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
-        AddSiteSpace, CreateSite, Customization, Customizations, DefaultLevel, NewSpace, OrgId,
-        PublishedSite, PublishedSiteObject, Site, SiteId, SiteSpace, SiteSpaceId, SiteSpacesInput,
-        SiteStructure, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
+        CreateSite, DefaultLevel, NewSpace, OrgId, PublishedSite, PublishedSiteObject, Site, SiteId,
+        SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
     },
     policy::{OrgAction, SiteAction},
     store::{
@@ -50,8 +64,6 @@ impl SiteFilter {
 
 /// Most spaces that a site is created with.
 const MAX_FIRST_SPACES: usize = 100;
-/// Most spaces of a site: what one transaction can take off it.
-const MAX_SPACES: u64 = 300;
 /// What the page of a sample space says.
 const SAMPLE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
                       every site that shows this space then shows what you wrote.\n";
@@ -165,10 +177,8 @@ impl Platform {
     /// # Errors
     /// `NotFound`.
     pub async fn get_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        let tx = self.read().await?;
-        let (_, site) = access::site(&tx, actor, (org, id), SiteAction::View).await?;
-        let mut shown = self.site_views(&tx, &[site]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("site"))
+        let (tx, opened) = self.open_site(actor, (org, id)).await?;
+        self.shown_site(&tx, &opened, &SharedLink::default()).await
     }
 
     /// Changes a site (SPEC 4.11). What the request leaves out stays.
@@ -192,7 +202,13 @@ impl Platform {
     /// # Errors
     /// `Forbidden`.
     pub async fn delete_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<bool> {
-        let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        let operation = Delete {
+            actor: actor.clone(),
+            org: org.clone(),
+            id: id.clone(),
+            job: self.id(),
+            now: self.now(),
+        };
         match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
@@ -217,95 +233,50 @@ impl Platform {
         self.get_site(actor, org, id).await
     }
 
-    /// Adds a space to a site, last in order; the first one of a site is its default.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
-    /// section.
-    pub async fn add_site_space(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
-        add: &AddSiteSpace,
-    ) -> Result<SiteSpace> {
-        if add.section_id.is_some() {
-            return Err(Error::invalid("sectionId", "the site has no such section"));
-        }
-        let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let operation =
-            Add { actor: actor.clone(), org: org.clone(), site: site.clone(), space, id: self.id() };
-        self.write(actor, &operation).await?;
-        let tx = self.read().await?;
-        let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&operation.id)).await?;
-        let place = place.ok_or_else(|| Error::not_found("site space"))?;
-        let mut shown = self.place_views(&tx, (&access, &site, actor), &[place]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("site space"))
-    }
-
-    /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one, or
-    /// all others.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_site_spaces(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        default: Option<bool>,
-        page: &PageRequest,
-    ) -> Result<Page<SiteSpace>> {
-        let tx = self.read().await?;
-        let (access, site) = access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        let spec = ListSpec {
-            prefix: SiteSpaceRecord::of_site(&site.id),
-            rev: false,
-            filters: format!("{default:?}"),
-        };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| place_of(row)).collect();
-            let places = tx.get_many::<SiteSpaceRecord>(&keys).await?;
-            for ((row, _), place) in rows.iter().zip(places) {
-                let wanted = place.filter(|place| {
-                    default
-                        .is_none_or(|wanted| wanted == (site.default_site_space.as_ref() == Some(&place.id)))
-                });
-                if !list.offer(row, wanted) {
-                    break;
-                }
-            }
-        }
-        let page = list.finish(&tx, None).await?;
-        let items = self.place_views(&tx, (&access, &site, actor), &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
-    }
-
-    /// Everything a reader of a published site needs (SPEC 4.11).
+    /// Everything a reader of a published site needs (SPEC 4.11). With the key of a share link, the addresses lead
+    /// through it.
     ///
     /// # Errors
     /// `NotFound` while the site is not published.
-    pub async fn published_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<PublishedSite> {
-        let tx = self.read().await?;
-        let (access, site) = access::site(&tx, actor, (org, id), SiteAction::View).await?;
-        if !site.published {
+    pub async fn published_site(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        share_key: Option<&str>,
+    ) -> Result<PublishedSite> {
+        let (tx, opened) = self.open_site(actor, of).await?;
+        if !opened.site.published {
             return Err(Error::not_found("published site"));
         }
-        let places = self.all_places(&tx, &site.id).await?;
-        let structure =
-            SiteStructure::SiteSpaces(self.place_views(&tx, (&access, &site, actor), &places).await?);
-        let mut shown = self.site_views(&tx, &[site]).await?;
+        let places = opened.outline.all_places();
+        let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
+        let through = SharedLink::find(self, &tx, share_key).await?;
+        let seen = self.seen(&tx, &opened, &ids).await?.without_hidden().through(&through);
+        let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
+        if let Viewer::Visitor(visitor) = &opened.viewer {
+            let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
+            looks.for_each(|look| visitor.clear(&mut look.header.links));
+        }
+        let site = self.shown_site(&tx, &opened, &through).await?;
         Ok(PublishedSite {
             object: PublishedSiteObject::Is,
-            site: shown.pop().ok_or_else(|| Error::not_found("site"))?,
-            structure,
-            customizations: Customizations {
-                site: Customization::default(),
-                site_spaces: Default::default(),
-            },
+            site,
+            structure: seen.structure(),
+            customizations: looks,
             scripts: Vec::new(),
         })
+    }
+
+    /// A site, its published address led through a share link.
+    async fn shown_site(&self, tx: &Tx, opened: &Opened, through: &SharedLink) -> Result<Site> {
+        let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
+        let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
+        through.lead(&mut site.urls.published);
+        if let Viewer::Visitor(_) = opened.viewer {
+            // How many there are that the visitor does not see is not told.
+            site.site_spaces = opened.outline.all_places().len() as u64;
+        }
+        Ok(site)
     }
 }
 
@@ -347,15 +318,6 @@ fn place_of(row: &Key) -> Key {
     KeyBuf::new(<SiteSpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
 }
 
-/// Where a site space is found below its site: the default one has no segment of its own.
-fn place_url(site_url: &str, site: &SiteRecord, place: &SiteSpaceRecord) -> String {
-    if site.default_site_space.as_ref() == Some(&place.id) {
-        site_url.to_owned()
-    } else {
-        format!("{site_url}{}/", place.path)
-    }
-}
-
 /// The id of a site space that a request names.
 fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
     id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
@@ -365,6 +327,24 @@ fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
 type SharedSite = Arc<SiteRecord>;
 
 impl Platform {
+    /// A site with the right to see it, on a snapshot.
+    async fn open_site(&self, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<(Tx, Opened)> {
+        let tx = self.read().await?;
+        let opened = self.opened(&tx, actor, of).await?;
+        Ok((tx, opened))
+    }
+
+    /// A site and all of it, as far as a member or a visitor sees it.
+    pub(super) async fn opened(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<Opened> {
+        if let Actor::Visitor(visitor) = actor {
+            let Visit { site, outline, sighted, .. } = self.visit_site(tx, visitor, of).await?;
+            return Ok(Opened { site, outline, viewer: Viewer::Visitor(sighted) });
+        }
+        let (access, site) = access::site(tx, actor, of, SiteAction::View).await?;
+        let outline = Outline::load(tx, &site).await?;
+        Ok(Opened { site, outline, viewer: Viewer::Member(access, actor.clone()) })
+    }
+
     /// The sites that a space is on, by the id that a request gives: few, whatever the number of sites.
     async fn sites_with(&self, tx: &Tx, space: &str) -> Result<BTreeSet<SiteId>> {
         let mut sites = BTreeSet::new();

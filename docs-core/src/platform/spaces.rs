@@ -13,6 +13,7 @@ use super::{
     Actor, Platform,
     access::{self, Sight},
     people::later,
+    site_settings::SharedLink,
     sites::Placement,
     tree::{Gap, Move, Reach, Transfer, Walk, Wanted, check_number, make_room, require_place, room_in},
 };
@@ -26,7 +27,10 @@ use crate::{
     policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Hash, KeyBuf, Operation, Page, PageRequest, Tx, jobs,
-        records::{ChangeRequestRecord, Child, Place, RevisionKind, RevisionRecord, SpaceRecord, counter},
+        records::{
+            ChangeRequestRecord, Child, GrantRecord, Grantee, Place, RevisionKind, RevisionRecord,
+            SpaceRecord, counter,
+        },
         topic,
     },
 };
@@ -102,8 +106,8 @@ impl Platform {
             git: None,
         };
         let id = record.id.clone();
-        let source = Source::New { parent: new.parent.clone() };
-        self.write(actor, &Create { actor: actor.clone(), by, record, source }).await?;
+        let parent = new.parent.clone();
+        self.write(actor, &Create { actor: actor.clone(), by, record, parent }).await?;
         Ok(id)
     }
 
@@ -112,17 +116,38 @@ impl Platform {
     /// # Errors
     /// `NotFound` where there is none, or none the actor may see.
     pub async fn get_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
+        self.get_shared_space(actor, id, None).await
+    }
+
+    /// Reads a space. With the key of a share link of the site that publishes it, its address leads through the link.
+    ///
+    /// # Errors
+    /// As [`get_space`](Self::get_space).
+    pub async fn get_shared_space(
+        &self,
+        actor: &Actor,
+        id: &SpaceId,
+        share_key: Option<&str>,
+    ) -> Result<Space> {
         let tx = self.read().await?;
+        if let Actor::Visitor(visitor) = actor {
+            let mut space = self.visited_space(&tx, visitor, id).await?;
+            SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
+            return Ok(space);
+        }
         let access = access::any_space(&tx, actor, id).await?;
         self.refuse_expired(access.space())?;
         let mut shown = self.space_views(&tx, std::slice::from_ref(&access)).await?;
-        shown.pop().ok_or_else(|| Error::not_found("space"))
+        let mut space = shown.pop().ok_or_else(|| Error::not_found("space"))?;
+        SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
+        Ok(space)
     }
 
     /// Changes a space (SPEC 4.4). What the request leaves out stays.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` when an emoji and an icon are given.
+    /// `NotFound`; `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a
+    /// level that would hide it from the actor; `Invalid` when an emoji and an icon are given.
     pub async fn update_space(&self, actor: &Actor, id: &SpaceId, change: UpdateSpace) -> Result<Space> {
         if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
             return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
@@ -155,33 +180,18 @@ impl Platform {
     }
 
     /// Copies the content of a space to a new one, right behind it: no history, comments, change requests, roles by
-    /// name or sites. Costs the same whatever the size of the space.
+    /// name or sites. Whoever makes the copy has the same role on it as on the space. Costs the same whatever the size
+    /// of the space.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
     /// is full.
     pub async fn duplicate_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
-        let tx = self.read().await?;
-        let access = access::space(&tx, actor, id).await?;
-        let from = Arc::clone(access.require(SpaceAction::Manage)?.space());
-        let now = self.now();
         let by = actor.require_user()?.clone();
-        let title = format!("{} (copy)", from.title);
-        let record = SpaceRecord {
-            id: self.id(),
-            title: SpaceTitle::cut(&title).unwrap_or_else(|| from.title.clone()),
-            created_by: by.clone(),
-            created_at: now,
-            updated_at: now,
-            rank: None,
-            head: self.id(),
-            git: None,
-            ..SpaceRecord::clone(&from)
-        };
-        let new = record.id.clone();
-        let source = Source::Copy { of: id.clone() };
-        self.write(actor, &Create { actor: actor.clone(), by, record, source }).await?;
-        self.get_space(actor, &new).await
+        let (of, id, head) = (id.clone(), self.id(), self.id());
+        let copy = Duplicate { actor: actor.clone(), by, of, id, head, now: self.now() };
+        self.write(actor, &copy).await?;
+        self.get_space(actor, &copy.id).await
     }
 
     /// Moves a space to a collection, to the top of its organization, or to another position where it is (SPEC 4.4).
@@ -247,6 +257,11 @@ impl Platform {
             .zip(places)
             .map(|((access, counts), place)| self.space_view(access, counts, place.as_ref()))
             .collect())
+    }
+
+    /// A space as a visitor sees it: nothing of who works on it, and what it lies in.
+    pub(super) fn space_of_visitor(&self, access: &SpaceAccess, place: &Placement) -> Space {
+        Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
     }
 
     fn space_view(&self, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
@@ -340,15 +355,8 @@ struct Create {
     actor: Actor,
     by: UserId,
     record: SpaceRecord,
-    source: Source,
-}
-
-/// What a new space is made of.
-enum Source {
-    /// Content of its own, in a collection that the request names.
-    New { parent: Option<String> },
-    /// The content of another space.
-    Copy { of: SpaceId },
+    /// The collection to create it in, as the request names it.
+    parent: Option<String>,
 }
 
 #[async_trait]
@@ -358,37 +366,74 @@ impl Operation for Create {
 
     async fn apply(&self, tx: &mut Tx) -> Result<RevisionId> {
         let mut record = self.record.clone();
-        match &self.source {
-            Source::New { parent } => {
-                let org = &record.organization;
-                let parent = room_in(tx, &self.actor, org, parent.as_deref()).await?;
-                if record.domain != access::org(tx, &self.actor, org).await?.org().domain {
-                    return Err(Error::conflict("the organization has changed; try again"));
-                }
-                record.parent = parent.map(|parent| parent.id.clone());
-            }
-            Source::Copy { of } => self.copy(tx, of, &mut record).await?,
+        let org = &record.organization;
+        let parent = room_in(tx, &self.actor, org, self.parent.as_deref()).await?;
+        if record.domain != access::org(tx, &self.actor, org).await?.org().domain {
+            return Err(Error::conflict("the organization has changed; try again"));
         }
+        record.parent = parent.map(|parent| parent.id.clone());
         Ok(create_in(tx, record, &self.by).head.clone())
     }
 }
 
-impl Create {
-    async fn copy(&self, tx: &mut Tx, of: &SpaceId, record: &mut SpaceRecord) -> Result<()> {
-        // The source is read again here, so that the copy is of content that was live when it was made.
-        let from = access::space(tx, &self.actor, of).await?.require(SpaceAction::Manage)?;
-        let from = from.space();
+/// Copies a space.
+struct Duplicate {
+    actor: Actor,
+    by: UserId,
+    of: SpaceId,
+    /// The id of the copy.
+    id: SpaceId,
+    /// Its first revision.
+    head: RevisionId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Duplicate {
+    type Out = ();
+    const NAME: &'static str = "space_duplicate";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = access::space(tx, &self.actor, &self.of).await?;
+        let proof = seen.require(SpaceAction::Manage)?;
+        let from = proof.space();
         require_place(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
         if let Some(parent) = &from.parent {
             check_number(tx, parent, 1).await?;
         }
         let place = Place::of(&from.organization, from.parent.as_ref());
-        let gap = Gap::after(place, &from.rank(), of.as_str());
-        record.rank = make_room(tx, &gap, 1, record.created_at).await?.pop();
-        record.organization = from.organization.clone();
-        record.parent = from.parent.clone();
-        record.root = from.root;
-        record.domain = from.domain.clone();
+        let gap = Gap::after(place, &from.rank(), from.id.as_str());
+        let title = format!("{} (copy)", from.title);
+        let record = SpaceRecord {
+            id: self.id.clone(),
+            title: SpaceTitle::cut(&title).unwrap_or_else(|| from.title.clone()),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
+            head: self.head.clone(),
+            git: None,
+            ..SpaceRecord::clone(from)
+        };
+        create_in(tx, record, &self.by);
+        self.keep_role(tx, &seen).await
+    }
+}
+
+impl Duplicate {
+    /// Gives who made the copy the role that they have on the space, unless they have it anyway.
+    async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
+        let content = Child::Space(self.id.clone());
+        if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {
+            return Ok(());
+        }
+        tx.create(GrantRecord {
+            organization: seen.space().organization.clone(),
+            content,
+            grantee: Grantee::User(self.by.clone()),
+            role: seen.role(),
+            granted_at: self.now,
+        });
         Ok(())
     }
 }
@@ -427,9 +472,15 @@ impl Operation for Update {
         }
         new.emoji = change.emoji.apply(new.emoji);
         new.icon = change.icon.apply(new.icon);
+        let new_level = new.default_level != old.default_level;
         if new != **old {
             new.updated_at = later(self.now, old.updated_at);
             tx.put(&**old, new)?;
+        }
+        if new_level {
+            let after = access::space(tx, &self.actor, &self.id).await;
+            let after = after.map(|after| (after.role(), after.level()));
+            access::check_level((access.role(), access.level()), after)?;
         }
         Ok(())
     }

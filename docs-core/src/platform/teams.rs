@@ -2,7 +2,7 @@
 
 mod change;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use change::{Create, Delete, PutMember, RemoveMember, Update, UpdateMembers};
 pub(super) use change::{PURGE, Purge};
@@ -14,7 +14,7 @@ use crate::{
         CreateTeam, MemberTeam, OrgId, PutTeamMember, Team, TeamId, TeamMember, TeamMemberPermissions,
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
     },
-    policy::{OrgAccess, TeamAccess},
+    policy::{OrgAccess, OrgAction, TeamAccess},
     store::{
         Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
         records::{GrantRecord, MemberRecord, TeamMemberRecord, TeamRecord},
@@ -47,30 +47,17 @@ impl Platform {
     ) -> Result<Page<Team>> {
         let tx = self.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        access.require_people()?;
-        let owned = match &filter.owner {
-            Some(owner) => Some(owned_teams(&tx, org, owner).await?),
-            None => None,
-        };
+        access.require(OrgAction::ListPeople)?;
         let spec = ListSpec { prefix: TeamRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
-            let is_wanted = |id: &TeamId| owned.as_ref().is_none_or(|owned| owned.contains(id));
-            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(TeamRecord::at).collect();
-            let mut found = tx.get_many::<TeamRecord>(&wanted).await?.into_iter();
-            for ((row, _), id) in rows.iter().zip(&ids) {
-                let team = if is_wanted(id) { found.next().flatten() } else { None };
-                if !list.offer(row, team.filter(|team| has_title(team, filter.title.as_deref()))) {
-                    break;
-                }
+        let list = Lister::new(spec, page)?;
+        let title = filter.title.as_deref();
+        let page = match &filter.owner {
+            Some(owner) => {
+                let owned = owned_teams(&tx, org, owner).await?;
+                list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
             }
-        }
-        let count = match *filter == TeamFilter::default() {
-            true => u64::try_from(tx.number(&TeamRecord::count_in(org)).await?).ok(),
-            false => None,
+            None => titled_teams(&tx, org, list, title).await?,
         };
-        let page = list.finish(&tx, count).await?;
         let items = self.team_views(&tx, &access, actor, &page.items).await?;
         Ok(Page { items, next: page.next, count: page.count })
     }
@@ -187,7 +174,7 @@ impl Platform {
     ) -> Result<()> {
         let lengths = [
             ("add", change.add.as_ref().map_or(0, Vec::len)),
-            ("memberships", change.memberships.as_ref().map_or(0, std::collections::BTreeMap::len)),
+            ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
             ("remove", change.remove.as_ref().map_or(0, Vec::len)),
         ];
         let mut sum = 0;
@@ -243,7 +230,7 @@ impl Platform {
     ) -> Result<Page<MemberTeam>> {
         let tx = self.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        access.require_people()?;
+        access.require(OrgAction::ListPeople)?;
         let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
         member.ok_or_else(|| Error::not_found("member"))?;
         let prefix = TeamMemberRecord::of_member(org, user);
@@ -329,17 +316,44 @@ async fn team(tx: &Tx, actor: &Actor, (org, id): (&OrgId, &TeamId)) -> Result<(O
     Ok((access, seen))
 }
 
-/// The teams that somebody owns, by the id that a request gives: few, whatever the number of teams.
-async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeSet<TeamId>> {
-    let mut owned = BTreeSet::new();
+/// A page of the teams of an organization whose title contains something.
+async fn titled_teams(
+    tx: &Tx,
+    org: &OrgId,
+    mut list: Lister<Arc<TeamRecord>>,
+    title: Option<&str>,
+) -> Result<Page<Arc<TeamRecord>>> {
+    while let Some(rows) = list.rows(tx).await? {
+        let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
+        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+        let found = tx.get_many::<TeamRecord>(&keys).await?;
+        for ((row, _), team) in rows.iter().zip(found) {
+            if !list.offer(row, team.filter(|team| has_title(team, title))) {
+                break;
+            }
+        }
+    }
+    let count = match title {
+        None => u64::try_from(tx.number(&TeamRecord::count_in(org)).await?).ok(),
+        Some(_) => None,
+    };
+    list.finish(tx, count).await
+}
+
+/// The teams that somebody owns, by the id that a request gives, in the order of the list of teams: few, whatever the
+/// number of all.
+async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, Arc<TeamRecord>>> {
+    let mut owned = BTreeMap::new();
     // Who cannot be anybody owns nothing.
     let Ok(owner) = owner.parse::<UserId>() else { return Ok(owned) };
     let mut scan = TeamMemberRecord::owned_by(org, &owner).scan(false, MAX_SCAN);
     loop {
         let rows = tx.scan(&scan).await?;
-        for (row, _) in &rows {
-            owned.insert(team_of(row)?);
-        }
+        let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
+        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+        // A team that was deleted is nobody's, while a job still removes who was in it.
+        let found = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten();
+        owned.extend(found.map(|team| (team.place(), team)));
         match rows.last() {
             Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
             _ => return Ok(owned),

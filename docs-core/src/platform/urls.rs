@@ -4,7 +4,7 @@ use super::{ContentOf, Version};
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, OrgId, PageId, RevisionId,
-        SamlProviderId, SamlService, SiteId, SpaceId, UserId,
+        SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, UserId,
     },
     store::records::Board,
 };
@@ -150,6 +150,12 @@ impl Urls {
         (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
     }
 
+    /// Where a share link of a site is.
+    #[must_use]
+    pub fn share_link(&self, org: &OrgId, site: &SiteId, id: &ShareLinkId) -> String {
+        self.api(format_args!("/orgs/{org}/sites/{site}/share-links/{id}"))
+    }
+
     /// Where the bytes of a file are, given the sealed name of the bytes.
     pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
         format!("{}/files/{space}/{sealed}/{}", self.base, percent_encoded(name))
@@ -164,10 +170,26 @@ impl Urls {
     pub(crate) fn published(&self, basename: &str) -> String {
         format!("{}/sites/{basename}/", self.base)
     }
+
+    /// Where a part of a site is published, given the segments of its path.
+    pub(crate) fn published_below(&self, basename: &str, segments: &[&str]) -> String {
+        let mut url = self.published(basename);
+        for segment in segments {
+            url.push_str(&percent_encoded(segment));
+            url.push('/');
+        }
+        url
+    }
+
+    /// Where a part of a site's structure is: a list, or one of its items.
+    #[must_use]
+    pub fn site_part(&self, org: &OrgId, site: &SiteId, path: &str) -> String {
+        self.api(format_args!("/orgs/{org}/sites/{site}/{path}"))
+    }
 }
 
-/// A file's name as one segment of an address.
-fn percent_encoded(name: &str) -> String {
+/// A name as one segment of an address.
+pub(super) fn percent_encoded(name: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {

@@ -21,9 +21,7 @@ use crate::{
 /// What somebody wants to do in an organization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrgAction {
-    /// See it.
-    View,
-    /// See its members.
+    /// See its members and teams.
     ListPeople,
     /// Create spaces and sites.
     CreateContent,
@@ -34,8 +32,6 @@ pub enum OrgAction {
 /// What somebody wants to do with a space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpaceAction {
-    /// Read it.
-    View,
     /// Post comments and replies, react to them.
     Comment,
     /// Create change requests and edit them.
@@ -62,14 +58,15 @@ pub enum CommentAction {
 pub enum SiteAction {
     /// See it.
     View,
-    /// Change its settings and spaces, publish it, delete it.
+    /// Change its settings and spaces, publish it.
     Manage,
+    /// Delete it; its spaces stay.
+    Delete,
 }
 
 impl OrgAction {
     const fn needs(self) -> Option<Role> {
         match self {
-            Self::View => None,
             Self::ListPeople => Some(Role::Read),
             Self::CreateContent => Some(Role::Create),
             Self::Administrate => Some(Role::Admin),
@@ -80,7 +77,6 @@ impl OrgAction {
 impl SpaceAction {
     const fn needs(self) -> Role {
         match self {
-            Self::View => Role::Read,
             Self::Comment => Role::Comment,
             Self::Edit => Role::Edit,
             Self::Review => Role::Review,
@@ -137,8 +133,7 @@ impl OrgAccess {
             return Ok(self);
         }
         Err(Error::forbidden(match action {
-            OrgAction::View => "you are not a member of this organization",
-            OrgAction::ListPeople => "guests do not see the members of this organization",
+            OrgAction::ListPeople => "guests of an organization do not see its members and teams",
             OrgAction::CreateContent => "this needs the role `create` in the organization",
             OrgAction::Administrate => "this needs the role `admin` in the organization",
         }))
@@ -199,6 +194,7 @@ impl OrgAccess {
     ) -> Result<()> {
         let needed = match action {
             SiteAction::View => Role::Read,
+            SiteAction::Delete => Role::Create,
             // Whoever created the site keeps it, as long as they may create content at all.
             SiteAction::Manage if created_by.is_some() && created_by == user => Role::Create,
             SiteAction::Manage => Role::Admin,
@@ -206,6 +202,9 @@ impl OrgAccess {
         match self.role {
             None => Err(Error::not_found("site")),
             Some(role) if role >= needed => Ok(()),
+            Some(_) if needed == Role::Create => {
+                Err(Error::forbidden("this needs the role `create` in the organization"))
+            }
             Some(_) => Err(Error::forbidden("this needs the role `admin`, or to be the creator of the site")),
         }
     }
@@ -220,6 +219,12 @@ pub struct SpaceAccess {
 }
 
 impl SpaceAccess {
+    /// The access of a visitor whom a published site shows the space: reading, whatever its level is for members.
+    #[must_use]
+    pub const fn of_visitor(space: Arc<SpaceRecord>) -> Self {
+        Self { space, role: Role::Read, level: Some(Role::Read) }
+    }
+
     /// The space.
     #[must_use]
     pub fn space(&self) -> &Arc<SpaceRecord> {
@@ -232,7 +237,7 @@ impl SpaceAccess {
         self.role
     }
 
-    /// The role that the space's level comes down to for the actor; `None` where it hides the space.
+    /// The role that the space's [level comes down to](shown_level); `None` where it hides the space.
     #[must_use]
     pub fn level(&self) -> Option<Role> {
         self.level
@@ -247,7 +252,6 @@ impl SpaceAccess {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
         Err(Error::forbidden(match action {
-            SpaceAction::View => "this needs the role `read` on the space",
             SpaceAction::Comment => "this needs the role `comment` on the space",
             SpaceAction::Edit => "this needs the role `edit` on the space",
             SpaceAction::Review => "this needs the role `review` on the space",
@@ -317,8 +321,6 @@ impl SpaceAccess {
 /// What somebody wants to do with a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectionAction {
-    /// See it.
-    View,
     /// Create spaces and collections in it, rename, move and delete it, grant it.
     Manage,
 }
@@ -344,7 +346,7 @@ impl CollectionAccess {
         self.role
     }
 
-    /// The role that the collection's level comes down to for the actor; `None` where it hides the collection.
+    /// The role that the collection's [level comes down to](shown_level); `None` where it hides the collection.
     #[must_use]
     pub fn level(&self) -> Option<Role> {
         self.level
@@ -355,11 +357,8 @@ impl CollectionAccess {
     /// # Errors
     /// `Forbidden`.
     pub fn require(&self, action: CollectionAction) -> Result<&Arc<CollectionRecord>> {
-        let needed = match action {
-            CollectionAction::View => Role::Read,
-            CollectionAction::Manage => Role::Create,
-        };
-        if self.role >= needed {
+        let CollectionAction::Manage = action;
+        if self.role >= Role::Create {
             return Ok(&self.collection);
         }
         Err(Error::forbidden("this needs the role `create` on the collection"))

@@ -28,17 +28,6 @@ pub struct TeamAccess {
 }
 
 impl OrgAccess {
-    /// Demands the right to see who else is in the organization: its members and teams.
-    ///
-    /// # Errors
-    /// `Forbidden` for guests.
-    pub fn require_people(&self) -> Result<&Self> {
-        match self.role() {
-            Some(_) => Ok(self),
-            None => Err(Error::forbidden("guests of an organization do not see its members and teams")),
-        }
-    }
-
     /// The access to a team, for somebody who has this place in it.
     ///
     /// # Errors

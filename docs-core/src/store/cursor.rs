@@ -90,11 +90,7 @@ impl<T> Lister<T> {
         let (mut from, mut to) = spec.prefix.below();
         let fingerprint = fingerprint(&[spec.prefix.as_str(), &spec.filters], spec.rev);
         if let Some(token) = &request.page {
-            let position = open(token, fingerprint)?;
-            // Longer than any key, it was made by somebody else.
-            if position.len() > MAX_POSITION {
-                return Err(wrong());
-            }
+            let position = open_row(token, fingerprint)?;
             let at: Key = format!("{from}{position}").into();
             if spec.rev {
                 to = at;
@@ -174,6 +170,21 @@ impl<T> Lister<T> {
             let scan = Scan { from: self.from.clone(), to: self.to.clone(), rev: self.spec.rev, limit: 1 };
             self.end = if tx.scan(&scan).await?.is_empty() { End::None } else { End::More };
         }
+        Ok(self.page(count))
+    }
+
+    /// The page of a list of which all that is asked for is at hand: its rows, in order. The list itself is not read.
+    pub fn pick(mut self, rows: impl IntoIterator<Item = (Key, T)>) -> Page<T> {
+        let (from, to) = (self.from.clone(), self.to.clone());
+        for (row, item) in rows {
+            if from <= row && row < to && !self.offer(&row, Some(item)) {
+                break;
+            }
+        }
+        self.page(None)
+    }
+
+    fn page(self, count: Option<u64>) -> Page<T> {
         let next = match (&self.end, &self.last) {
             (End::More, Some(last)) => {
                 let prefix = self.spec.prefix.as_str().len() + 1;
@@ -181,7 +192,7 @@ impl<T> Lister<T> {
             }
             _ => None,
         };
-        Ok(Page { items: self.items, next, count })
+        Page { items: self.items, next, count }
     }
 }
 
@@ -240,6 +251,16 @@ pub fn open(token: &str, expected: [u8; 8]) -> Result<String> {
     }
     let position = String::from_utf8(body[9..].to_vec()).map_err(|_| wrong())?;
     if position.contains('\0') { Err(wrong()) } else { Ok(position) }
+}
+
+/// Reads a cursor whose position is that of a row: below a prefix it makes a key.
+///
+/// # Errors
+/// `Invalid` when it is damaged or of another list.
+pub fn open_row(token: &str, expected: [u8; 8]) -> Result<String> {
+    // Longer than any key, it was made by somebody else.
+    open(token, expected)
+        .and_then(|position| if position.len() > MAX_POSITION { Err(wrong()) } else { Ok(position) })
 }
 
 /// The refusal of a cursor that is damaged or of another list.

@@ -8,15 +8,15 @@ use async_trait::async_trait;
 use docs_core::{
     Actor, ErrorKind, Result,
     model::{
-        Collection, CollectionId, CreateCollection, CreateSite, CreateSpace, DefaultLevel, LevelInput,
-        MoveContent, MovePosition, Neighbour, OrgId, Patch, Role, SiteSpacesInput, Space, SpaceId, Timestamp,
-        TransferContent, UpdateCollection, UpdateSpace, Visibility,
+        Collection, CollectionId, CreateCollection, CreateLinkInvite, CreateSite, CreateSpace, DefaultLevel,
+        LevelInput, MoveContent, MovePosition, Neighbour, OrgId, Patch, Role, SiteSpacesInput, Space,
+        SpaceId, Timestamp, TransferContent, UpdateCollection, UpdateSpace, Visibility,
     },
     platform::{ContentOf, Reach, Shown},
     ports::{Clock, Ids},
     store::{
         Logged, Mode, Operation, Page, PageRequest, Receipt, Tx,
-        records::{Child, GrantRecord, Grantee, SpaceRecord},
+        records::{Child, GrantRecord, Grantee, LinkInviteRecord, SpaceRecord},
         run,
     },
 };
@@ -139,7 +139,7 @@ async fn a_space_that_inherits_is_seen_by_those_who_see_its_collection() {
     assert_eq!(spaces_of(&w, &guest).await, std::slice::from_ref(&inside.id));
     let shown = w.platform.get_space(&guest, &inside.id).await.expect("seen");
     assert!(shown.permissions.comment && !shown.permissions.edit);
-    assert_eq!(shown.default_level, Some(Role::Comment), "what it inherits is what the collection gives");
+    assert_eq!(shown.default_level, None, "what it inherits hides it; the guest's own role is no level");
     w.platform.get_collection(&guest, &outer).await.refused(ErrorKind::NotFound);
     w.platform.get_space(&reader, &inside.id).await.refused(ErrorKind::NotFound);
     let page = PageRequest::default();
@@ -495,4 +495,72 @@ async fn roles_on_a_collection_go_with_it_however_many_there_are() {
     let left = tx.below(&GrantRecord::on(id.as_str()), 1_000).await.expect("read");
     assert_eq!(left.len(), 0);
     w.check().await;
+}
+
+fn level(level: DefaultLevel) -> UpdateCollection {
+    let default_level = match level {
+        DefaultLevel::Nobody => Patch::Clear,
+        level => Patch::Set(LevelInput(level)),
+    };
+    UpdateCollection { default_level, ..UpdateCollection::default() }
+}
+
+#[tokio::test]
+async fn a_level_that_is_inherited_is_shown_alike_to_administrators_and_members() {
+    let w = World::new().await;
+    let (cat, guest) = (w.member("Cat", Some(Role::Create)).await, w.member("Gus", None).await);
+    let outer = collection(&w, None).await.expect("created").id;
+    let inner = collection(&w, Some(&outer)).await.expect("created").id;
+    let inside = space(&w, Some(&inner)).await.expect("created").id;
+    grant(&w, Child::Collection(inner.clone()), &guest, Role::Edit).await;
+    grant(&w, Child::Collection(outer.clone()), &cat, Role::Create).await;
+    let p = &w.platform;
+    for (set, shown) in
+        [(DefaultLevel::Role(Role::Comment), Some(Role::Comment)), (DefaultLevel::Nobody, None)]
+    {
+        p.update_collection(&w.admin, &outer, level(set)).await.expect("changed");
+        for reader in [&w.admin, &cat, &guest] {
+            assert_eq!(p.get_collection(reader, &inner).await.expect("seen").default_level, shown);
+            assert_eq!(p.get_space(reader, &inside).await.expect("seen").default_level, shown);
+            let page = PageRequest::default();
+            let listed = p.list_spaces(reader, &w.org, &page).await.expect("listed").items;
+            assert_eq!(listed.iter().map(|space| space.default_level).collect::<Vec<_>>(), [shown]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_hides_a_collection_from_themselves() {
+    let w = World::new().await;
+    let cat = w.member("Cat", Some(Role::Create)).await;
+    let id = collection(&w, None).await.expect("created").id;
+    let hide = level(DefaultLevel::Nobody);
+    let error = w.platform.update_collection(&cat, &id, hide.clone()).await.refused(ErrorKind::Precondition);
+    assert!(error.message().starts_with("defaultLevel: "), "{error}");
+    w.platform.get_collection(&cat, &id).await.expect("still seen");
+    grant(&w, Child::Collection(id.clone()), &cat, Role::Create).await;
+    w.platform.update_collection(&cat, &id, hide).await.expect("who has a role by name still sees it");
+}
+
+#[tokio::test]
+async fn the_links_to_a_deleted_collection_go_with_it_however_many_there_are() {
+    let w = World::new().await;
+    let p = &w.platform;
+    for links in [1, 250] {
+        let id = collection(&w, None).await.expect("created").id;
+        let new = CreateLinkInvite {
+            level: Patch::Set(Role::Read),
+            collection: Some(id.to_string()),
+            ..CreateLinkInvite::default()
+        };
+        for _ in 0..links {
+            p.create_link_invite(&w.admin, &w.org, new.clone()).await.expect("a link");
+        }
+        p.delete_collection(&w.admin, &id).await.expect("deleted");
+        p.settle().await.expect("settled");
+        let tx = Tx::new(p.store().begin(Mode::Read, &[]).await.expect("begins"));
+        let left = tx.below(&LinkInviteRecord::of_content(id.as_str()), 1).await.expect("read");
+        assert_eq!(left.len(), 0, "of {links}");
+        w.check().await;
+    }
 }

@@ -10,12 +10,12 @@ use docs_core::{
     Actor, ErrorKind, Result,
     model::{
         Comment, CommentBody, CommentId, CommentReply, CommentReplyId, CommentState, CommentStatus,
-        CreateChangeRequest, CreateSpace, EmojiReaction, ListOrder, PageId, PostComment, PostCommentReply,
-        RequestReviewers, Role, SettableStatus, SpaceId, UpdateChangeRequest, UpdateComment,
-        UpdateCommentReply, UpdateContent,
+        CreateChangeRequest, CreateSpace, EmojiReaction, Invite, ListOrder, PageId, PostComment,
+        PostCommentReply, RequestReviewers, Role, SettableStatus, SpaceId, UpdateChangeRequest,
+        UpdateComment, UpdateCommentReply, UpdateContent,
     },
     platform::{CommentQuery, ContentOf, Thread},
-    store::{PageRequest, Store},
+    store::{PageRequest, Store, records::Child},
 };
 use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
 use proptest::prelude::*;
@@ -547,5 +547,22 @@ async fn a_space_that_is_removed_for_good_takes_what_was_said_with_it() {
     for kind in ["cmt", "cmt.l", "cmr", "cmr.t", "rvw", "rvw.t", "rqr", "rqr.t"] {
         let scan = docs_core::store::KeyBuf::new(kind).scan(false, 1);
         assert!(tx.scan(&[scan]).await.expect("a scan")[0].is_empty(), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn guests_do_not_see_who_else_commented() {
+    let w = World::new().await;
+    let (p, space) = (&w.platform, space(&w).await);
+    let (guest, reader) = (w.member("Gus", None).await, w.member("Rob", Some(Role::Read)).await);
+    let name = request(&w, &space).await;
+    let users = Some(vec![guest.user().expect("a user").to_string()]);
+    let invite = Invite { role: Some(Role::Comment), users, teams: None };
+    p.invite(&w.admin, &Child::Space(space.clone()), invite).await.expect("given");
+    for of in [ContentOf::space(space.clone()), ContentOf::request(space.clone(), &name)] {
+        p.post_comment(&guest, &of, about(None)).await.expect("posted");
+        p.list_commenters(&guest, &of, &PageRequest::default()).await.refused(ErrorKind::Forbidden);
+        let seen = p.list_commenters(&reader, &of, &PageRequest::default()).await.expect("listed");
+        assert_eq!(seen.items.len(), 1);
     }
 }

@@ -270,3 +270,76 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
         assert!(found.is_empty(), "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_link_lets_in_only_while_who_answers_for_it_may_give_what_it_gives() {
+    let w = World::new().await;
+    turn_links_on(&w).await;
+    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+    let collection = w.platform.create_collection(&w.admin, &w.org, Default::default()).await;
+    let collection = collection.expect("a collection").id;
+    let (boss, cat) = (w.member("Bob", Some(Role::Admin)).await, w.member("Cat", Some(Role::Create)).await);
+    let to_collection = CreateLinkInvite {
+        level: Patch::Set(Role::Create),
+        collection: Some(collection.to_string()),
+        ..CreateLinkInvite::default()
+    };
+    let links = [
+        (&boss, link(&w, &boss, to_org(Patch::Set(Role::Admin))).await.expect("a link")),
+        (&cat, link(&w, &cat, to_space(&space, Role::Create)).await.expect("a link")),
+        (&cat, link(&w, &cat, to_collection).await.expect("a link")),
+    ];
+    for (n, (_, link)) in links.iter().enumerate() {
+        join(&w, &person(&w.platform, &format!("Early {n}")).await, link.id()).await.expect("joined");
+    }
+    let change = UpdateMember { role: Patch::Set(Role::Read) };
+    for lost in [&boss, &cat] {
+        w.platform.update_member(&w.admin, &w.org, &user(lost), change).await.expect("changed");
+    }
+    for round in 0..2 {
+        for (n, (by, link)) in links.iter().enumerate() {
+            join(&w, by, link.id()).await.refused(ErrorKind::NotFound);
+            let late = person(&w.platform, &format!("Late {round} {n}")).await;
+            join(&w, &late, link.id()).await.refused(ErrorKind::NotFound);
+            w.platform.get_org(&late, &w.org).await.refused(ErrorKind::NotFound);
+        }
+        for gone in [&boss, &cat] {
+            w.platform.remove_member(&w.admin, &w.org, &user(gone)).await.expect("removed");
+        }
+    }
+    // Whoever changes a link answers for it.
+    let again = UpdateLinkInvite { level: Patch::Set(Role::Read), role: Patch::Keep };
+    w.platform.update_link_invite(&w.admin, &w.org, links[1].1.id(), again).await.expect("changed");
+    join(&w, &cat, links[1].1.id()).await.expect("joined");
+    assert!(!w.platform.get_space(&cat, &space).await.expect("seen").permissions.comment);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn joining_does_not_tell_which_organizations_there_are() {
+    let w = World::new().await;
+    let kim = person(&w.platform, "Kim").await;
+    let (invite, other): (InviteId, OrgId) =
+        ("unknown".parse().expect("an id"), "unknown".parse().expect("an id"));
+    let there = join(&w, &kim, &invite).await.refused(ErrorKind::NotFound);
+    let not_there = w.platform.join_with_invite(&kim, &other, &invite).await.refused(ErrorKind::NotFound);
+    assert_eq!(there.message(), not_there.message());
+}
+
+#[tokio::test]
+async fn an_invitation_of_an_address_is_taken_back_by_administrators_only() {
+    let w = World::new().await;
+    let creator = w.member("Cat", Some(Role::Create)).await;
+    let stranger = person(&w.platform, "Sue").await;
+    invite(&w, plain(&["new@example.com"])).await;
+    let list =
+        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    let id = &list.items[0].id;
+    w.platform.delete_link_invite(&creator, &w.org, id).await.refused(ErrorKind::Forbidden);
+    assert!(!w.platform.delete_link_invite(&stranger, &w.org, id).await.expect("none they may know of"));
+    assert!(w.platform.delete_link_invite(&w.admin, &w.org, id).await.expect("taken back"));
+    assert!(!w.platform.delete_link_invite(&w.admin, &w.org, id).await.expect("is gone"));
+    let late = person(&w.platform, "New").await;
+    w.platform.get_org(&late, &w.org).await.refused(ErrorKind::NotFound);
+    w.check().await;
+}

@@ -4,9 +4,9 @@ use docs_core::{
     Actor, ErrorKind,
     content::LinkTarget,
     model::{
-        BrokenContext, ContentLocation, ContentUpdateChange, CreateChangeRequest, InternalLocation, LinkList,
-        LinkRelation, LinkStatus, LinkUsage, PageId, Revision, RevisionPage, Role, SpaceId, UpdateContent,
-        VersionContext,
+        BrokenContext, ContentLocation, ContentUpdateChange, CreateChangeRequest, CreateTeam,
+        InternalLocation, LinkList, LinkRelation, LinkStatus, LinkUsage, PageId, PutTeamMember, Revision,
+        RevisionPage, Role, SpaceId, TeamRole, UpdateContent, VersionContext,
     },
     platform::{ContentOf, RequestLinkFilter, Shown},
     store::PageRequest,
@@ -211,6 +211,32 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
     assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 5);
     let list = w.platform.list_space_links(&stranger, &space, None, &PageRequest::default()).await;
     list.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn the_organization_that_a_link_leads_to_is_the_one_that_is_read() {
+    let w = World::new().await;
+    let owner = w.member("Owen", Some(Role::Read)).await;
+    let new = CreateTeam { title: "Team".parse().expect("a title"), members: None };
+    let team = w.platform.create_team(&w.admin, &w.org, new).await.expect("created").id;
+    let put = PutTeamMember { role: Some(TeamRole::Owner) };
+    let user = owner.user().expect("a user");
+    w.platform.put_team_member(&w.admin, (&w.org, &team), user, put).await.expect("owns");
+    let (there, _) = filled(&w, &["text"]).await;
+    let (space, _) = filled(&w, &["text", &format!("[s](/spaces/{there}) [p]({{0}})")]).await;
+    for actor in [&owner, &w.admin] {
+        let read = w.platform.get_org(actor, &w.org).await.expect("read");
+        assert_eq!(read.permissions.own_team, actor == &owner);
+        let list = links(&w, actor, &space, None).await;
+        let shown = list.items.iter().filter_map(|link| match &link.target_reference {
+            Some(
+                ContentLocation::Page { organization, .. } | ContentLocation::Space { organization, .. },
+            ) => Some(organization),
+            _ => None,
+        });
+        let shown: Vec<_> = shown.collect();
+        assert_eq!(shown, [&Box::new(read.clone()), &Box::new(read)], "in the space, and in another");
+    }
 }
 
 #[tokio::test]

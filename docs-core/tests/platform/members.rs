@@ -563,3 +563,26 @@ async fn a_store_that_keeps_json_lists_the_same() {
     assert_eq!(walk(&w, &filter, 1).await.len(), 1);
     w.check().await;
 }
+
+#[tokio::test]
+async fn a_cursor_that_is_longer_than_any_position_is_refused() {
+    let w = World::new().await;
+    w.member("Anna", Some(Role::Read)).await;
+    w.member("Anton", Some(Role::Read)).await;
+    let searched =
+        MemberFilter { search: Some("example".parse().expect("a search")), ..MemberFilter::default() };
+    for filter in [MemberFilter::default(), searched] {
+        let next = page(&w, &filter, 1, None).await.next.expect("more");
+        let bytes = data_encoding::BASE64URL_NOPAD.decode(next.as_bytes()).expect("a cursor");
+        let fingerprint = bytes[1..9].try_into().expect("eight bytes");
+        for (length, answer) in [(1, Ok(())), (700, Ok(())), (701, Err(())), (1_400, Err(()))] {
+            let forged = docs_core::store::seal_cursor(&"~".repeat(length), fingerprint);
+            let request = PageRequest { page: Some(forged), limit: None };
+            let listed = w.platform.list_members(&w.admin, &w.org, &filter, &request).await;
+            match answer {
+                Ok(()) => assert_eq!(listed.expect("a page").items.len(), 3, "all are before it"),
+                Err(()) => drop(listed.refused(ErrorKind::Invalid)),
+            }
+        }
+    }
+}

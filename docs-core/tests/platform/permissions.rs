@@ -1,14 +1,14 @@
 //! Roles that are given by name: the laws of how they come together, and when they begin and end.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
         CreateSpace, CreateTeam, DefaultLevel, Invite, LevelInput, Patch, Role, SpaceId, TeamId,
-        UpdatePermission, UpdateSpace, UpdateTeamMembers, UserId,
+        UpdateCollection, UpdatePermission, UpdateSpace, UpdateTeamMembers, UserId,
     },
-    policy::{Layer, effective_role},
+    policy::{Layer, effective_role, shown_level},
     store::{
         Mode, PageRequest, Tx,
         records::{Child, CollectionRecord, Grantee, SpaceRecord},
@@ -70,6 +70,20 @@ proptest! {
         inner[0].member = Some(role);
         let moved: Vec<Layer> = inner[..1].iter().chain(&other).copied().collect();
         prop_assert_eq!(effective_role(org, &inner), effective_role(org, &moved));
+    }
+
+    #[test]
+    fn the_level_that_is_shown_is_everybodys(
+        org in prop::option::of(any_role()), layers in layers(), given in (any_role(), any_role(), any::<bool>()),
+        at in 0_usize..6,
+    ) {
+        let mut mine = layers.clone();
+        let at = at % mine.len();
+        mine[at] = Layer { member: Some(given.0), team: Some(given.1), is_creator: given.2, ..mine[at] };
+        prop_assert_eq!(shown_level(org, &layers), shown_level(org, &mine));
+        if layers.iter().any(|layer| layer.level != DefaultLevel::Inherit) {
+            prop_assert_eq!(shown_level(org, &layers), shown_level(Some(Role::Admin), &layers));
+        }
     }
 
     #[test]
@@ -174,7 +188,7 @@ async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>
         w.platform.invite(&w.admin, content, invite).await.expect("given");
     }
     let page = PageRequest { page: None, limit: Some(2) };
-    let mut listed = std::collections::BTreeMap::new();
+    let mut listed = BTreeMap::new();
     let mut at = page.clone();
     loop {
         let content = &contents[0];
@@ -195,6 +209,124 @@ async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>
     w.check().await;
 }
 
+/// The role that each member has on content.
+async fn roles(w: &World, content: &Child) -> BTreeMap<UserId, Role> {
+    let page = PageRequest::default();
+    let list = w.platform.list_permissions(&w.admin, content, None, &page).await.expect("listed");
+    assert!(list.next.is_none());
+    list.items.into_iter().map(|item| (item.user.id, item.permission)).collect()
+}
+
+/// What somebody tries with roles by name: on which content, for whom, to what, and how.
+#[derive(Clone, Debug)]
+struct Try {
+    content: usize,
+    people: Vec<usize>,
+    role: Option<Role>,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Users,
+    Team,
+    /// Changes or takes the role of the first of the people.
+    One,
+    /// Sets the level.
+    Level,
+}
+
+fn tries() -> impl Strategy<Value = Vec<Try>> {
+    let how = prop::sample::select(vec![How::Users, How::Users, How::Team, How::Team, How::One, How::Level]);
+    let one = (0_usize..4, prop::collection::vec(0_usize..5, 1..4), prop::option::of(any_role()), how);
+    let one = one.prop_map(|(content, people, role, how)| Try { content, people, role, how });
+    prop::collection::vec(one, 1..6)
+}
+
+async fn attempt(
+    w: &World,
+    by: &Actor,
+    content: &Child,
+    people: &[&Actor],
+    what: &Try,
+) -> docs_core::Result<()> {
+    let p = &w.platform;
+    match (what.how, what.role) {
+        (How::Users, role) => p.invite(by, content, to_users(role, people)).await,
+        (How::Team, role) => {
+            let team = team_of(w, people).await;
+            if role.is_none() {
+                // There is something to take.
+                p.invite(&w.admin, content, to_team(Some(Role::Comment), &team)).await.expect("given");
+            }
+            p.invite(by, content, to_team(role, &team)).await
+        }
+        (How::One, role) => {
+            let change = UpdatePermission { role: role.map_or(Patch::Clear, Patch::Set) };
+            p.update_permission(by, content, &Grantee::User(user(people[0])), change).await
+        }
+        (How::Level, role) => {
+            let level = LevelInput(role.map_or(DefaultLevel::Inherit, DefaultLevel::Role));
+            let default_level = Patch::Set(level);
+            match content {
+                Child::Space(id) => {
+                    let change = UpdateSpace { default_level, ..UpdateSpace::default() };
+                    p.update_space(by, id, change).await.map(drop)
+                }
+                Child::Collection(id) => {
+                    let change = UpdateCollection { default_level, ..UpdateCollection::default() };
+                    p.update_collection(by, id, change).await.map(drop)
+                }
+            }
+        }
+    }
+}
+
+/// A random tree with roles on it, in which somebody who may create content tries things.
+async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>, tries: Vec<Try>) {
+    let w = World::new().await;
+    let cat = w.member("Cat", Some(Role::Create)).await;
+    let mut people = vec![w.admin.clone(), cat.clone()];
+    for (n, role) in [None, Some(Role::Read), Some(Role::Review)].into_iter().enumerate() {
+        people.push(w.member(&format!("P{n}"), role).await);
+    }
+    let space = space(&w).await;
+    set_level(&w, &space, levels[0]).await;
+    let mut contents = vec![Child::Space(space.clone())];
+    contents.extend(nest(&w, &space, &levels[1..]).await);
+    for (content, person, role, by_team) in given {
+        let (content, person) = (&contents[content % contents.len()], &people[person % people.len()]);
+        let invite = match by_team {
+            true => to_team(Some(role), &team_of(&w, &[person]).await),
+            false => to_users(Some(role), &[person]),
+        };
+        w.platform.invite(&w.admin, content, invite).await.expect("given");
+    }
+    for what in tries {
+        let content = &contents[what.content % contents.len()];
+        let about: Vec<&Actor> = what.people.iter().map(|n| &people[*n]).collect();
+        let before = roles(&w, content).await;
+        let done = attempt(&w, &cat, content, &about, &what).await;
+        let after = roles(&w, content).await;
+        let own = before.get(&user(&cat)).copied();
+        if matches!(what.how, How::Level) {
+            // A level resets whom it is for; what it must not do is raise who sets it.
+            assert!(done.is_err() || after.get(&user(&cat)).copied() <= own, "{what:?} {before:?} {after:?}");
+            continue;
+        }
+        for person in people.iter().map(user) {
+            let (was, is) = (before.get(&person).copied(), after.get(&person).copied());
+            let untouched =
+                was == is || (done.is_err() && matches!(what.how, How::Team) && what.role.is_none());
+            assert!(
+                untouched || (done.is_ok() && was.max(is) <= own),
+                "{person} {what:?} {before:?} {after:?}"
+            );
+        }
+    }
+    w.check().await;
+}
+
 fn finish(program: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
 }
@@ -208,6 +340,15 @@ proptest! {
         given in prop::collection::vec((0_usize..5, 0_usize..5, any_role(), any::<bool>()), 0..6),
     ) {
         finish(agree(levels, given));
+    }
+
+    #[test]
+    fn nobody_raises_or_lowers_anybody_above_their_own_role(
+        levels in prop::collection::vec(any_level(), 1..4),
+        given in prop::collection::vec((0_usize..4, 0_usize..5, any_role(), any::<bool>()), 0..6),
+        tries in tries(),
+    ) {
+        finish(rise(levels, given, tries));
     }
 }
 
@@ -324,4 +465,71 @@ async fn once_a_right_is_taken_away_nothing_more_is_done_with_it() {
         assert_eq!(at_once, later, "nothing was stored after the right was gone");
         w.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_role_by_name_is_not_given_to_who_stands_above_through_a_team_or_a_level() {
+    let w = World::new().await;
+    let (cat, bob) = (w.member("Cat", Some(Role::Create)).await, w.member("Bob", Some(Role::Read)).await);
+    let eve = w.member("Eve", Some(Role::Edit)).await;
+    let space = space(&w).await;
+    let outer = nest(&w, &space, &[DefaultLevel::Inherit]).await.remove(0);
+    let (content, p) = (Child::Space(space.clone()), &w.platform);
+    let bosses = team_of(&w, &[&bob]).await;
+    p.invite(&w.admin, &outer, to_team(Some(Role::Admin), &bosses)).await.expect("given");
+    let (mixed, equals) = (team_of(&w, &[&bob, &eve]).await, team_of(&w, &[&w.admin, &eve]).await);
+    for role in [Role::Read, Role::Create] {
+        p.invite(&cat, &content, to_users(Some(role), &[&bob])).await.refused(ErrorKind::Forbidden);
+        p.invite(&cat, &content, to_team(Some(role), &mixed)).await.refused(ErrorKind::Forbidden);
+        p.invite(&cat, &content, to_users(Some(role), &[&w.admin])).await.refused(ErrorKind::Forbidden);
+    }
+    p.invite(&cat, &content, to_team(Some(Role::Review), &equals))
+        .await
+        .expect("administrators stay what they are");
+    assert!(p.get_space(&eve, &space).await.expect("seen").permissions.review);
+    assert_eq!(roles(&w, &content).await.get(&user(&bob)), Some(&Role::Admin));
+    // Who is held below what they inherit is not let go above.
+    let held = Grantee::User(user(&bob));
+    p.invite(&w.admin, &content, to_users(Some(Role::Read), &[&bob])).await.expect("held");
+    p.remove_permission(&cat, &content, &held).await.refused(ErrorKind::Forbidden);
+    let more = UpdatePermission { role: Patch::Set(Role::Create) };
+    p.update_permission(&cat, &content, &held, more).await.expect("as much as their own");
+    assert!(p.remove_permission(&w.admin, &content, &held).await.expect("by an administrator"));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn nobody_gives_or_takes_by_a_level_what_is_above_their_own_role() {
+    let w = World::new().await;
+    let cat = w.member("Cat", Some(Role::Create)).await;
+    let space = space(&w).await;
+    let outer = nest(&w, &space, &[DefaultLevel::Inherit]).await.remove(0);
+    let p = &w.platform;
+    let set = async |actor: &Actor, content: &Child, level: DefaultLevel| {
+        let default_level = Patch::Set(LevelInput(level));
+        match content {
+            Child::Space(id) => {
+                let change = UpdateSpace { default_level, ..UpdateSpace::default() };
+                p.update_space(actor, id, change).await.map(drop)
+            }
+            Child::Collection(id) => {
+                let change = UpdateCollection { default_level, ..UpdateCollection::default() };
+                p.update_collection(actor, id, change).await.map(drop)
+            }
+        }
+    };
+    let admin = DefaultLevel::Role(Role::Admin);
+    let content = Child::Space(space.clone());
+    for content in [&content, &outer] {
+        let error = set(&cat, content, admin).await.refused(ErrorKind::Forbidden);
+        assert!(error.message().starts_with("defaultLevel: "), "{error}");
+        set(&cat, content, DefaultLevel::Role(Role::Create)).await.expect("as much as their own");
+    }
+    // What is inherited counts like what is said.
+    set(&w.admin, &outer, admin).await.expect("by an administrator");
+    set(&cat, &content, DefaultLevel::Inherit).await.refused(ErrorKind::Forbidden);
+    // Nor is it taken from those who have it.
+    p.invite(&w.admin, &outer, to_users(Some(Role::Create), &[&cat])).await.expect("held");
+    set(&cat, &outer, DefaultLevel::Role(Role::Read)).await.refused(ErrorKind::Forbidden);
+    assert_eq!(roles(&w, &content).await.get(&user(&cat)), Some(&Role::Create));
 }

@@ -191,14 +191,14 @@ async fn check(w: &World, id: &SpaceId, model: &Model) {
 }
 
 /// A store in which every second commit goes wrong in one of the three ways it can: nothing of that may show.
-fn failing() -> Arc<dyn Store> {
+pub(crate) fn failing() -> Arc<dyn Store> {
     let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
     let plan =
         (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
     Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
 }
 
-fn finish(program: impl Future<Output = ()>) {
+pub(crate) fn finish(program: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
 }
 

@@ -9,7 +9,7 @@ use docs_core::{
     Actor, ErrorKind,
     model::{
         CreateSpace, CreateTeam, Invite, LevelInput, Patch, PutTeamMember, Role, TeamId, TeamMembership,
-        TeamRole, UpdateSpace, UpdateTeamMembers, UserId,
+        TeamRole, UpdateMember, UpdateSpace, UpdateTeamMembers, UserId,
     },
     platform::TeamFilter,
     store::{PageRequest, Store, records::Child},
@@ -254,5 +254,55 @@ async fn owners_manage_the_members_of_their_team_and_nothing_else() {
     let guest = w.member("Gus", None).await;
     p.list_teams(&guest, &w.org, &filter, &PageRequest::default()).await.refused(ErrorKind::Forbidden);
     p.get_team(&guest, &w.org, &mine).await.refused(ErrorKind::NotFound);
+    let guest = UpdateMember { role: Patch::Clear };
+    p.update_member(&w.admin, &w.org, &user(&owner), guest).await.expect("a guest");
+    p.get_team(&owner, &w.org, &mine).await.refused(ErrorKind::NotFound);
+    assert!(!p.get_org(&owner, &w.org).await.expect("seen").permissions.own_team, "a guest sees no team");
     w.check().await;
+}
+
+#[tokio::test]
+async fn the_teams_somebody_owns_are_listed_by_title_at_the_cost_of_those() {
+    let store = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let w = World::over(Arc::new(store.clone())).await;
+    let owner = w.member("Owen", Some(Role::Read)).await;
+    let mut expected = Vec::new();
+    for n in 0..300 {
+        // In another order than that of the titles.
+        let title = format!("Team {:03}", n * 7 % 300);
+        let team = new_team(&w, &title).await;
+        if n % 40 == 0 {
+            let put = PutTeamMember { role: Some(TeamRole::Owner) };
+            w.platform.put_team_member(&w.admin, (&w.org, &team), &user(&owner), put).await.expect("owns");
+            expected.push(title);
+        }
+    }
+    expected.sort();
+    let owned = TeamFilter { owner: Some(user(&owner).to_string()), title: None };
+    for (title, expected) in [(None, &expected[..]), (Some(expected[5].to_lowercase()), &expected[5..6])] {
+        let filter = TeamFilter { title, ..owned.clone() };
+        let (mut shown, mut request) = (Vec::new(), PageRequest { page: None, limit: Some(3) });
+        loop {
+            let before = store.calls(FaultStep::Scan);
+            let page = w.platform.list_teams(&w.admin, &w.org, &filter, &request).await.expect("listed");
+            assert_eq!(store.calls(FaultStep::Scan) - before, 1, "only what is owned is read");
+            assert!(page.items.len() <= 3 && page.count.is_none());
+            shown.extend(page.items.iter().map(|team| team.title.to_string()));
+            let Some(next) = page.next else { break };
+            w.platform
+                .list_teams(
+                    &w.admin,
+                    &w.org,
+                    &TeamFilter::default(),
+                    &PageRequest { page: Some(next.clone()), limit: None },
+                )
+                .await
+                .refused(ErrorKind::Invalid);
+            request.page = Some(next);
+        }
+        assert_eq!(shown, expected);
+    }
+    let none = PageRequest { page: None, limit: Some(0) };
+    let page = w.platform.list_teams(&w.admin, &w.org, &owned, &none).await.expect("listed");
+    assert!(page.items.is_empty() && page.next.is_none());
 }

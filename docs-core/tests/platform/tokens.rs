@@ -105,6 +105,27 @@ async fn tokens_are_for_their_user_and_the_platform_alone() {
 }
 
 #[tokio::test]
+async fn a_secret_that_no_header_carries_is_refused() {
+    let w = World::new().await;
+    let ada = user(&w.admin);
+    for secret in [
+        "fifteen-letters",
+        "sixteen letters.",
+        "s\u{e4}chzehn-zeichen",
+        "a-secret-and-\u{1F511}-key",
+        "tab\tin-the-middle",
+    ] {
+        let new = NewToken { secret: Some(secret.to_owned()), ..labelled("chosen") };
+        let error = w.platform.issue_token(&w.admin, &ada, new).await.refused(ErrorKind::Invalid);
+        assert!(error.message().starts_with("secret:"), "{secret}: {error}");
+    }
+    let secret = "!\"#$%&'()*+,-./~".to_owned();
+    let new = NewToken { secret: Some(secret.clone()), ..labelled("chosen") };
+    w.platform.issue_token(&w.admin, &ada, new).await.expect("made");
+    assert_eq!(w.platform.authenticate(&secret).await.expect("good"), w.admin);
+}
+
+#[tokio::test]
 async fn no_secret_is_stored_or_shown() {
     const SECRET: &str = "a-secret-of-an-operator";
     let store = Arc::new(MemStore::json());

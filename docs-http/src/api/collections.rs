@@ -79,9 +79,9 @@ impl Collections {
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<String>,
         change: Strict<UpdateCollection>,
-    ) -> Answer<Reply<Collection>> {
+    ) -> Answer<Conditional<Collection>> {
         let collection = id(&collection, "collection")?;
-        Ok(Reply(self.0.update_collection(&auth.0, &collection, change.0).await?))
+        Ok(Conditional(self.0.update_collection(&auth.0, &collection, change.0).await?))
     }
 
     /// Delete a collection

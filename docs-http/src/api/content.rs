@@ -11,7 +11,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{Asks, Auth, Limit, Reader, Tag, id, page};
 use crate::wire::{error::Answer, params::Query, reply::Reply};
 
 /// Operations of this noun.
@@ -66,7 +66,7 @@ enum DocumentSchema {
 macro_rules! mount {
     (
         $(#[$doc:meta])*
-        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident),+) reads $content:expr;
+        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident),+) reads $content:expr, for $auth:ty;
         $revision:tt $revision_title:tt;
         $pages:tt $pages_title:tt;
         $files:tt $files_title:tt;
@@ -85,7 +85,7 @@ macro_rules! mount {
             #[oai(path = "/", method = "get", operation_id = $revision)]
             async fn revision(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
@@ -93,7 +93,7 @@ macro_rules! mount {
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Reply<Revision>> {
-                Ok(Reply(self.0.get_revision(&auth.0, &$content, shown(metadata)).await?))
+                Ok(Reply(self.0.get_revision(&auth.actor(), &$content, shown(metadata)).await?))
             }
 
             #[doc = $pages_title]
@@ -102,7 +102,7 @@ macro_rules! mount {
             #[oai(path = "/pages", method = "get", operation_id = $pages)]
             async fn pages(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
@@ -110,14 +110,14 @@ macro_rules! mount {
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Reply<Pages>> {
-                Ok(Reply(self.0.list_pages(&auth.0, &$content, shown(metadata)).await?))
+                Ok(Reply(self.0.list_pages(&auth.actor(), &$content, shown(metadata)).await?))
             }
 
             #[doc = $files_title]
             #[oai(path = "/files", method = "get", operation_id = $files)]
             async fn files(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// The `next.page` of the page before.
                 #[oai(name = "page")]
@@ -131,14 +131,14 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<List<RevisionFile>>> {
                 let which = page(cursor.0, limit.0);
-                Ok(Reply(self.0.list_files(&auth.0, &$content, shown(metadata), &which).await?.into()))
+                Ok(Reply(self.0.list_files(&auth.actor(), &$content, shown(metadata), &which).await?.into()))
             }
 
             #[doc = $file_title]
             #[oai(path = "/files/:fileId", method = "get", operation_id = $file)]
             async fn file(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "fileId")] file: Path<String>,
                 /// `false` leaves out what Git knows of pages and files.
@@ -148,7 +148,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionFile>> {
                 let (of, file) = ($content, id(&file, "file")?);
-                Ok(Reply(self.0.get_file(&auth.0, &of, &file, shown(metadata)).await?))
+                Ok(Reply(self.0.get_file(&auth.actor(), &of, &file, shown(metadata)).await?))
             }
 
             #[doc = $page_title]
@@ -157,7 +157,7 @@ macro_rules! mount {
             #[oai(path = "/page/:pageId", method = "get", operation_id = $page)]
             async fn page(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "pageId")] page: Path<String>,
                 /// How the content is written; `markdown` when absent.
@@ -171,7 +171,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionPage>> {
                 let (of, page) = ($content, id(&page, "page")?);
-                Ok(Reply(self.0.get_page(&auth.0, &of, &page, written(metadata, format, evaluated)).await?))
+                Ok(Reply(self.0.get_page(&auth.actor(), &of, &page, written(metadata, format, evaluated)).await?))
             }
 
             #[doc = $path_title]
@@ -180,7 +180,7 @@ macro_rules! mount {
             #[oai(path = "/path/:pagePath", method = "get", operation_id = $path)]
             async fn path(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// How the content is written; `markdown` when absent.
@@ -194,14 +194,14 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionPage>> {
                 let how = written(metadata, format, evaluated);
-                Ok(Reply(self.0.get_page_by_path(&auth.0, &$content, &path, how).await?))
+                Ok(Reply(self.0.get_page_by_path(&auth.actor(), &$content, &path, how).await?))
             }
 
             #[doc = $reusable_title]
             #[oai(path = "/reusable-contents/:reusableContentId", method = "get", operation_id = $reusable)]
             async fn reusable_content(
                 &self,
-                auth: Auth,
+                auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "reusableContentId")] reusable: Path<String>,
                 /// `false` leaves out what Git knows of it.
@@ -211,7 +211,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<ReusableContent>> {
                 let (of, reusable) = ($content, id(&reusable, "reusable content")?);
-                Ok(Reply(self.0.get_reusable_content(&auth.0, &of, &reusable, shown(metadata)).await?))
+                Ok(Reply(self.0.get_reusable_content(&auth.actor(), &of, &reusable, shown(metadata)).await?))
             }
         }
     };
@@ -219,7 +219,7 @@ macro_rules! mount {
 
 mount! {
     /// The live content of a space.
-    Live at "/spaces/:spaceId/content" with ("spaceId" as space) reads live(&space)?;
+    Live at "/spaces/:spaceId/content" with ("spaceId" as space) reads live(&space)?, for Reader;
     "getCurrentRevision" "Get the latest revision of a space";
     "listPages" "List the pages of a space";
     "listFiles" "List the files of a space";
@@ -232,7 +232,7 @@ mount! {
 mount! {
     /// The content of a change request.
     OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId/content"
-        with ("spaceId" as space, "changeRequestId" as request) reads of_request(&space, &request)?;
+        with ("spaceId" as space, "changeRequestId" as request) reads of_request(&space, &request)?, for Auth;
     "getRevisionOfChangeRequestById" "Get the latest revision of a change request";
     "listPagesInChangeRequest" "List the pages of a change request";
     "listFilesInChangeRequestById" "List the files of a change request";
@@ -245,7 +245,7 @@ mount! {
 mount! {
     /// The content of any revision of a space or of its change requests.
     OfRevision at "/spaces/:spaceId/revisions/:revisionId"
-        with ("spaceId" as space, "revisionId" as revision) reads of_revision(&space, &revision)?;
+        with ("spaceId" as space, "revisionId" as revision) reads of_revision(&space, &revision)?, for Reader;
     "getRevisionById" "Get a revision";
     "listPagesInRevisionById" "List the pages of a revision";
     "listFilesInRevisionById" "List the files of a revision";
@@ -320,14 +320,14 @@ impl Documents {
     #[oai(path = "/spaces/:spaceId/documents/:documentId", method = "get", operation_id = "getDocumentById")]
     async fn document(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "documentId")] document: Path<String>,
         /// Accepted for clients that send it: both are the same here.
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
     ) -> Answer<Reply<Document>> {
-        Ok(Reply(self.0.get_document(&auth.0, &id(&space, "space")?, &document).await?))
+        Ok(Reply(self.0.get_document(&auth.actor(), &id(&space, "space")?, &document).await?))
     }
 
     /// Get the document of a page of a revision
@@ -338,7 +338,7 @@ impl Documents {
     )]
     async fn page_document(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
@@ -346,7 +346,7 @@ impl Documents {
         evaluated: Query<Evaluated>,
     ) -> Answer<Reply<Document>> {
         let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
-        Ok(Reply(self.0.get_page_document(&auth.0, &of, &page, evaluated.0.unwrap_or_default()).await?))
+        Ok(Reply(self.0.get_page_document(&auth.actor(), &of, &page, evaluated.0.unwrap_or_default()).await?))
     }
 
     /// Get the document of a reusable content of a revision
@@ -357,7 +357,7 @@ impl Documents {
     )]
     async fn reusable_document(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "reusableContentId")] reusable: Path<String>,
@@ -366,7 +366,9 @@ impl Documents {
     ) -> Answer<Reply<Document>> {
         let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
         Ok(Reply(
-            self.0.get_reusable_document(&auth.0, &of, &reusable, evaluated.0.unwrap_or_default()).await?,
+            self.0
+                .get_reusable_document(&auth.actor(), &of, &reusable, evaluated.0.unwrap_or_default())
+                .await?,
         ))
     }
 }

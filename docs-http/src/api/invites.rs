@@ -110,9 +110,9 @@ impl Invites {
         Ok(Reply(self.0.update_link_invite(&auth.0, &org, &invite, change.0).await?))
     }
 
-    /// Delete an invite link
+    /// Delete an invite
     ///
-    /// One that is missing is no error.
+    /// A link, or the invitation of an address. One that is missing is no error.
     #[oai(path = "/link-invites/:inviteId", method = "delete", operation_id = "deleteOrganizationInviteById")]
     async fn delete(
         &self,

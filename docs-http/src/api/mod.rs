@@ -17,22 +17,55 @@ mod permissions;
 mod reviews;
 mod saml;
 mod search;
+mod site_settings;
+mod site_structure;
 mod sites;
 mod spaces;
 mod teams;
+mod urls;
 mod users;
 
 use docs_core::{
-    Platform,
+    Actor, Platform,
     model::NotAnId,
+    platform::Visitor,
     store::{MAX_LIMIT, PageRequest},
 };
 use poem_openapi::Tags;
 
-use crate::wire::error::ApiError;
+use crate::wire::{error::ApiError, params::Query};
 
 /// Who asks.
-type Auth = crate::auth::Signed<docs_core::Actor>;
+type Auth = crate::auth::Signed<Actor>;
+/// Who reads what is published: without a token, anybody.
+type Reader = crate::auth::MaybeSigned<Actor>;
+
+/// Whoever sent a request, as the platform knows them.
+trait Asks {
+    fn actor(self) -> Actor;
+}
+
+impl Asks for Auth {
+    fn actor(self) -> Actor {
+        self.0
+    }
+}
+
+impl Asks for Reader {
+    fn actor(self) -> Actor {
+        self.0.unwrap_or_else(|| Actor::Visitor(Visitor::anonymous()))
+    }
+}
+
+impl Reader {
+    /// The reader with the secret of a share link, as far as they come in by it.
+    fn with(self, share_key: Query<String>) -> Actor {
+        match (self.actor(), share_key.0) {
+            (Actor::Visitor(visitor), Some(key)) => Actor::Visitor(visitor.with_share_key(&key)),
+            (actor, _) => actor,
+        }
+    }
+}
 
 /// All operations.
 pub type Api = (
@@ -49,7 +82,7 @@ pub type Api = (
     git::Git,
     search::Search,
     pdf::Pdf,
-    sites::Sites,
+    (sites::Sites, site_structure::Structure, site_settings::SiteSettings, urls::Urls),
     (teams::Teams, permissions::Permissions, saml::Saml),
 );
 
@@ -73,7 +106,12 @@ pub(crate) fn api(platform: &Platform) -> Api {
         git::Git(platform.clone()),
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),
-        sites::Sites(platform.clone()),
+        (
+            sites::Sites(platform.clone()),
+            site_structure::Structure(platform.clone()),
+            site_settings::SiteSettings(platform.clone()),
+            urls::Urls(platform.clone()),
+        ),
         (teams::Teams(platform.clone()), permissions::permissions(platform), saml::Saml(platform.clone())),
     )
 }

@@ -6,7 +6,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{Asks, Auth, Limit, Reader, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::{Query, RequiredQuery},
@@ -72,7 +72,7 @@ impl Search {
     )]
     async fn site(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         /// The `next.page` of the page before.
@@ -84,6 +84,6 @@ impl Search {
     ) -> Answer<Reply<List<SearchSpaceResult>>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.search_site(&auth.0, (&org, &site), &search.0, &page).await?.into()))
+        Ok(Reply(self.0.search_site(&auth.actor(), (&org, &site), &search.0, &page).await?.into()))
     }
 }

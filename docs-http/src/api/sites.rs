@@ -2,12 +2,12 @@
 
 use docs_core::{
     Platform,
-    model::{AddSiteSpace, CreateSite, List, PublishedSite, Site, SiteSpace, SiteType, UpdateSite},
+    model::{CreateSite, List, PublishedSite, Site, SiteType, UpdateSite},
     platform::SiteFilter,
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{Asks, Auth, Limit, Reader, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::Query,
@@ -71,12 +71,12 @@ impl Sites {
     #[oai(path = "/:siteId", method = "get", operation_id = "getSiteById")]
     async fn get(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<Site>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.get_site(&auth.0, &org, &site).await?))
+        Ok(Reply(self.0.get_site(&auth.actor(), &org, &site).await?))
     }
 
     /// Change a site
@@ -138,53 +138,18 @@ impl Sites {
     #[oai(path = "/:siteId/published", method = "get", operation_id = "getPublishedContentSite")]
     async fn published(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// Accepted for clients that send it: this server has no share links yet.
+        /// The key of a share link of the site: its addresses then lead through the link.
         #[oai(name = "shareKey")]
-        _share_key: Query<String>,
+        share_key: Query<String>,
     ) -> Answer<Reply<PublishedSite>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.published_site(&auth.0, &org, &site).await?))
-    }
-
-    /// List the spaces of a site
-    #[oai(path = "/:siteId/site-spaces", method = "get", operation_id = "listSiteSpaces")]
-    async fn spaces(
-        &self,
-        auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
-        /// Accepted for clients that send it: this server has no share links yet.
-        #[oai(name = "shareKey")]
-        _share_key: Query<String>,
-        /// `true` for the default one only, `false` for all others.
-        default: Query<bool>,
-    ) -> Answer<Reply<List<SiteSpace>>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_site_spaces(&auth.0, (&org, &site), default.0, &page).await?.into()))
-    }
-
-    /// Add a space to a site
-    #[oai(path = "/:siteId/site-spaces", method = "post", operation_id = "addSpaceToSite")]
-    async fn add_space(
-        &self,
-        auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        add: Strict<AddSiteSpace>,
-    ) -> Answer<Created<SiteSpace>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let added = self.0.add_site_space(&auth.0, &org, &site, &add.0).await?;
-        let location =
-            format!("{}/v1/orgs/{org}/sites/{site}/site-spaces/{}", self.0.urls().base(), added.id);
-        Ok(Created::new(added).at(location))
+        Ok(Reply(
+            self.0
+                .published_site(&auth.with(share_key.clone()), (&org, &site), share_key.0.as_deref())
+                .await?,
+        ))
     }
 }

@@ -6,7 +6,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{Auth, Limit, Reader, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::Query,
@@ -61,13 +61,15 @@ impl Spaces {
     #[oai(path = "/spaces/:spaceId", method = "get", operation_id = "getSpaceById")]
     async fn get(
         &self,
-        auth: Auth,
+        auth: Reader,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// Accepted for clients that send it: this server has no share links yet.
+        /// The key of a share link of the site that publishes the space: its address then leads through the link, and
+        /// whoever has it reads the space.
         #[oai(name = "shareKey")]
-        _share_key: Query<String>,
+        share_key: Query<String>,
     ) -> Answer<Reply<Space>> {
-        Ok(Reply(self.0.get_space(&auth.0, &id(&space, "space")?).await?))
+        let (space, key) = (id(&space, "space")?, share_key.0.clone());
+        Ok(Reply(self.0.get_shared_space(&auth.with(share_key), &space, key.as_deref()).await?))
     }
 
     /// Change a space
@@ -79,8 +81,8 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         change: Strict<UpdateSpace>,
-    ) -> Answer<Reply<Space>> {
-        Ok(Reply(self.0.update_space(&auth.0, &id(&space, "space")?, change.0).await?))
+    ) -> Answer<Conditional<Space>> {
+        Ok(Conditional(self.0.update_space(&auth.0, &id(&space, "space")?, change.0).await?))
     }
 
     /// Delete a space

@@ -171,13 +171,15 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
 fn add_failures(operation: &mut MetaOperation) {
     let signed_in = !operation.security.is_empty();
     let has_place = operation.params.iter().any(|parameter| parameter.in_type == MetaParamIn::Path);
+    // What anybody may ask for without a token is named in the query or the body.
+    let is_open = operation.security.iter().any(|schemes| schemes.is_empty());
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();
     for (applies, status, description) in [
         (true, 400, "The request is wrong; the message names the field"),
         (signed_in, 401, "No token, or one that is not valid"),
         (signed_in, 403, "The object is visible, but this is not allowed"),
-        (has_place, 404, "The object does not exist, or is not visible"),
+        (has_place || is_open, 404, "The object does not exist, or is not visible"),
         (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
         (has_body, 413, "The body is larger than a limit"),
         (has_body, 415, "The body is not JSON"),

@@ -1,5 +1,6 @@
 //! Collections over HTTP, and where spaces and collections are put.
 
+use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::{
@@ -289,5 +290,31 @@ async fn a_copy_stands_right_behind_the_space_in_its_collection() {
     assert_eq!(listed(&s, &format!("/v1/collections/{parent}/spaces")).await, [one, copy, two]);
     let new = json!({ "parent": "unknown" });
     s.invalid("POST", &format!("/v1/orgs/{}/spaces", s.org), new, "parent: ").await;
+    s.check().await;
+}
+
+#[tokio::test]
+async fn a_level_neither_rises_above_who_sets_it_nor_hides_the_content_from_them() {
+    let s = Server::new().await;
+    let (_, cat) = s.joining("Cat", Some(Role::Create)).await;
+    let outer = collection(&s, None).await;
+    let inside = space(&s, Some(&outer)).await;
+    let (outer, inside) = (format!("/v1/collections/{outer}"), format!("/v1/spaces/{inside}"));
+    for path in [&outer, &inside] {
+        let before = s.stored().await;
+        for (level, status) in [(json!("admin"), 403), (Value::Null, 412)] {
+            let change = json!({ "title": "New", "defaultLevel": level });
+            let answer = s.ask("PATCH", path, &cat, Some(change)).await;
+            assert!(answer.refused(status, path).starts_with("defaultLevel: "), "{answer:?}");
+        }
+        assert_eq!(before, s.stored().await, "nothing changed");
+        let set = s.ask("PATCH", path, &cat, Some(json!({ "defaultLevel": "create" }))).await;
+        assert_eq!(set.is(200, path)["defaultLevel"], "create");
+    }
+    s.patch(&inside, json!({ "defaultLevel": "inherit" })).await;
+    for (level, shown) in [(json!("comment"), json!("comment")), (Value::Null, Value::Null)] {
+        s.patch(&outer, json!({ "defaultLevel": level })).await;
+        assert_eq!(s.get(&inside).await["defaultLevel"], shown, "administrators see what others have");
+    }
     s.check().await;
 }

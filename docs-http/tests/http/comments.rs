@@ -463,3 +463,17 @@ async fn the_discussions_of_a_deleted_space_are_hidden_until_it_is_restored() {
         s.get(path).await;
     }
 }
+
+#[tokio::test]
+async fn guests_comment_and_do_not_see_who_else_did() {
+    let s = Server::new().await;
+    let (space, request, _) = work(&s).await;
+    let this = format!("/v1/spaces/{space}");
+    let guest = json!({ "role": "comment", "users": [me(&s, &s.guest).await] });
+    s.post(&format!("{this}/permissions"), 204, guest).await;
+    for base in [&this, &request] {
+        s.ask("POST", &format!("{base}/comments"), &s.guest, Some(said("Why?"))).await.is(200, base);
+        s.ask("GET", &format!("{base}/commenters"), &s.guest, None).await.refused(403, base);
+        s.ask("GET", &format!("{base}/commenters"), &s.reader, None).await.is(200, base);
+    }
+}

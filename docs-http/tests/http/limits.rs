@@ -111,6 +111,30 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     ]
 }
 
+/// The texts of what a site consists of.
+async fn of_structure(s: &Server, space: &str) -> Vec<Field> {
+    let site = s.site("Structured", &[]).await;
+    let parts = crate::structure::build(s, &site, space).await;
+    let section = || ("PATCH", format!("{site}/sections/{}", parts["siteSectionId"]));
+    let place = || ("PATCH", format!("{site}/site-spaces/{}", parts["siteSpaceId"]));
+    let group = || ("PATCH", format!("{site}/section-groups/{}", parts["siteSectionGroupId"]));
+    let groups = || ("POST", format!("{site}/section-groups"));
+    let (sections, space) = (("POST", format!("{site}/sections")), space.to_owned());
+    vec![
+        field("title", section(), (2, 128), Text::Any, |t| json!({ "title": t })),
+        field("path", section(), (1, 100), Text::Plain, |t| json!({ "path": t })),
+        field("condition", section(), (1, 1024), Text::Plain, |t| json!({ "condition": t })),
+        field("icon", section(), (1, 50), Text::Plain, |t| json!({ "icon": t })),
+        field("description", section(), (0, 256), Text::Any, |t| json!({ "description": t })),
+        field("path", place(), (1, 100), Text::Plain, |t| json!({ "path": t })),
+        field("condition", place(), (1, 1024), Text::Plain, |t| json!({ "condition": t })),
+        field("title", group(), (1, 100), Text::Any, |t| json!({ "title": t })),
+        field("title", groups(), (1, 100), Text::Any, |t| json!({ "title": t })),
+        field("icon", groups(), (1, 50), Text::Plain, |t| json!({ "title": "Group", "icon": t })),
+        field("title", sections, (2, 128), Text::Any, move |t| json!({ "spaceId": space, "title": t })),
+    ]
+}
+
 fn of_teams(s: &Server, provider: &str) -> Vec<Field> {
     let teams = || ("PUT", format!("/v1/orgs/{}/teams", s.org));
     let this = || ("PATCH", provider.to_owned());
@@ -226,6 +250,9 @@ proptest! {
             let site = s.site("Docs", &[]).await;
             let people_and_sites = of_people_and_sites(&s, &space, &site);
             for field in people_and_sites.into_iter().chain(of_collections(&s).await) {
+                hold(&field, &s, &letters, (inside, beyond)).await;
+            }
+            for field in of_structure(&s, &space).await {
                 hold(&field, &s, &letters, (inside, beyond)).await;
             }
             for field in of_teams(&s, &crate::teams::provider(&s).await) {
@@ -407,7 +434,15 @@ async fn lists(s: &Server) -> Vec<String> {
     let users = json!({ "users": [id(&s.get("/v1/user").await)] });
     s.post(&format!("{request}/requested-reviewers"), 200, users).await;
     s.post(&format!("{request}/merge"), 200, json!({})).await;
-    let site = s.site("Docs", &[&space]).await;
+    let site = s.site("Docs", &[]).await;
+    let section = s.post(&format!("{site}/sections"), 201, json!({ "spaceId": space })).await.body;
+    let group = json!({ "title": "Group", "sections": [section["id"]] });
+    s.post(&format!("{site}/section-groups"), 201, group).await;
+    let place = id(&s.get(&format!("{site}/site-spaces")).await["items"][0]);
+    s.post(&format!("{site}/share-links"), 201, json!({ "name": "Friends" })).await;
+    let destination = json!({ "kind": "site-space", "siteSpaceId": place });
+    let redirect = json!({ "source": "/old", "destination": destination });
+    s.post(&format!("{site}/redirects"), 201, redirect).await;
     let collection = s.post(&format!("/v1/orgs/{}/collections", s.org), 201, json!({})).await.body;
     s.post(&format!("/v1/spaces/{space}/move"), 200, json!({ "parent": collection["id"] })).await;
     s.platform.settle().await.expect("settled");
@@ -420,6 +455,10 @@ async fn lists(s: &Server) -> Vec<String> {
         format!("/v1/collections/{}/spaces", id(&collection)),
         format!("/v1/orgs/{}/sites", s.org),
         format!("{site}/site-spaces"),
+        format!("{site}/share-links"),
+        format!("{site}/redirects"),
+        format!("{site}/sections"),
+        format!("{site}/section-groups"),
         format!("/v1/spaces/{space}/change-requests"),
         format!("/v1/spaces/{space}/content/files"),
         format!("{request}/content/files"),

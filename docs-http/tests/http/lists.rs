@@ -75,6 +75,12 @@ async fn filled() -> (Server, Vec<String>) {
     for n in 0..6 {
         s.site(&format!("Docs {n}"), &[space, space]).await;
     }
+    let structured = s.site("Structured", &[]).await;
+    for space in &spaces {
+        let section = s.post(&format!("{structured}/sections"), 201, json!({ "spaceId": space })).await.body;
+        let group = json!({ "title": "Group", "sections": [section["id"]] });
+        s.post(&format!("{structured}/section-groups"), 201, group).await;
+    }
     let mut request = String::new();
     for _ in 0..7 {
         request = s.request(space).await;
@@ -152,6 +158,10 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{org}/sites?space={space}"),
         format!("{site}/site-spaces"),
         format!("{site}/site-spaces?default=false"),
+        format!("{structured}/site-spaces"),
+        format!("{structured}/site-spaces?default=true"),
+        format!("{structured}/sections"),
+        format!("{structured}/section-groups"),
         requests.clone(),
         format!("{requests}?status=draft"),
         format!("{requests}?contributor={me}"),

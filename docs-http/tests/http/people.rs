@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docs_core::model::Role;
+use docs_core::{Actor, model::Role, store::PageRequest};
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -306,4 +306,42 @@ async fn an_invite_says_to_each_reader_whether_it_gives_something() {
     s.ask("POST", &path, &token, Some(json!({ "role": "read" }))).await.refused(403, "for administrators");
     s.ask("DELETE", &format!("{}/members/{cat}", org(&s)), &s.admin, None).await.is(204, "gone");
     s.ask("GET", &link, &token, None).await.refused(404, "no member any more");
+}
+
+#[tokio::test]
+async fn an_invitation_of_an_address_is_deleted_like_a_link() {
+    let s = Server::new().await;
+    s.post(&format!("{}/invites", org(&s)), 200, json!({ "emails": ["new@example.com"] })).await;
+    let (of, page) = (s.org.parse().expect("an id"), PageRequest::default());
+    let list = s.platform.list_email_invites(&Actor::Platform, &of, &page).await.expect("a list");
+    let invite = &list.items[0].id;
+    let path = format!("{}/link-invites/{invite}", org(&s));
+    s.ask("DELETE", &path, &s.editor, None).await.refused(403, "for administrators");
+    s.ask("DELETE", &path, &s.stranger, None).await.is(204, "as if there were none");
+    for _ in 0..2 {
+        s.ask("DELETE", &path, &s.admin, None).await.is(204, "deleted");
+    }
+    let (_, token) = s.user("New").await;
+    s.ask("GET", &org(&s), &token, None).await.refused(404, "not invited any more");
+    s.check().await;
+}
+
+#[tokio::test]
+async fn a_link_of_somebody_who_lost_the_right_is_not_found() {
+    let s = Server::new().await;
+    s.patch(&org(&s), json!({ "inviteLinks": true })).await;
+    let space = s.space().await;
+    let (cat, token) = s.joining("Cat", Some(Role::Create)).await;
+    let new = json!({ "level": "create", "space": space });
+    let made = s.ask("POST", &format!("{}/link-invites", org(&s)), &token, Some(new)).await.is(201, "a link");
+    let join = format!("{}/invites/{}", org(&s), id(&made));
+    s.ask("POST", &join, &s.guest, None).await.is(200, "joins");
+    s.patch(&format!("{}/members/{cat}", org(&s)), json!({ "role": "read" })).await;
+    for (who, token) in [("a stranger", &s.stranger), ("the one who made it", &token)] {
+        s.ask("POST", &join, token, None).await.refused(404, who);
+    }
+    let nowhere = s.ask("POST", "/v1/orgs/unknown/invites/unknown", &s.stranger, None).await;
+    let unknown = s.ask("POST", &format!("{}/invites/unknown", org(&s)), &s.stranger, None).await;
+    assert_eq!(nowhere.refused(404, "no organization"), unknown.refused(404, "no invite"));
+    s.check().await;
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     server::{BODY_LIMIT, Server, id},
-    teams,
+    site_settings, structure, teams,
 };
 
 /// An operation, with a path and a body that are right.
@@ -18,6 +18,9 @@ pub(crate) struct Op {
     template: String,
     body: Option<Value>,
 }
+
+/// Where the site is published.
+const ADDRESS: &str = "https://docs.example/sites/docs/";
 
 /// A server with one of everything that a path can name.
 pub(crate) struct World {
@@ -49,21 +52,27 @@ impl World {
         s.post(&format!("{request}/merge"), 200, json!({})).await;
         let open = s.request(&space).await;
         let content = s.get(&format!("{open}/content")).await;
-        let collection = s.post(&format!("/v1/orgs/{}/collections", s.org), 201, json!({})).await.body;
         let site = s.site("Docs", &[&space]).await;
         s.post(&format!("{site}/publish"), 200, json!({})).await;
+        let parts = structure::build(&s, &site, &space).await;
+        let page = id(&content["pages"][0]);
+        let (place, link, redirect) = site_settings::settled(&s, &site, &page).await;
+        let tree = s.get(&format!("{open}/content/page/{page}?format=document")).await;
         let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
         let (team, provider) = (teams::team(&s, "Team").await, teams::provider(&s).await);
-        let names = BTreeMap::from([
+        let mut names = BTreeMap::from([
             ("teamId", last(&team)),
             ("samlProviderId", last(&provider)),
-            ("collectionId", teams::collection(&s).await),
             ("organizationId", s.org.clone()),
             ("spaceId", space),
             ("changeRequestId", last(&open)),
             ("siteId", last(&site)),
-            ("collectionId", id(&collection)),
-            ("pageId", id(&content["pages"][0])),
+            ("siteSpaceId", place),
+            ("shareLinkId", link),
+            ("siteRedirectId", redirect),
+            ("collectionId", teams::collection(&s).await),
+            ("pageId", page),
+            ("node", tree["document"]["nodes"][0]["key"].as_str().expect("a key").to_owned()),
             ("pagePath", content["pages"][0]["path"].as_str().expect("a path").to_owned()),
             ("fileId", id(&content["files"][0])),
             ("userId", id(&s.get("/v1/user").await)),
@@ -73,6 +82,7 @@ impl World {
             ("emailDomain", "engines.example".to_owned()),
             ("documentId", content["pages"][0]["documentId"].as_str().expect("an id").to_owned()),
         ]);
+        names.extend(parts);
         let (names, names_in_request) = discussed(&s, names).await;
         Self { s, names, names_in_request }
     }
@@ -118,7 +128,7 @@ impl World {
             ] }),
             "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
             "postCommentInSpace" | "postCommentInChangeRequest" => {
-                json!({ "page": self.names["pageId"], "node": "key", "body": { "markdown": "Why?" } })
+                json!({ "page": self.names["pageId"], "node": self.names["node"], "body": { "markdown": "Why?" } })
             }
             "updateCommentInSpace" | "updateCommentInChangeRequest" => json!({
                 "resolved": true, "body": { "markdown": "How?" }, "addedReactions": ["👍"],
@@ -161,8 +171,19 @@ impl World {
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
-            "addSpaceToSite" => json!({ "spaceId": self.names["spaceId"] }),
-            other => panic!("`{other}` takes a body: give one here that it accepts"),
+            "updateSiteCustomizationById"
+            | "overrideSiteSpaceCustomizationById"
+            | "createSiteShareLink"
+            | "updateSiteShareLinkById"
+            | "updateSitePublishingAuthById"
+            | "createSiteRedirect"
+            | "updateSiteRedirectById"
+            | "updateSiteAdaptiveSchema" => {
+                site_settings::body(id, &self.names["siteSpaceId"], &self.names["pageId"])
+            }
+            "resolvePublishedContentByUrl" => json!({ "url": ADDRESS }),
+            other => structure::body(other, &self.names)
+                .unwrap_or_else(|| panic!("`{other}` takes a body: give one here that it accepts")),
         }
     }
 
@@ -187,6 +208,12 @@ impl World {
         }
         if matches!(op.id.as_str(), "searchSpaceContent" | "searchOrganizationContent") {
             path.push_str("?query=page");
+        }
+        if op.id == "getPublishedContentByUrl" {
+            path.push_str(&format!("?url={}", ADDRESS.replace(':', "%3A").replace('/', "%2F")));
+        }
+        if op.id == "getSiteRedirectBySource" {
+            path.push_str("?source=/old");
         }
         path
     }
@@ -240,14 +267,20 @@ impl Op {
             "joinOrganizationWithInvite",
             "getOrganizationsForEmailDomain",
         ];
-        open.contains(&self.id.as_str())
+        open.contains(&self.id.as_str()) || self.is_about_addresses()
+    }
+
+    /// What asks for a visitor, whoever sends it.
+    fn is_about_addresses(&self) -> bool {
+        ["resolvePublishedContentByUrl", "getPublishedContentByUrl"].contains(&self.id.as_str())
     }
 
     /// What only administrators read, or only the user it is about.
     fn is_read_by_administrators(&self) -> bool {
         let closed =
             ["listOrganizationInviteLinks", "getOrganizationInviteLink", "listSpacesForOrganizationMember"];
-        closed.contains(&self.id.as_str()) || self.template.contains("/saml")
+        let secret = ["/saml", "/share-links", "/publishing/auth"];
+        closed.contains(&self.id.as_str()) || secret.iter().any(|part| self.template.contains(part))
     }
 
     /// What tells of other members, whom guests do not see.
@@ -269,6 +302,9 @@ pub(crate) fn bearer(token: &str) -> String {
 #[tokio::test]
 async fn nobody_gets_in_without_a_valid_token() {
     let w = World::new().await;
+    // What is published anybody reads.
+    let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
+    w.s.post(&format!("{site}/unpublish"), 200, json!({})).await;
     let before = w.s.stored().await;
     for op in w.ops() {
         let path = w.path(&op);
@@ -276,6 +312,10 @@ async fn nobody_gets_in_without_a_valid_token() {
         let damaged = bearer(&w.s.admin[..w.s.admin.len() - 1]);
         for authorization in [None, Some("Bearer wrong"), Some(&damaged), Some(&basic), Some(&w.s.admin)] {
             let answer = w.send(&op, &path, authorization).await;
+            if authorization.is_none() && op.is_about_addresses() {
+                answer.refused(404, &op.id);
+                continue;
+            }
             answer.refused(401, &format!("{} {authorization:?}", op.id));
             assert_eq!(answer.header("www-authenticate"), Some("Bearer"), "{}", op.id);
         }
@@ -370,7 +410,8 @@ async fn a_method_that_a_path_does_not_have_is_refused_with_those_it_has() {
     let before = w.s.stored().await;
     let mut paths: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for op in w.ops() {
-        let methods = paths.entry(w.path(&op)).or_insert_with(|| BTreeSet::from(["OPTIONS".to_owned()]));
+        let path = w.path(&op).split('?').next().expect("a path").to_owned();
+        let methods = paths.entry(path).or_insert_with(|| BTreeSet::from(["OPTIONS".to_owned()]));
         if op.method == "GET" {
             methods.insert("HEAD".to_owned());
         }

@@ -19,14 +19,14 @@ use docs_core::{
     store::{Hash, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
-use docs_memstore::{ManualClock, MemObjects, MemSearch, MemStore, SeededIds};
+use docs_memstore::{ManualClock, MemObjects, MemSearch, SeededIds};
 use poem::{
     http::{HeaderMap, Method},
     test::TestClient,
 };
 use serde_json::{Value, json};
 
-use crate::contract::Contract;
+use crate::{contract::Contract, rewind::Rewind};
 
 /// Most bytes of a request body here.
 pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
@@ -36,6 +36,7 @@ pub(crate) struct Server {
     pub(crate) client: TestClient<HttpApp>,
     pub(crate) document: Value,
     pub(crate) platform: Platform,
+    pub(crate) store: Rewind,
     pub(crate) clock: ManualClock,
     pub(crate) repository: Repository,
     /// The organization that most tests work in.
@@ -94,7 +95,8 @@ impl Server {
         let clock = ManualClock::default();
         let repository = Repository::default();
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
-        let platform = Platform::builder(Arc::new(MemStore::new()), objects)
+        let store = Rewind::default();
+        let platform = Platform::builder(Arc::new(store.clone()), objects)
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
@@ -121,6 +123,7 @@ impl Server {
             client,
             document,
             platform,
+            store,
             clock,
             repository,
             org: org.to_string(),

@@ -1,13 +1,19 @@
 //! A story in which every operation is asked for, with optional fields present and absent. The kit holds each answer
 //! against the document; here is what clients rely on besides, in our own words.
 
+#[path = "story/fields.rs"]
+mod fields;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+pub(crate) use self::fields::CUSTOMIZATION;
+use self::fields::*;
 use crate::{
     contract::Contract,
     server::{Server, id},
+    visitors,
 };
 
 /// Fails unless a value has all these fields, `.` leading inside and `[]` into each item of a list.
@@ -25,167 +31,6 @@ pub(crate) fn has(value: &Value, fields: &[&str]) {
     }
 }
 
-const ORGANIZATION: &[&str] = &[
-    "object",
-    "id",
-    "title",
-    "createdAt",
-    "emailDomains",
-    "type",
-    "plan",
-    "inviteLinks",
-    "trial.status",
-    "internal_isOnNewTrial",
-    "urls.location",
-    "urls.app",
-    "permissions.view",
-    "permissions.createContent",
-    "permissions.createOpenAPISpec",
-    "permissions.listIntegrations",
-];
-const SPACE: &[&str] = &[
-    "object",
-    "id",
-    "title",
-    "emoji",
-    "visibility",
-    "createdAt",
-    "updatedAt",
-    "editMode",
-    "organization",
-    "revision",
-    "defaultLevel",
-    "comments",
-    "changeRequests",
-    "changeRequestsOpen",
-    "changeRequestsDraft",
-    "urls.location",
-    "urls.app",
-    "permissions.viewInviteLinks",
-    "permissions.triggerGitSync",
-    "permissions.review",
-];
-const REQUEST: &[&str] = &[
-    "object",
-    "id",
-    "number",
-    "status",
-    "subject",
-    "createdBy.displayName",
-    "createdBy.urls.location",
-    "createdAt",
-    "updatedAt",
-    "space",
-    "revision",
-    "revisionInitial",
-    "comments",
-    "outdated",
-    "urls.app",
-    "urls.location",
-];
-const COMMENT: &[&str] = &[
-    "object",
-    "id",
-    "postedBy.displayName",
-    "postedAt",
-    "reactions",
-    "replies",
-    "body.markdown",
-    "target.space",
-    "target.revision",
-    "urls.location",
-    "permissions.view",
-    "permissions.edit",
-    "permissions.reply",
-    "permissions.delete",
-    "status",
-];
-const MEMBER: &[&str] = &[
-    "items[].object",
-    "items[].id",
-    "items[].role",
-    "items[].user.displayName",
-    "items[].disabled",
-    "items[].joinedAt",
-    "items[].sso",
-    "items[].spaces",
-    "items[].teams",
-];
-const SITE: &[&str] = &[
-    "object",
-    "id",
-    "type",
-    "title",
-    "basename",
-    "visibility",
-    "published",
-    "siteSpaces",
-    "createdAt",
-    "adaptiveContent.enabled",
-    "agentsContext",
-    "features",
-    "urls.location",
-    "urls.app",
-];
-const DOCUMENT: &[&str] = &[
-    "id",
-    "title",
-    "type",
-    "kind",
-    "urls.app",
-    "slug",
-    "path",
-    "pages",
-    "hidden",
-    "noIndex",
-    "noRobotsIndex",
-    "layout.width",
-    "layout.cover",
-    "layout.coverSize",
-    "layout.title",
-    "layout.description",
-    "layout.tableOfContents",
-    "layout.outline",
-    "layout.pagination",
-    "layout.metadata",
-];
-const FILE: &[&str] = &["id", "name", "contentType", "downloadURL", "size"];
-const CUSTOMIZATION: &[&str] = &[
-    "styling.theme",
-    "styling.primaryColor.light",
-    "styling.primaryColor.dark",
-    "styling.corners",
-    "styling.depth",
-    "styling.links",
-    "styling.font",
-    "styling.monospaceFont",
-    "styling.background",
-    "styling.icons",
-    "styling.sidebar.background",
-    "styling.sidebar.list",
-    "styling.search",
-    "internationalization.locale",
-    "favicon",
-    "header.preset",
-    "header.links",
-    "footer.groups",
-    "themes.default",
-    "themes.toggeable",
-    "pdf.enabled",
-    "feedback.enabled",
-    "ai.mode",
-    "advancedCustomization.enabled",
-    "git.showEditLink",
-    "pageActions.externalAI",
-    "pageActions.markdown",
-    "externalLinks.target",
-    "pagination.enabled",
-    "trademark.enabled",
-    "privacyPolicy",
-    "socialPreview",
-    "insights.trackingCookie",
-];
-
 #[tokio::test]
 async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     let s = Server::new().await;
@@ -202,6 +47,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     pdfs(&s, &space).await;
     crate::collections::story(&s).await;
     sites(&s, &space).await;
+    crate::structure::story(&s, &space).await;
     search(&s, &space).await;
     crate::teams::story(&s, &space).await;
     crate::people::story(&s, &space).await;
@@ -599,6 +445,7 @@ async fn sites(s: &Server, space: &str) {
     assert_eq!(full["agentsContext"], "included");
     let published = s.post(&format!("{site}/publish"), 200, json!({})).await.body;
     has(&published, &["urls.published"]);
+    visitors::story(s, &site).await;
     let answer = s.get(&format!("{site}/published?shareKey=key")).await;
     has(&answer, &["object", "site.features", "structure.type", "customizations.siteSpaces", "scripts"]);
     has(&answer["customizations"]["site"], CUSTOMIZATION);
@@ -606,6 +453,8 @@ async fn sites(s: &Server, space: &str) {
     has(&s.get(&format!("/v1/spaces/{space}")).await, &["urls.published"]);
     let places = s.get(&format!("{site}/site-spaces?shareKey=key&default=true")).await;
     has(&places, &["items[].space.urls.location"]);
+    let page = id(&s.get(&format!("/v1/spaces/{space}/content/pages")).await["pages"][0]);
+    crate::site_settings::story(s, &site, &id(&added), &page).await;
     s.post(&format!("{site}/unpublish"), 200, json!({})).await;
     has(&s.get(&site).await, SITE);
     let new = json!({ "type": "premium", "title": "New", "visibility": "public", "spaces": "sample" });
@@ -631,7 +480,14 @@ async fn the_document_declares_the_parameters_that_clients_send() {
         }
     }
     let of = |id: &str| &declared.iter().find(|(of, _)| of == id).expect("the operation").1;
-    for id in ["getSpaceById", "getPublishedContentSite", "listSiteSpaces"] {
+    for id in [
+        "getSpaceById",
+        "getPublishedContentSite",
+        "listSiteSpaces",
+        "listSiteSections",
+        "getSiteStructure",
+        "getSiteRedirectBySource",
+    ] {
         assert!(of(id).contains("shareKey"), "{id}");
     }
     for id in

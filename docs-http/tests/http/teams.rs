@@ -1,9 +1,6 @@
 //! Teams, roles that are given by name, and SAML providers over HTTP.
 
-use docs_core::store::{
-    Mode, Tx,
-    records::{CollectionRecord, OrgRecord},
-};
+use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -25,22 +22,8 @@ pub(crate) async fn provider(s: &Server) -> String {
 
 /// A new collection.
 pub(crate) async fn collection(s: &Server) -> String {
-    let org = s.org.parse().expect("an id");
-    let mut tx = Tx::new(s.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    let of: std::sync::Arc<OrgRecord> = tx.get(&OrgRecord::at(&org)).await.expect("read").expect("there");
-    let record = tx.create(CollectionRecord {
-        id: "collection".parse().expect("an id"),
-        organization: org,
-        parent: None,
-        rank: docs_core::model::Rank::at_time(of.created_at),
-        title: "Guides".parse().expect("a title"),
-        description: None,
-        default_level: Default::default(),
-        created_by: me(s, &s.admin).await.parse().expect("an id"),
-        created_at: of.created_at,
-    });
-    tx.commit().await.expect("committed");
-    record.id.to_string()
+    let path = format!("/v1/orgs/{}/collections", s.org);
+    id(&s.post(&path, 201, json!({ "title": "Guides" })).await.body)
 }
 
 async fn me(s: &Server, token: &str) -> String {
@@ -196,5 +179,31 @@ async fn a_provider_takes_what_it_can_use_and_refuses_the_rest() {
     }
     let more = s.ask("POST", &org, &s.admin, Some(json!({ "label": "One more" }))).await;
     assert!(more.refused(409, "too many").contains("at most 50"));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn a_role_by_name_is_not_given_to_who_stands_above() {
+    let s = Server::new().await;
+    let (space, outer) = (s.space().await, collection(&s).await);
+    s.post(&format!("/v1/spaces/{space}/move"), 200, json!({ "parent": outer })).await;
+    let (_, cat) = s.joining("Cat", Some(Role::Create)).await;
+    let (bob, _) = s.joining("Bob", Some(Role::Read)).await;
+    let bosses = team(&s, "Bosses").await;
+    let team_id = bosses.rsplit('/').next().expect("an id");
+    put(&s, &format!("{bosses}/members/{bob}"), 204, json!({})).await;
+    let invite = json!({ "role": "admin", "teams": [team_id] });
+    s.post(&format!("/v1/collections/{outer}/permissions"), 204, invite).await;
+    let path = format!("/v1/spaces/{space}/permissions");
+    let before = s.stored().await;
+    for named in [json!({ "role": "read", "users": [bob] }), json!({ "role": "read", "teams": [team_id] })] {
+        s.ask("POST", &path, &cat, Some(named)).await.refused(403, "he stands above");
+    }
+    assert_eq!(before, s.stored().await, "nothing changed");
+    s.post(&path, 204, json!({ "role": "read", "users": [bob] })).await;
+    let held = format!("{path}/users/{bob}");
+    s.ask("DELETE", &held, &cat, None).await.refused(403, "he would rise above");
+    s.ask("PATCH", &held, &cat, Some(json!({ "role": "create" }))).await.is(204, "as much as their own");
+    delete(&s, &held).await;
     s.check().await;
 }

@@ -62,41 +62,52 @@ const MAX_DEFINITION: usize = 4 * 1024;
 
 /// Takes lines apart.
 pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
-    let last_table = lines.iter().rposition(|line| line.text.contains("</table>"));
-    let matches = pairs::matches(lines);
-    let mut scanner = Scanner { lines, matches, at: 0, out: Vec::new(), last_table };
-    let most = weight::most_chunks(lines);
-    while scanner.at < lines.len() {
-        let start = scanner.at;
-        if lines[start].is_blank() {
-            scanner.at += 1;
-            continue;
-        }
-        if scanner.out.len() >= most {
-            let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
-            scanner.out.push(Chunk { lines: start..end, kind: ChunkKind::Rest });
-            break;
-        }
-        let kind = scanner.next();
-        scanner.at = scanner.at.max(start + 1);
-        scanner.out.push(Chunk { lines: start..scanner.at, kind });
-    }
-    scanner.out.shrink_to_fit();
-    scanner.out
+    each(lines).collect()
 }
 
-struct Scanner<'s, 'a> {
+/// Takes lines apart, one chunk at a time.
+pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
+    Scanner {
+        lines,
+        matches: pairs::matches(lines),
+        at: 0,
+        left: weight::most_chunks(lines),
+        last_table: lines.iter().rposition(|line| line.text.contains("</table>")),
+    }
+}
+
+/// Chunks, one at a time.
+pub(super) struct Scanner<'s, 'a> {
     lines: &'s [Line<'a>],
     /// Which tags belong together.
     matches: HashMap<usize, usize>,
     at: usize,
-    out: Vec<Chunk<'a>>,
+    /// How many chunks there is room for.
+    left: usize,
     /// The last line that closes a table.
     last_table: Option<usize>,
 }
 
+impl<'a> Iterator for Scanner<'_, 'a> {
+    type Item = Chunk<'a>;
+
+    fn next(&mut self) -> Option<Chunk<'a>> {
+        let start = self.at + self.lines.get(self.at..)?.iter().position(|line| !line.is_blank())?;
+        self.at = start;
+        if self.left == 0 {
+            let end = self.lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
+            self.at = self.lines.len();
+            return Some(Chunk { lines: start..end, kind: ChunkKind::Rest });
+        }
+        self.left -= 1;
+        let kind = self.chunk();
+        self.at = self.at.max(start + 1);
+        Some(Chunk { lines: start..self.at, kind })
+    }
+}
+
 impl<'a> Scanner<'_, 'a> {
-    fn next(&mut self) -> ChunkKind<'a> {
+    fn chunk(&mut self) -> ChunkKind<'a> {
         let line = &self.lines[self.at];
         let text = &*line.text;
         if line.indent() >= CODE {

@@ -11,7 +11,10 @@
 //!   second and later ones of the hash and a number. So editing a block changes the keys of it and of the blocks
 //!   around it, and of no other.
 //! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 20,000; what goes beyond
-//!   is kept as it is, and so is a list, table or code of thousands of parts of a few bytes.
+//!   is kept as it is, and so is what would take more than 50 times its bytes as a tree. A text may always have the room
+//!   of one of 32 KiB, so that it takes thousands of the smallest blocks to come to that.
+//! - What was read can be written, and reads the same again: blocks that would not, beside those around them, are kept
+//!   as they are.
 
 mod atoms;
 mod builder;
@@ -44,6 +47,7 @@ mod texts;
 mod weight;
 mod whole;
 
+pub(super) use self::print::is_verbatim;
 #[cfg(test)]
 pub(super) use self::targets::read as referred;
 pub use self::{

@@ -46,33 +46,33 @@ pub(super) struct Text {
 
 /// Reads a whole text, block by block, without looking whether the blocks read the same together.
 pub(super) fn text(lines: &[Line<'_>]) -> Text {
-    let chunks = chunks::read(lines);
-    let definitions = definitions(&chunks);
+    let mut survey = Survey::new(lines);
+    let marked = std::mem::take(&mut survey.marked);
+    let definitions = definitions(&marked);
     let mut reader =
         Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
-    reader.notes = Notes::new(bodies(&mut reader, &chunks));
+    reader.notes = Notes::new(bodies(&mut reader, &marked));
+    drop(marked);
     let labels = Labels::known(definitions.clone(), reader.notes.labels());
     // Room that grows as it is filled would be taken three times.
-    let (blocks, ranges) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
-    let mut text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: is_apart(&chunks) };
+    let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
+    let mut text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: survey.is_apart };
     let mut kept = Vec::new();
     let mut room = Room::new(lines);
-    for chunk in &chunks {
-        if reader.left == 0 || !room.take(chunk, lines) {
-            let rest = chunk.lines.start..chunks.last().map_or(chunk.lines.end, |last| last.lines.end);
-            text.blocks.push(verbatim(&lines[rest.clone()]));
-            text.lines.push(rest);
-            text.is_usual = false;
+    for chunk in chunks::each(lines) {
+        if reader.left == 0 || !room.take(&chunk, lines) {
+            let is_last = chunk.lines.end == survey.end && reader.notes.count() == 0;
+            text.rest(chunk.lines.start..survey.end, is_last, lines);
             break;
         }
-        if let ChunkKind::Note(label, _) = &chunk.kind {
+        if let ChunkKind::Note(label, _) = chunk.kind {
             text.is_usual = false;
-            kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines.clone(), label });
+            kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines, label });
             continue;
         }
         let before = labels.at(reader.notes.taken());
         let taken = reader.notes.mark();
-        let mut blocks = reader.chunk(chunk, lines);
+        let mut blocks = reader.chunk(&chunk, lines);
         text.is_usual &= blocks.len() == 1;
         if let [block] = blocks.as_mut_slice() {
             let own = std::mem::replace(block, paragraph(Vec::new()));
@@ -96,16 +96,58 @@ pub(super) fn text(lines: &[Line<'_>]) -> Text {
 }
 
 /// A note, and before which block it stands.
-struct KeptNote<'c> {
+struct KeptNote {
     place: usize,
     lines: Range<usize>,
-    label: &'c String,
+    label: String,
+}
+
+/// What is known of a text before its blocks are read.
+#[derive(Default)]
+struct Survey<'a> {
+    /// Its notes and definitions.
+    marked: Vec<Chunk<'a>>,
+    count: usize,
+    end: usize,
+    /// Whether there is an empty line between all chunks.
+    is_apart: bool,
+}
+
+impl<'a> Survey<'a> {
+    fn new(lines: &[Line<'a>]) -> Self {
+        let mut survey = Self { is_apart: true, ..Self::default() };
+        for chunk in chunks::each(lines) {
+            survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
+            survey.count += 1;
+            survey.end = chunk.lines.end;
+            if matches!(chunk.kind, ChunkKind::Note(..) | ChunkKind::Definition(..)) {
+                survey.marked.push(chunk);
+            }
+        }
+        survey
+    }
 }
 
 impl Text {
+    /// Keeps the rest of a text as it is. A last block, which there would be room for on its own, is kept with the one
+    /// before it.
+    fn rest(&mut self, rest: Range<usize>, is_last: bool, lines: &[Line<'_>]) {
+        let mut start = rest.start;
+        if is_last && let Some(before) = self.lines.last().map(|before| before.start) {
+            start = before;
+            while self.lines.pop_if(|own| own.start == before).is_some() {
+                self.blocks.pop();
+            }
+        }
+        let rest = start..rest.end;
+        self.blocks.push(verbatim(&lines[rest.clone()]));
+        self.lines.push(rest);
+        self.is_usual = false;
+    }
+
     /// Notes that nothing refers to stay where they are.
-    fn keep(&mut self, kept: Vec<KeptNote<'_>>, notes: &Notes, lines: &[Line<'_>]) {
-        let (used, unused): (Vec<_>, Vec<_>) = kept.into_iter().partition(|note| notes.is_taken(note.label));
+    fn keep(&mut self, kept: Vec<KeptNote>, notes: &Notes, lines: &[Line<'_>]) {
+        let (used, unused): (Vec<_>, Vec<_>) = kept.into_iter().partition(|note| notes.is_taken(&note.label));
         self.notes = used.into_iter().map(|note| note.lines).collect();
         if unused.is_empty() {
             return;
@@ -125,11 +167,6 @@ impl Text {
             self.lines.push(range);
         }
     }
-}
-
-/// Tells whether there is an empty line between all chunks.
-fn is_apart(chunks: &[Chunk<'_>]) -> bool {
-    chunks.windows(2).all(|pair| pair[0].lines.end < pair[1].lines.start)
 }
 
 /// The definitions of links. Of two with the same label the first counts.
@@ -236,9 +273,8 @@ impl<'r> Reader<'r> {
 
     /// The blocks of lines at the level of the reader.
     pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
-        let chunks = chunks::read(lines);
         let mut out = Vec::new();
-        for chunk in &chunks {
+        for chunk in chunks::each(lines) {
             if self.left == 0 {
                 out.push(verbatim(&lines[chunk.lines.start..]));
                 break;
@@ -247,7 +283,9 @@ impl<'r> Reader<'r> {
                 ChunkKind::Note(..) | ChunkKind::Rest => out.push(verbatim(&lines[chunk.lines.clone()])),
                 _ => {
                     let follows_list = out.last().is_some_and(print::is_list);
-                    out.extend(self.chunk(chunk, lines).into_iter().map(|block| fenced(block, follows_list)));
+                    out.extend(
+                        self.chunk(&chunk, lines).into_iter().map(|block| fenced(block, follows_list)),
+                    );
                 }
             }
         }
@@ -263,7 +301,7 @@ impl<'r> Reader<'r> {
         let labels = Labels::known(self.definitions.clone(), HashSet::new());
         self.depth += 1;
         let mut out = Vec::new();
-        for chunk in chunks::read(lines) {
+        for chunk in chunks::each(lines) {
             let own = &lines[chunk.lines.clone()];
             if matches!(chunk.kind, ChunkKind::Note(..)) || self.left == 0 {
                 out.push(verbatim(own));

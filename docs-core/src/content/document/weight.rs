@@ -11,9 +11,9 @@ use super::{
 
 /// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50 that
 /// a text may take.
-const MOST: usize = 24;
+const MOST: usize = 28;
 /// Texts below this may take as much as one of this length.
-const FLOOR: usize = 30 * 1024;
+const FLOOR: usize = 28 * 1024;
 
 /// What a line takes that is a block, or an item and the block in it.
 const LINE: usize = 800;
@@ -25,6 +25,8 @@ const ROW: usize = 1600;
 /// What a sign takes that may be part of a mark or an element, and while its text is read.
 const SIGN: usize = 130;
 const READING: usize = 1100;
+/// What a tag takes while the HTML around it is read.
+const TAG: usize = 500;
 
 /// The room that a text has.
 pub(super) struct Room(usize);
@@ -67,13 +69,13 @@ pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
 /// Tells whether there is room for all that lines on their own are.
 pub(super) fn fits(lines: &[Line<'_>]) -> bool {
     let mut room = Room::new(lines);
-    chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
+    chunks::each(lines).all(|chunk| room.take(&chunk, lines))
 }
 
 /// The same for the lines of a note, which are there twice: as the note and as what the text has of it.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
     let mut room = Room(Room::new(lines).0 / 3);
-    chunks::read(lines).iter().all(|chunk| room.take(chunk, lines))
+    chunks::each(lines).all(|chunk| room.take(&chunk, lines))
 }
 
 /// What a chunk takes as a tree, and what reading it takes beyond that.
@@ -86,7 +88,8 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             (LINE + SIGN * signs + 2 * bytes, READING * (signs + lines.len()) + 8 * bytes)
         }
         ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => {
-            (LINE + CODE_LINE * code.len() + 2 * bytes, 2 * bytes)
+            let kept = LINE + CODE_LINE * code.len() + 2 * bytes;
+            (kept, kept / 5 * 4)
         }
         ChunkKind::Divider | ChunkKind::Math(_) => (LINE + 2 * bytes, 4 * bytes),
         ChunkKind::Table => {
@@ -98,7 +101,7 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             let tags: usize = full().map(|line| line.text.matches('<').count()).sum();
             let blocks: usize = full().map(|line| blocks_of_html(&line.text)).sum();
             let kept = LINE + CELL * blocks + SIGN * tags + 2 * bytes;
-            (kept, kept / 2 + longest(lines))
+            (kept, kept / 2 + TAG * tags + longest(lines))
         }
         _ => {
             let items = full().filter(|line| item(&line.text).is_some()).count();
@@ -149,17 +152,14 @@ fn signs_of(text: &str) -> usize {
     let third = |at: usize, b: u8| {
         let goes_on = at > 0 && bytes[at - 1] == b;
         let next = bytes.get(at + 1).copied().unwrap_or_default();
+        let is_within = at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric();
         match b {
             // Pictures and links in pointed brackets take more.
             b'<' => 9,
             b'[' | b']' => 3,
             b'*' | b'~' | b'`' | b'$' | b'{' if !goes_on => 3,
             b':' if next.is_ascii_alphanumeric() => 3,
-            b'_' if !(goes_on
-                || at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric()) =>
-            {
-                3
-            }
+            b'_' if !goes_on && !is_within => 3,
             b'*' | b'~' | b'`' | b'$' | b'{' | b'_' | b'&' | b'\\' => 1,
             _ => 0,
         }

@@ -7,6 +7,7 @@ use super::{
     lines::{self, Line},
     print,
     read::{self, SETTLING, Text, VERBATIM, paragraph, verbatim},
+    weight,
 };
 use crate::model::{Block, Leaf, Node, TextNode};
 
@@ -52,6 +53,9 @@ const MAX_KEPT: usize = 3;
 fn settle(mut text: Text) -> Option<Result<Text, usize>> {
     for _ in 0..SETTLING {
         let written = print::document(&text.blocks).ok()?;
+        if weight::is_all_lines(&written) {
+            return None;
+        }
         let own: Vec<_> = text.blocks.iter().map(keys::digests).collect();
         text.blocks = Vec::new();
         text.blocks = read::text(&lines::split(super::without_mark(&written))).blocks;

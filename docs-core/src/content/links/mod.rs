@@ -255,6 +255,12 @@ impl Link {
         reference::destination(&self.reference)
     }
 
+    /// The record of the revision that it leads to.
+    #[must_use]
+    pub fn target(&self) -> Option<LinkTarget> {
+        Place::of(&self.source, &self.reference).target()
+    }
+
     fn key(&self) -> ContentResult<Key> {
         let range = LinkRange { standing: self.standing, source: Some(self.source.clone()) };
         let key = match Place::of(&self.source, &self.reference) {

@@ -119,10 +119,6 @@ impl Sight {
 
     /// Reads what the layers of these are made of.
     async fn read(&mut self, tx: &Tx, subjects: &[Subject<'_>]) -> Result<()> {
-        // An administrator sees everything, whatever stands where.
-        if self.org.role() == Some(Role::Admin) {
-            return Ok(());
-        }
         let mut contents: BTreeSet<Box<str>> = subjects.iter().map(|subject| subject.id.into()).collect();
         let mut parents: BTreeSet<CollectionId> =
             subjects.iter().filter_map(|subject| subject.parent.cloned()).collect();
@@ -135,6 +131,10 @@ impl Sight {
             let above = found.filter_map(|collection| collection.parent.clone()).collect();
             contents.extend(parents.iter().map(|id| id.as_str().into()));
             parents = above;
+        }
+        // An administrator has every role, whatever somebody was given.
+        if self.org.role() == Some(Role::Admin) {
+            return Ok(());
         }
         contents.retain(|id| !self.held.contains_key(id));
         self.read_grants(tx, contents.into_iter().collect()).await

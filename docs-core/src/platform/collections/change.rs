@@ -16,7 +16,7 @@ use crate::{
     },
     policy::CollectionAction,
     store::{
-        MAX_SCAN, Operation, StoreResult, Tx, jobs, key,
+        MAX_BATCH_OPS, MAX_SCAN, Operation, StoreResult, Tx, jobs, key,
         records::{Child, CollectionRecord, Place, SpaceRecord},
     },
 };
@@ -68,8 +68,14 @@ impl Operation for Update {
             Patch::Clear => DefaultLevel::Nobody,
             Patch::Set(level) => level.0,
         };
+        let new_level = new.default_level != old.default_level;
         if new != **old {
             tx.put(&**old, new)?;
+        }
+        if new_level {
+            let after = access::collection(tx, &self.actor, &self.id).await;
+            let after = after.map(|after| (after.role(), after.level()));
+            access::check_level((access.role(), access.level()), after)?;
         }
         Ok(())
     }
@@ -92,7 +98,7 @@ impl Operation for Delete {
         let old = Arc::clone(access.require(CollectionAction::Manage)?);
         self.empty(tx, &old).await?;
         tx.delete(&*old);
-        if drop_grants(tx, old.id.as_str(), GRANTS_CHUNK / 10).await? {
+        if self.leaves_more(tx, &old).await? {
             let payload = PurgeGrants { content: old.id.to_string() };
             let job = jobs::NewJob {
                 id: self.job.clone(),
@@ -109,6 +115,16 @@ impl Operation for Delete {
 }
 
 impl Delete {
+    /// Removes some of the roles and links that lead to the collection, as far as there is room beside what moves;
+    /// answers whether there may be more.
+    async fn leaves_more(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<bool> {
+        if tx.changes() > MAX_BATCH_OPS / 2 {
+            return Ok(true);
+        }
+        let id = old.id.as_str();
+        Ok(drop_grants(tx, id, GRANTS_CHUNK / 10).await? | invites::drop_links(tx, id).await?)
+    }
+
     /// Puts what is in the collection where the collection is.
     async fn empty(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<()> {
         let children = tx.below(&Place::In(&old.id).children(), MAX_SCAN).await?;

@@ -9,12 +9,9 @@
 use super::{ContentOf, Located};
 use crate::{
     Error, Result,
-    content::{
-        Body, ContentError, Evaluated, Rendering, Term, Terms, document, evaluate,
-        expression::{Claims, Context},
-    },
+    content::{Body, ContentError, Evaluated, Rendering, Term, Terms, document},
     model::{Document, PageId, ReusableId, SpaceId, Variables},
-    platform::{Actor, Platform, access},
+    platform::{Actor, Platform, visitors::Lens},
     store::Hash,
 };
 
@@ -50,17 +47,17 @@ impl Platform {
     /// # Errors
     /// `NotFound`, also for an id that another space told.
     pub async fn get_document(&self, actor: &Actor, space: &SpaceId, id: &str) -> Result<Document> {
-        let domain = {
-            let tx = self.read().await?;
-            access::space(&tx, actor, space).await?.space().domain.clone()
-        };
+        let at = self.located(actor, &ContentOf::space(space.clone())).await?;
+        let domain = at.space().domain.clone();
         let body = self.body_named(space, id)?;
+        let lens = at.lens().await?;
+        let variables = at.variables_of(&lens, &body).await?;
         let text = self.content().body_text(&domain, &body, Rendering::Request).await;
         let text = text.map_err(|error| match error {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
         })?;
-        Ok(document::parse(&text))
+        lens.document(document::parse(&text), &variables, Evaluated::No).await
     }
 
     /// Reads the document of a page.
@@ -76,7 +73,9 @@ impl Platform {
     ) -> Result<Document> {
         let at = self.located(actor, of).await?;
         let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-        at.evaluated(at.document(&entry.body).await?, &entry.variables, evaluated).await
+        let lens = at.lens().await?;
+        lens.require(page, &entry).await?;
+        lens.document(at.document(&entry.body).await?, &entry.variables, evaluated).await
     }
 
     /// Reads the document of a reusable content.
@@ -91,8 +90,8 @@ impl Platform {
         evaluated: Evaluated,
     ) -> Result<Document> {
         let at = self.located(actor, of).await?;
-        let entry = at.view.reusable(reusable).await?.ok_or_else(|| Error::not_found("reusable content"))?;
-        at.evaluated(at.document(&entry.body).await?, &Variables::new(), evaluated).await
+        let entry = at.reusable(reusable).await?;
+        at.lens().await?.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
     }
 
     /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
@@ -106,29 +105,31 @@ impl Platform {
 }
 
 impl Located {
+    /// The variables of the page that a visitor sees this text on. What no page or reusable content that they see has
+    /// now is not there for them, whatever its name; members read every text that was ever named to them.
+    async fn variables_of(&self, lens: &Lens, body: &Body) -> Result<Variables> {
+        if !lens.hides() {
+            return Ok(Variables::new());
+        }
+        let tree = self.view.tree().await?;
+        let shown = lens.shown(&tree);
+        let mut seen = tree.pages().iter().zip(shown).filter(|(_, shown)| *shown).map(|(page, _)| page);
+        if let Some(page) = seen.find(|page| page.entry.body == *body) {
+            return Ok(page.entry.variables.clone());
+        }
+        let hidden = lens.hidden().await?.reusables;
+        let reusables = self.view.reusables(None, usize::MAX).await?;
+        let mut seen = reusables.iter().filter(|(id, _)| !hidden.contains(id));
+        let found = seen.any(|(_, entry)| entry.body == *body);
+        found.then(Variables::new).ok_or_else(|| Error::not_found("document"))
+    }
+
     /// The document of a body; an empty one has none.
     async fn document(&self, body: &Body) -> Result<Document> {
         if body.is_empty() {
             return Err(Error::not_found("document"));
         }
         Ok(document::parse(&self.view.text(body, Rendering::Request).await?))
-    }
-
-    /// A document as far as variables decide what it says: whoever reads content over the API is no visitor of a site
-    /// and has no claims.
-    pub(super) async fn evaluated(
-        &self,
-        document: Document,
-        of_page: &Variables,
-        mode: Evaluated,
-    ) -> Result<Document> {
-        if mode == Evaluated::No {
-            return Ok(document);
-        }
-        let of_space = self.view.variables().await?;
-        let of_space: Variables = of_space.into_iter().map(|(name, entry)| (name, entry.value)).collect();
-        let context = Context::default().with_space(&of_space).with_page(of_page);
-        Ok(evaluate(&document, mode, &context, &Claims::default()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Shown;
+use super::{Shown, without_conflicts};
 use crate::{
     Error, Result,
     content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
@@ -13,7 +13,7 @@ use crate::{
         Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
         RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
-    platform::Platform,
+    platform::{Platform, sites::Placement, visitors::Lens},
     store::{
         Tx,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
@@ -55,6 +55,33 @@ impl Platform {
         })
     }
 
+    /// The same for a visitor: nothing of how it came to be, and the address they read it at.
+    pub(super) fn visited_revision(
+        &self,
+        space: &SpaceRecord,
+        record: &RevisionRecord,
+        place: &Placement,
+    ) -> Revision {
+        let is_public = place.site.visibility == Default::default();
+        Revision {
+            object: RevisionObject::Is,
+            id: record.id.clone(),
+            parents: Vec::new(),
+            kind: RevisionType::Edits,
+            pages: Vec::new(),
+            files: Vec::new(),
+            reusable_contents: Vec::new(),
+            variables: None,
+            created_at: record.created_at,
+            git: record.git.clone(),
+            urls: RevisionUrls {
+                app: self.urls().revision(&space.id, &record.id),
+                published: Some(place.url.clone()),
+                public: is_public.then(|| place.url.clone()),
+            },
+        }
+    }
+
     async fn merged_request(
         &self,
         tx: &Tx,
@@ -70,17 +97,22 @@ impl Platform {
     pub(super) fn tree_view(
         &self,
         space: &SpaceRecord,
-        tree: &PageTree,
+        (tree, lens): (&PageTree, &Lens),
         shown: Shown,
     ) -> Result<Vec<RevisionPage>> {
+        let seen = lens.shown(tree);
         // Pages come before those below them, so going backwards every page's children are ready.
         let mut ready: Vec<Option<RevisionPage>> = tree.pages().iter().map(|_| None).collect();
-        for (at, page) in tree.pages().iter().enumerate().rev() {
+        for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
             let below = page.children.iter().filter_map(|child| ready.get_mut(*child)?.take()).collect();
             let TreePage { id, entry, path, .. } = page;
             ready[at] = Some(self.page_view(space, (id, entry, path), below, shown)?);
         }
-        Ok(tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect())
+        let mut pages: Vec<_> = tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect();
+        if lens.hides() {
+            pages.iter_mut().for_each(without_conflicts);
+        }
+        Ok(pages)
     }
 
     pub(in crate::platform) fn page_view(

@@ -8,13 +8,13 @@ use super::super::{Actor, Platform, access};
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        Collection, CollectionInvite, CollectionObject, CollectionUrls, CreateLinkInvite, InviteId,
-        InviteObject, LinkInvite, MemberInvite, OrgId, Patch, Role, SpaceInvite, UpdateLinkInvite,
+        CollectionInvite, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite, OrgId, Patch,
+        Role, SpaceInvite, UpdateLinkInvite,
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
         ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
-        records::{Child, LinkGives, LinkInviteRecord},
+        records::{Child, EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };
 
@@ -58,7 +58,8 @@ impl Platform {
     }
 
     /// Creates an invite link: to the organization with a role, or to a space or a collection of it with a level; those
-    /// who join by the latter become guests with that role on the content.
+    /// who join by the latter become guests with that role on the content. It lets people in for as long as the actor
+    /// may give what it gives.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization, or has the role `create` on the content
@@ -77,7 +78,7 @@ impl Platform {
             id: self.id(),
             organization: org.clone(),
             gives: gives(&new)?,
-            created_by: actor.require_user()?.clone(),
+            vouched_by: actor.require_user()?.clone(),
             created_at: self.now(),
         };
         let id = link.id.clone();
@@ -101,7 +102,7 @@ impl Platform {
                 LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
             }
             (Target::Collection(access), LinkGives::Content(_, level)) => {
-                let (redundant, collection) = (access.role() >= *level, self.invited_to(&access));
+                let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
                 let shown = CollectionInvite { object, id, level: *level, redundant, collection };
                 LinkInvite::Collection(Box::new(shown))
             }
@@ -112,7 +113,8 @@ impl Platform {
         })
     }
 
-    /// Changes what an invite link gives. Whoever has joined by it stays what they are.
+    /// Changes what an invite link gives. Whoever has joined by it stays what they are. From now on it depends on the
+    /// rights of the actor, as if they had created it.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden` as for [creating](Platform::create_link_invite) it; `Invalid` for a role where the link
@@ -131,35 +133,20 @@ impl Platform {
         self.get_link_invite(actor, org, id).await
     }
 
-    /// Deletes an invite link; it lets nobody in any more. Answers whether there was one, as far as the actor may know.
+    /// Deletes an invite, be it a link or the invitation of an address; it lets nobody in any more. Answers whether there
+    /// was one, as far as the actor may know.
     ///
     /// # Errors
-    /// `Forbidden` as for [creating](Platform::create_link_invite) it.
+    /// `Forbidden` as for [creating](Platform::create_link_invite) a link, or unless the actor administrates the
+    /// organization.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the link deleted or not.
+    /// Dropping the future leaves the invite deleted or not.
     pub async fn delete_link_invite(&self, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<bool> {
         let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
         match self.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
-        }
-    }
-
-    /// The collection that a link leads to.
-    fn invited_to(&self, access: &CollectionAccess) -> Collection {
-        let collection = access.collection();
-        let (location, app) = self.urls().collection(&collection.id);
-        Collection {
-            object: CollectionObject::Is,
-            id: collection.id.clone(),
-            title: collection.title.clone(),
-            description: collection.description.clone(),
-            organization: collection.organization.clone(),
-            parent: collection.parent.clone(),
-            default_level: access.level(),
-            urls: CollectionUrls { location, app },
-            permissions: access.permissions(),
         }
     }
 }
@@ -260,6 +247,20 @@ async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Targe
     Ok(target)
 }
 
+/// Proves that who answers for a link may still give what it gives: a link is good for as long as they may.
+///
+/// # Errors
+/// `NotFound` where they may not, or where what it leads to is gone.
+pub(super) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
+    let by = Actor::User(link.vouched_by.clone());
+    match manage(tx, &by, link).await {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => {
+            Err(Error::not_found("invite"))
+        }
+        other => other.map(drop),
+    }
+}
+
 /// A link of an organization that the actor is a member of.
 async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<LinkInviteRecord>> {
     access::org(tx, actor, org).await?;
@@ -306,6 +307,7 @@ impl Operation for Update {
         let old = find(tx, &self.actor, &self.org, &self.id).await?;
         manage(tx, &self.actor, &old).await?;
         let mut new = LinkInviteRecord::clone(&old);
+        new.vouched_by = self.actor.user().unwrap_or(&old.vouched_by).clone();
         new.gives = match (&old.gives, self.change.role, self.change.level) {
             (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
                 return Err(Error::invalid(
@@ -342,8 +344,14 @@ impl Operation for Delete {
     const NAME: &'static str = "link_invite_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let link = find(tx, &self.actor, &self.org, &self.id).await?;
         let access = access::org(tx, &self.actor, &self.org).await?;
+        let email: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.id)).await?;
+        if let Some(email) = email.filter(|invite| invite.organization == self.org) {
+            access.require(OrgAction::Administrate)?;
+            tx.delete(&*email);
+            return Ok(());
+        }
+        let link = find(tx, &self.actor, &self.org, &self.id).await?;
         // An administrator also removes what leads to content that is gone.
         if access.require(OrgAction::Administrate).is_err() {
             manage(tx, &self.actor, &link).await?;

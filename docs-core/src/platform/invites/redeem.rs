@@ -5,20 +5,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::super::{
-    Actor, Platform,
-    access::{self, Sight},
-    members::{Joined, join, user_of},
+use super::{
+    super::{
+        Actor, Platform, access,
+        members::{Joined, join, user_of},
+    },
+    links,
 };
 use crate::{
     Error, Result,
-    model::{CollectionId, InviteId, JobId, JoinedOrganization, OrgId, Role, SpaceId, Timestamp, UserId},
-    policy::OrgAccess,
+    model::{InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
     store::{
         Operation, Scan, Tx, decode, jobs, key,
         records::{
-            Child, CollectionRecord, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord,
-            MemberRecord, OrgRecord, SpaceRecord, UserRecord,
+            Child, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord, MemberRecord,
+            OrgRecord, UserRecord,
         },
     },
 };
@@ -61,8 +62,8 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` for an invite that is none of the organization's, that has ended, or that leads to content that is
-    /// gone; `Forbidden` for an address that is not the user's, and for links where the organization has turned them
-    /// off.
+    /// gone, and for a link of somebody who may not give any more what it gives; `Forbidden` for an address that is not
+    /// the user's, and for links where the organization has turned them off.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user joined or not.
@@ -120,7 +121,7 @@ impl Operation for JoinWith {
         let unknown = || Error::not_found("invite");
         let user = user_of(tx, &self.user).await?;
         let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
-        let org = org.ok_or_else(|| Error::not_found("organization"))?;
+        let org = org.ok_or_else(unknown)?;
         let keys = [LinkInviteRecord::at(&self.invite), EmailInviteRecord::at(&self.invite)];
         let mut found = tx.get_values(&keys).await?.into_iter();
         let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
@@ -146,11 +147,12 @@ async fn join_by_link(
     if !org.invite_links {
         return Err(Error::forbidden("invite links of this organization are turned off"));
     }
+    links::vouched(tx, link).await?;
     match &link.gives {
         LinkGives::Member(role) => raise(tx, MemberRecord::joining(&org.id, user, *role, now)).await,
         LinkGives::Content(content, level) => {
             raise(tx, MemberRecord::joining(&org.id, user, None, now)).await?;
-            grant(tx, org, (content, *level), (user, now)).await
+            grant(tx, &org.id, (content, *level), (&user.id, now)).await
         }
     }
 }
@@ -175,51 +177,25 @@ async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
 /// Gives a member a role on content by name, unless they have it otherwise.
 async fn grant(
     tx: &mut Tx,
-    org: &Arc<OrgRecord>,
+    org: &OrgId,
     (content, level): (&Child, Role),
-    (user, now): (&UserRecord, Timestamp),
+    (user, now): (&UserId, Timestamp),
 ) -> Result<()> {
-    let member = super::super::members::find(tx, &org.id, &user.id).await?;
-    let access = OrgAccess::of_member(Some(Arc::clone(org)), Some(&*member))?;
-    let mut sight = Sight::of(access, Some(user.id.clone()));
-    let gone = || Error::not_found("invite");
-    let role = match content {
-        Child::Space(id) => {
-            let space = living_space(tx, org, id).await?.ok_or_else(gone)?;
-            let seen = sight.spaces(tx, vec![Some(space)]).await?;
-            seen.into_iter().flatten().next().map(|access| access.role())
-        }
-        Child::Collection(id) => {
-            let collection = collection_of(tx, org, id).await?.ok_or_else(gone)?;
-            let seen = sight.collections(tx, vec![Some(collection)]).await?;
-            seen.into_iter().flatten().next().map(|access| access.role())
-        }
-    };
-    if role >= Some(level) {
+    if access::role_on(tx, &Actor::User(user.clone()), content).await? >= Some(level) {
         return Ok(());
     }
     let new = GrantRecord {
-        organization: org.id.clone(),
+        organization: org.clone(),
         content: content.clone(),
-        grantee: Grantee::User(user.id.clone()),
+        grantee: Grantee::User(user.clone()),
         role: level,
         granted_at: now,
     };
-    match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), &user.id)).await? {
+    match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), user)).await? {
         Some(old) => drop(tx.put(&*old, GrantRecord { granted_at: old.granted_at, ..new })?),
         None => drop(tx.create(new)),
     }
     Ok(())
-}
-
-async fn living_space(tx: &Tx, org: &OrgRecord, id: &SpaceId) -> Result<Option<Arc<SpaceRecord>>> {
-    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
-    Ok(space.filter(|space| space.organization == org.id && space.deleted_at.is_none()))
-}
-
-async fn collection_of(tx: &Tx, org: &OrgRecord, id: &CollectionId) -> Result<Option<Arc<CollectionRecord>>> {
-    let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(id)).await?;
-    Ok(collection.filter(|collection| collection.organization == org.id))
 }
 
 /// Uses up the invitation of an address for the user who has it.

@@ -161,12 +161,13 @@ impl<'a> Outside<'a> {
             let seen = sight.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
             let seen: Vec<SpaceAccess> = seen.into_iter().flatten().collect();
             let shown = self.platform.space_views(tx, &seen).await?;
+            let org = self.platform.org_views(tx, self.actor, std::slice::from_ref(sight.org())).await?.pop();
+            let Some(organization) = org else { continue };
             for (access, space) in seen.iter().zip(shown) {
                 let record = Arc::clone(access.space());
                 let view = self.platform.content().view(&record.domain, record.root);
-                let organization = self.platform.org_view(sight.org());
                 let id = record.id.clone();
-                let frame = Frame { organization, space, context: None, record, view };
+                let frame = Frame { organization: organization.clone(), space, context: None, record, view };
                 frames.insert(id, Arc::new(frame));
             }
         }

@@ -9,7 +9,7 @@ use crate::{
     policy::OrgAction,
     store::{
         Key, KeyBuf, MAX_SCANNED, Meeting, Met, Page, PageRequest, Tx, checked_limit, cursor_fingerprint,
-        grams::Wanted, key, open_cursor, records::MemberRecord, seal_cursor,
+        grams::Wanted, key, open_row_cursor, records::MemberRecord, seal_cursor,
     },
 };
 
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
 
     async fn page(&self, tx: &Tx, request: &PageRequest) -> Result<Page<Arc<MemberRecord>>> {
         let limit = checked_limit(request)?;
-        let after = request.page.as_ref().map(|page| open_cursor(page, self.fingerprint)).transpose()?;
+        let after = request.page.as_ref().map(|page| open_row_cursor(page, self.fingerprint)).transpose()?;
         let mut items: Vec<Arc<MemberRecord>> = Vec::new();
         let mut meeting = Meeting::new(&self.prefixes, self.rev, after.as_deref(), MAX_SCANNED);
         // The last position that was looked at.

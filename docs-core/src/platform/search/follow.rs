@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use super::{is_indexed, text_of};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Attribute, ContentChange, ContentError, PageEntry, Rendering, View, document},
+    content::{Attribute, ContentChange, ContentError, PageEntry, Rendering, Undecided, View, document},
     model::{Block, BlockKind, Node, PageId, SpaceId},
     platform::{Platform, jobs::unpanicked},
     ports::{
@@ -325,22 +325,27 @@ fn shows(attributes: &[Attribute]) -> bool {
 fn sections_of(markdown: &str) -> Vec<Section> {
     let mut document = document::parse(markdown);
     document.nodes.iter_mut().for_each(without_conditions);
-    document.nodes.retain(|block| !matches!(block.kind, BlockKind::If { .. }));
+    let mut undecided = Undecided::default();
+    document.nodes.retain(|block| !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }));
     let sections = document::sections(&document).into_iter();
     sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
 }
 
 /// Takes out of a block what stands in it under a condition. Documents are of bounded depth.
 fn without_conditions(block: &mut Block) {
-    let is_open = |node: &Node| !matches!(node, Node::Block(Block { kind: BlockKind::If { .. }, .. }));
-    block.nodes.retain(is_open);
+    let mut undecided = Undecided::default();
+    block.nodes.retain(|node| match node {
+        Node::Block(block) => !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }),
+        _ => true,
+    });
     for node in &mut block.nodes {
         if let Node::Block(block) = node {
             without_conditions(block);
         }
     }
     for fragment in block.fragments.iter_mut().flatten() {
-        fragment.nodes.retain(|block| !matches!(block.kind, BlockKind::If { .. }));
+        let mut undecided = Undecided::default();
+        fragment.nodes.retain(|block| !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }));
         fragment.nodes.iter_mut().for_each(without_conditions);
     }
 }

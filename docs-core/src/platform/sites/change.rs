@@ -4,26 +4,50 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{MAX_SPACES, default_title, parse_place, place_of};
+use super::{
+    default_title, order,
+    outline::{Node, Outline},
+    parse_place,
+    paths::{free_basename, free_place_path},
+};
 use crate::{
     Error, ErrorKind, Result,
-    content::slugify,
     model::{
-        Basename, CreateSite, OrgId, SiteId, SiteSpaceId, SiteSpacePath, SpaceId, Timestamp, UpdateSite,
-        UserId,
+        CreateSite, JobId, OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, Timestamp, UpdateSite, UserId,
     },
-    platform::{Actor, access, spaces::create_in},
+    platform::{Actor, access, site_settings, spaces::create_in},
     policy::{OrgAction, SiteAction, SpaceAction},
     store::{
-        Key, MAX_SCAN, Operation, Scan, Tx,
-        records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
+        Key, Operation, Tx,
+        records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
 
-/// Room between two neighbours in a site's order.
-const RANK_STEP: u64 = 1 << 32;
-/// Names tried before chance decides.
-const NAMES_TRIED: usize = 20;
+/// On which site an operation works, and for whom.
+pub(super) struct On {
+    pub(super) actor: Actor,
+    pub(super) org: OrgId,
+    pub(super) site: SiteId,
+}
+
+impl On {
+    pub(super) fn new(actor: &Actor, (org, site): (&OrgId, &SiteId)) -> Self {
+        Self { actor: actor.clone(), org: org.clone(), site: site.clone() }
+    }
+
+    /// The site, with the right to manage it.
+    pub(super) async fn manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
+        let access = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        Ok(access.1)
+    }
+
+    /// The site and all of it, with the right to manage it.
+    pub(super) async fn open(&self, tx: &Tx) -> Result<(Arc<SiteRecord>, Outline)> {
+        let site = self.manage(tx).await?;
+        let outline = Outline::load(tx, &site).await?;
+        Ok((site, outline))
+    }
+}
 
 pub(super) struct Create {
     pub(super) actor: Actor,
@@ -75,60 +99,19 @@ impl Operation for Create {
             adaptive_content: Default::default(),
             agents_context: Default::default(),
             default_site_space: spaces.first().map(|(_, place)| place.clone()),
+            default_section: None,
         });
         for (at, (space, place)) in spaces.iter().enumerate() {
-            let path = free_path(tx, &site.id, &space.title, place).await?;
-            let rank = (at as u64 + 1) * RANK_STEP;
+            let path = free_place_path(tx, (&site.id, None), &space.title, place.as_str()).await?;
             tx.create(SiteSpaceRecord {
                 id: place.clone(),
                 site: site.id.clone(),
+                section: None,
                 space: space.id.clone(),
                 path,
-                rank,
+                rank: order::nth(at as u64),
                 condition: None,
             });
-        }
-        Ok(())
-    }
-}
-
-pub(super) struct Add {
-    pub(super) actor: Actor,
-    pub(super) org: OrgId,
-    pub(super) site: SiteId,
-    pub(super) space: SpaceId,
-    pub(super) id: SiteSpaceId,
-}
-
-#[async_trait]
-impl Operation for Add {
-    type Out = ();
-    const NAME: &'static str = "site_space_add";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, site) = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
-        let space = manageable(tx, &self.actor, (&self.org, &self.space), "spaceId").await?;
-        if u64::try_from(tx.number(&SiteSpaceRecord::count_in(&site.id)).await?).unwrap_or(0) >= MAX_SPACES {
-            return Err(Error::conflict(format!("a site has at most {MAX_SPACES} spaces")));
-        }
-        let (from, to) = SiteSpaceRecord::of_site(&site.id).below();
-        let last = tx.scan(&Scan { from, to, rev: true, limit: 1 }).await?;
-        let last = match last.first() {
-            Some((row, _)) => tx.get::<SiteSpaceRecord>(&place_of(row)).await?,
-            None => None,
-        };
-        let path = free_path(tx, &site.id, &space.title, &self.id).await?;
-        tx.create(SiteSpaceRecord {
-            id: self.id.clone(),
-            site: site.id.clone(),
-            space: space.id.clone(),
-            path,
-            rank: last.map_or(0, |last| last.rank) + RANK_STEP,
-            condition: None,
-        });
-        if site.default_site_space.is_none() {
-            let new = SiteRecord { default_site_space: Some(self.id.clone()), ..SiteRecord::clone(&site) };
-            tx.put(&*site, new)?;
         }
         Ok(())
     }
@@ -164,16 +147,24 @@ impl Operation for Update {
         new.adaptive_content = change.adaptive_content.unwrap_or(new.adaptive_content);
         new.agents_context = change.agents_context.unwrap_or(new.agents_context);
         new.proxy = change.proxy.apply(new.proxy);
-        if change.default_site_section.is_some() {
-            return Err(Error::invalid("defaultSiteSection", "the site has no such section"));
+        let mut section = new.default_section.clone();
+        if let Some(wanted) = change.default_site_section {
+            section = Some(section_of(tx, &self.id, &wanted).await?.id.clone());
+            new.default_section.clone_from(&section);
         }
-        if let Some(wanted) = change.default_site_space {
-            let id = parse_place("defaultSiteSpace", &wanted)?;
-            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
-            if place.is_none_or(|place| place.site != self.id) {
-                return Err(Error::invalid("defaultSiteSpace", "the site has no such site space"));
+        let wanted = change.default_site_space;
+        let place = match &wanted {
+            None => None,
+            Some(wanted) => Some(place_of_site(tx, &self.id, wanted).await?),
+        };
+        if let Some(place) = place {
+            if place.section != section {
+                return Err(Error::invalid("defaultSiteSpace", "must be in the default section"));
             }
-            new.default_site_space = Some(id);
+            match &section {
+                None => new.default_site_space = Some(place.id.clone()),
+                Some(section) => set_default_in(tx, section, &place.id).await?,
+            }
         }
         if new != *old {
             tx.put(&*old, new)?;
@@ -218,6 +209,8 @@ pub(super) struct Delete {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: SiteId,
+    pub(super) job: JobId,
+    pub(super) now: Timestamp,
 }
 
 #[async_trait]
@@ -226,15 +219,18 @@ impl Operation for Delete {
     const NAME: &'static str = "site_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (org, site) = access::site(tx, &self.actor, (&self.org, &self.id), SiteAction::Manage).await?;
-        let (from, to) = SiteSpaceRecord::of_site(&site.id).below();
-        // A site has at most as many spaces as one transaction takes.
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: MAX_SCAN }).await?;
-        for (row, _) in rows {
-            if let Some(place) = tx.get::<SiteSpaceRecord>(&place_of(&row)).await? {
-                tx.delete(&*place);
+        let (org, site) = access::site(tx, &self.actor, (&self.org, &self.id), SiteAction::Delete).await?;
+        let outline = Outline::load(tx, &site).await?;
+        for place in outline.all_places() {
+            tx.delete(&**place);
+        }
+        for node in outline.nodes() {
+            match node {
+                Node::Section(section) => tx.delete(&**section),
+                Node::Group(group) => tx.delete(&**group),
             }
         }
+        site_settings::drop_all(tx, &site.id, (&self.job, self.now)).await?;
         let org = org.org();
         if org.default_content.as_ref().is_some_and(|content| content.site == self.id) {
             let new = crate::store::records::OrgRecord { default_content: None, ..(**org).clone() };
@@ -245,27 +241,35 @@ impl Operation for Delete {
     }
 }
 
-/// Takes a space off its site; the default passes to the first that remains.
-pub(in crate::platform) async fn remove_place(
-    tx: &mut Tx,
-    site: &SiteRecord,
-    place: &SiteSpaceRecord,
-) -> Result<()> {
-    tx.delete(place);
-    if site.default_site_space.as_ref() == Some(&place.id) {
-        let first = tx.below(&SiteSpaceRecord::of_site(&site.id), 1).await?;
-        let first = match first.first() {
-            Some((row, _)) => tx.get::<SiteSpaceRecord>(&place_of(row)).await?,
-            None => None,
-        };
-        let new = SiteRecord { default_site_space: first.map(|first| first.id.clone()), ..site.clone() };
-        tx.put(site, new)?;
+/// A section of a site that a request names as its default.
+async fn section_of(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRecord>> {
+    let unknown = || Error::invalid("defaultSiteSection", "the site has no such section");
+    let id = id.parse().map_err(|_| unknown())?;
+    let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(&id)).await?;
+    section.filter(|section| section.site == *site).ok_or_else(unknown)
+}
+
+/// A space on a site that a request names as its default.
+async fn place_of_site(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpaceRecord>> {
+    let id = parse_place("defaultSiteSpace", id)?;
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
+    let unknown = || Error::invalid("defaultSiteSpace", "the site has no such site space");
+    place.filter(|place| place.site == *site).ok_or_else(unknown)
+}
+
+/// Says which space of a section a visitor sees first.
+async fn set_default_in(tx: &mut Tx, section: &SectionId, place: &SiteSpaceId) -> Result<()> {
+    if let Some(old) = tx.get::<SectionRecord>(&SectionRecord::at(section)).await?
+        && old.default_site_space.as_ref() != Some(place)
+    {
+        let new = SectionRecord { default_site_space: Some(place.clone()), ..SectionRecord::clone(&old) };
+        tx.put(&*old, new)?;
     }
     Ok(())
 }
 
 /// A space that the actor may put on a site.
-async fn manageable(
+pub(super) async fn manageable(
     tx: &Tx,
     actor: &Actor,
     (org, space): (&OrgId, &SpaceId),
@@ -279,40 +283,4 @@ async fn manageable(
         return Err(Error::invalid(field, "the space belongs to another organization"));
     }
     Ok(Arc::clone(access.require(SpaceAction::Manage)?.space()))
-}
-
-/// A path for a space that its site does not have yet: the slug of its title, with a number where that is taken.
-async fn free_path(tx: &Tx, site: &SiteId, title: &str, id: &SiteSpaceId) -> Result<SiteSpacePath> {
-    let slug = slugify(title);
-    let slug = if slug.is_empty() { "space".to_owned() } else { slug };
-    let names = candidates(&slug, 100);
-    let keys: Vec<Key> = names.iter().map(|name| SiteSpaceRecord::by_path(site, name)).collect();
-    let taken = tx.get_values(&keys).await?;
-    let free = names.into_iter().zip(taken).find(|(_, taken)| taken.is_none()).map(|(name, _)| name);
-    SiteSpacePath::new(free.unwrap_or_else(|| id.to_string())).map_err(Error::internal)
-}
-
-/// A base name that no site has yet.
-async fn free_basename(tx: &Tx, title: &str, salt: uuid::Uuid) -> Result<Basename> {
-    let slug: String =
-        slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let slug = slug.trim_matches('-');
-    let slug = if slug.is_empty() { "docs" } else { slug };
-    let names = candidates(slug, 100);
-    let keys: Vec<Key> = names.iter().map(|name| SiteRecord::by_basename(name)).collect();
-    let taken = tx.get_values(&keys).await?;
-    let free = names.into_iter().zip(taken).find(|(_, taken)| taken.is_none()).map(|(name, _)| name);
-    let name = free.unwrap_or_else(|| format!("docs-{}", crate::ports::id_text(salt)));
-    Basename::new(name).map_err(Error::internal)
-}
-
-/// A name, and the name with 2, 3 … behind it, each within a number of characters.
-fn candidates(name: &str, longest: usize) -> Vec<String> {
-    (1..=NAMES_TRIED)
-        .map(|number| {
-            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let kept: String = name.chars().take(longest - suffix.len()).collect();
-            format!("{}{suffix}", kept.trim_end_matches('-'))
-        })
-        .collect()
 }

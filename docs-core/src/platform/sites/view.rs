@@ -1,19 +1,32 @@
 //! Sites as they are shown.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use super::{SharedSite, place_of, place_url};
+use super::{
+    SharedSite,
+    outline::{Address, Node, Outline, Part},
+    place_of,
+};
 use crate::{
     Result,
     model::{
-        Site, SiteId, SiteObject, SiteProxy, SiteSpace, SiteSpaceObject, SiteSpaceUrls, SiteUrls,
-        SiteVisibility, SpaceId, Visibility,
+        Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
+        SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace, SiteSpaceId,
+        SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, SiteVisibility, Space, SpaceId, Visibility,
     },
-    platform::{Actor, Platform, access::Sight},
-    policy::OrgAccess,
+    platform::{
+        Actor, Platform, Urls,
+        access::Sight,
+        site_settings::SharedLink,
+        visitors::{Eyes, Sighted},
+    },
+    policy::{OrgAccess, SpaceAccess},
     store::{
-        Key, MAX_SCAN, Tx, key,
-        records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
+        Key, Tx,
+        records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
 
@@ -41,7 +54,7 @@ impl From<SiteVisibility> for Visibility {
 }
 
 impl Platform {
-    /// The first published site of each of these spaces, in three reads.
+    /// The first published site of each of these spaces, in five reads at most.
     pub(in crate::platform) async fn placements(
         &self,
         tx: &Tx,
@@ -60,12 +73,18 @@ impl Platform {
             tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
         let sites: Vec<Key> = places.iter().map(|place| SiteRecord::at(&place.site)).collect();
         let sites = tx.get_many::<SiteRecord>(&sites).await?;
-        let found: Vec<(Arc<SiteSpaceRecord>, SharedSite)> =
-            places.into_iter().zip(sites).filter_map(|(place, site)| Some((place, site?))).collect();
+        let found: Vec<(Arc<SiteSpaceRecord>, SharedSite)> = places
+            .into_iter()
+            .zip(sites)
+            .filter_map(|(place, site)| Some((place, site.filter(|site| site.published)?)))
+            .collect();
+        let sections = sections_of(tx, &found).await?;
+        let rivals = rivals(tx, &found, &sections).await?;
         let pick = |space: &&SpaceId| {
-            let (place, site) =
-                found.iter().find(|(place, site)| place.space == **space && site.published)?;
-            let url = place_url(&self.urls().published(site.basename.as_str()), site, place);
+            let (place, site) = found.iter().find(|(place, _)| place.space == **space)?;
+            let address = address(site, place, &sections);
+            let segments = if rivals.contains(&place.id) { address.full() } else { address.short() };
+            let url = self.urls().published_below(site.basename.as_str(), &segments);
             Some(Placement { site: Arc::clone(site), url })
         };
         Ok(spaces.iter().map(pick).collect())
@@ -102,56 +121,231 @@ impl Platform {
         }
     }
 
-    /// Shows the spaces of a site that the actor may see; deleted ones are not among them.
-    pub(super) async fn place_views(
+    /// What of a site its reader may see: those of these places whose spaces the reader sees, deleted ones left out.
+    pub(in crate::platform) async fn seen<'a>(
         &self,
         tx: &Tx,
-        (org, site, actor): (&OrgAccess, &SiteRecord, &Actor),
-        places: &[Arc<SiteSpaceRecord>],
-    ) -> Result<Vec<SiteSpace>> {
-        let keys: Vec<Key> = places.iter().map(|place| SpaceRecord::at(&place.space)).collect();
+        opened: &'a Opened,
+        places: &[SiteSpaceId],
+    ) -> Result<Seen<'a>> {
+        let outline = opened.outline.clone();
+        let places: Vec<_> = places.iter().filter_map(|id| outline.place(id)).collect();
+        let ids: BTreeSet<&SpaceId> = places.iter().map(|place| &place.space).collect();
+        let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
-        let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
-        let seen: Vec<_> =
-            places.iter().zip(access).filter_map(|(place, access)| Some((place, access?))).collect();
-        let access: Vec<_> = seen.iter().map(|(_, access)| access.clone()).collect();
-        let shown = self.space_views(tx, &access).await?;
-        let base = site.published.then(|| self.urls().published(site.basename.as_str()));
-        Ok(seen
-            .iter()
-            .zip(shown)
-            .map(|((place, _), space)| SiteSpace {
-                object: SiteSpaceObject::Is,
-                id: place.id.clone(),
-                path: place.path.clone(),
-                section: None,
-                title: space.title.to_string(),
-                space,
-                default: site.default_site_space.as_ref() == Some(&place.id),
-                condition: place.condition.as_deref().and_then(|condition| condition.parse().ok()),
-                has_advanced_customization_feature: true,
-                urls: SiteSpaceUrls { published: base.as_ref().map(|base| place_url(base, site, place)) },
-            })
-            .collect())
+        let shown = match &opened.viewer {
+            Viewer::Member(org, actor) => {
+                let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
+                let access: Vec<_> = access.into_iter().flatten().collect();
+                self.space_views(tx, &access).await?
+            }
+            Viewer::Visitor(_) => {
+                live.flatten().filter_map(|space| self.visited(opened, &places, space)).collect()
+            }
+        };
+        let shown: BTreeMap<&SpaceId, &Space> = shown.iter().map(|space| (&space.id, space)).collect();
+        let seen = |place: &Arc<SiteSpaceRecord>| {
+            Some((place.id.clone(), Space::clone(shown.get(&place.space).copied()?)))
+        };
+        let spaces = places.into_iter().filter_map(seen).collect();
+        Ok(Seen { urls: self.urls().clone(), opened, outline, spaces, link: SharedLink::default() })
     }
 
-    /// All the spaces of a site, in order.
-    pub(in crate::platform) async fn all_places(
+    /// A space as a visitor of a site sees it at the first of these places that has it.
+    fn visited(
         &self,
-        tx: &Tx,
-        site: &SiteId,
-    ) -> Result<Vec<Arc<SiteSpaceRecord>>> {
-        let mut scan = SiteSpaceRecord::of_site(site).scan(false, MAX_SCAN);
-        let mut places = Vec::new();
-        loop {
-            let rows = tx.scan(&scan).await?;
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| place_of(row)).collect();
-            places.extend(tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten());
-            match rows.last() {
-                Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-                _ => return Ok(places),
-            }
+        opened: &Opened,
+        places: &[&Arc<SiteSpaceRecord>],
+        space: Arc<SpaceRecord>,
+    ) -> Option<Space> {
+        let place = places.iter().find(|place| place.space == space.id)?;
+        let names = opened.outline.place_segments(place);
+        let url = self.urls().published_below(opened.site.basename.as_str(), &names);
+        let placement = Placement { site: Arc::clone(&opened.site), url };
+        Some(self.space_of_visitor(&SpaceAccess::of_visitor(space), &placement))
+    }
+}
+
+/// A site and all of it, as far as its reader sees it.
+#[derive(Debug)]
+pub(in crate::platform) struct Opened {
+    pub(in crate::platform) site: SharedSite,
+    pub(in crate::platform) outline: Outline,
+    pub(in crate::platform) viewer: Viewer,
+}
+
+/// Who reads a site.
+#[derive(Debug)]
+pub(in crate::platform) enum Viewer {
+    /// A member of its organization.
+    Member(OrgAccess, Actor),
+    /// Somebody of its audience.
+    Visitor(Arc<Sighted>),
+}
+
+impl Viewer {
+    /// The eyes that they read content with.
+    pub(in crate::platform) fn eyes(&self) -> Eyes {
+        match self {
+            Self::Member(..) => Eyes::Member,
+            Self::Visitor(sighted) => Eyes::Visitor(Arc::clone(sighted)),
         }
     }
+}
+
+/// A site as an actor sees it.
+#[derive(Debug)]
+pub(in crate::platform) struct Seen<'a> {
+    urls: Urls,
+    opened: &'a Opened,
+    outline: Outline,
+    /// The spaces that are shown, by the id of the site space.
+    spaces: BTreeMap<SiteSpaceId, Space>,
+    link: SharedLink,
+}
+
+impl Seen<'_> {
+    /// The same without what is hidden: places whose spaces are not shown, and what those leave empty.
+    pub(super) fn without_hidden(mut self) -> Self {
+        let spaces = &self.spaces;
+        self.outline = self.outline.filter(|part| match part {
+            Part::Section(_) => true,
+            Part::Place(place) => spaces.contains_key(&place.id),
+        });
+        self
+    }
+
+    /// The same with all published addresses led through a share link.
+    pub(super) fn through(mut self, link: &SharedLink) -> Self {
+        self.spaces.values_mut().for_each(|space| link.lead_space(space));
+        self.link = link.clone();
+        self
+    }
+
+    /// The places whose spaces are shown.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &SiteSpaceId> {
+        self.spaces.keys()
+    }
+
+    pub(super) fn structure(&self) -> SiteStructure {
+        if self.outline.has_sections() {
+            SiteStructure::Sections(self.children(None))
+        } else {
+            SiteStructure::SiteSpaces(self.places(None))
+        }
+    }
+
+    pub(in crate::platform) fn place(&self, place: &SiteSpaceRecord) -> Option<SiteSpace> {
+        let space = self.spaces.get(&place.id)?;
+        Some(SiteSpace {
+            object: SiteSpaceObject::Is,
+            id: place.id.clone(),
+            path: place.path.clone(),
+            section: place.section.clone(),
+            title: space.title.to_string(),
+            space: space.clone(),
+            default: self.outline.is_default(place),
+            condition: self.told(place.condition.as_ref()),
+            has_advanced_customization_feature: true,
+            urls: SiteSpaceUrls { published: self.published(&self.outline.place_segments(place)) },
+        })
+    }
+
+    pub(super) fn section(&self, section: &SectionRecord) -> SiteSection {
+        SiteSection {
+            object: SectionObject::Is,
+            id: section.id.clone(),
+            title: section.title.clone(),
+            description: section.description.clone(),
+            default: self.outline.is_default_section(section),
+            path: section.path.clone(),
+            condition: self.told(section.condition.as_ref()),
+            section_group: section.group.clone(),
+            icon: section.icon.clone(),
+            site_spaces: self.places(Some(&section.id)),
+            urls: SiteSectionUrls { published: self.published(&self.outline.section_segments(section)) },
+        }
+    }
+
+    pub(super) fn group(&self, group: &SectionGroupRecord) -> SiteSectionGroup {
+        let children = self.children(Some(&group.id));
+        let sections = children.iter().filter_map(|child| match child {
+            SectionOrGroup::Section(section) => Some(SiteSection::clone(section)),
+            SectionOrGroup::Group(_) => None,
+        });
+        SiteSectionGroup {
+            object: SectionGroupObject::Is,
+            id: group.id.clone(),
+            title: group.title.clone(),
+            icon: group.icon.clone(),
+            section_group: group.parent.clone(),
+            sections: sections.collect(),
+            children,
+        }
+    }
+
+    fn children(&self, group: Option<&SectionGroupId>) -> Vec<SectionOrGroup> {
+        let show = |node: &Node| match node {
+            Node::Section(section) => SectionOrGroup::Section(Box::new(self.section(section))),
+            Node::Group(group) => SectionOrGroup::Group(Box::new(self.group(group))),
+        };
+        self.outline.children(group).iter().map(show).collect()
+    }
+
+    fn places(&self, section: Option<&SectionId>) -> Vec<SiteSpace> {
+        self.outline.places(section).iter().filter_map(|place| self.place(place)).collect()
+    }
+
+    fn published(&self, segments: &[&str]) -> Option<String> {
+        let site = &self.opened.site;
+        let mut url = site.published.then(|| self.urls.published_below(site.basename.as_str(), segments));
+        self.link.lead(&mut url);
+        url
+    }
+
+    /// A condition, for those who may know what it asks.
+    fn told(&self, condition: Option<&Condition>) -> Option<Condition> {
+        condition.filter(|_| matches!(self.opened.viewer, Viewer::Member(..))).cloned()
+    }
+}
+
+/// The sections that places are in, by their ids.
+type Sections = BTreeMap<SectionId, Arc<SectionRecord>>;
+
+async fn sections_of(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> Result<Sections> {
+    let ids: BTreeSet<&SectionId> = found.iter().filter_map(|(place, _)| place.section.as_ref()).collect();
+    if ids.is_empty() {
+        return Ok(Sections::new());
+    }
+    let keys: Vec<Key> = ids.into_iter().map(SectionRecord::at).collect();
+    let sections = tx.get_many::<SectionRecord>(&keys).await?.into_iter().flatten();
+    Ok(sections.map(|section| (section.id.clone(), section)).collect())
+}
+
+/// The places whose usual address is that of a section.
+async fn rivals(
+    tx: &Tx,
+    found: &[(Arc<SiteSpaceRecord>, SharedSite)],
+    sections: &Sections,
+) -> Result<BTreeSet<SiteSpaceId>> {
+    let named = found.iter().filter_map(|(place, site)| {
+        let path = address(site, place, sections).rival()?;
+        Some((place.id.clone(), SectionRecord::by_path(&site.id, path)))
+    });
+    let (ids, keys): (Vec<SiteSpaceId>, Vec<Key>) = named.unzip();
+    if keys.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let taken = tx.get_values(&keys).await?;
+    Ok(ids.into_iter().zip(taken).filter(|(_, taken)| taken.is_some()).map(|(id, _)| id).collect())
+}
+
+fn address<'a>(site: &'a SiteRecord, place: &'a SiteSpaceRecord, sections: &'a Sections) -> Address<'a> {
+    let section = place.section.as_ref().and_then(|id| sections.get(id)).map(|section| &**section);
+    let default_place = match section {
+        Some(section) => section.default_site_space.as_ref(),
+        None => site.default_site_space.as_ref(),
+    };
+    Address { place, section, default_section: site.default_section.as_ref(), default_place }
 }

@@ -72,20 +72,8 @@ impl Operation for PurgeStep {
             tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
             return Ok(false);
         }
-        if self.drop_places(tx, &space).await?
-            || self.drop_requests(tx, &space).await?
-            || comments::drop_some(tx, space.id.as_str()).await?
-            || tree::drop_grants(tx, space.id.as_str(), PURGE_CHUNK).await?
-            || invites::drop_links(tx, space.id.as_str()).await?
-        {
-            return Ok(false);
-        }
-        let revisions = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK).await?;
-        let left = revisions.len() == PURGE_CHUNK as usize;
-        for (row, _) in revisions {
-            tx.delete_value(row);
-        }
-        if left {
+        self.drop_part(tx, &space).await?;
+        if !tx.is_empty() {
             return Ok(false);
         }
         tx.delete_value(ChangeRequestRecord::last_number(&space.id));
@@ -95,6 +83,27 @@ impl Operation for PurgeStep {
 }
 
 impl PurgeStep {
+    /// Removes some of the first part that is left: each fits into a transaction, together they may not.
+    async fn drop_part(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<()> {
+        let id = space.id.as_str();
+        if self.drop_places(tx, space).await?
+            || self.drop_requests(tx, space).await?
+            || comments::drop_some(tx, id).await?
+        {
+            return Ok(());
+        }
+        tree::drop_grants(tx, id, PURGE_CHUNK).await?;
+        if tx.is_empty() {
+            invites::drop_links(tx, id).await?;
+        }
+        if tx.is_empty() {
+            for (row, _) in tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK).await? {
+                tx.delete_value(row);
+            }
+        }
+        Ok(())
+    }
+
     async fn drop_places(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
         let rows = tx.below(&SiteSpaceRecord::of_space(&space.id), PURGE_CHUNK / 10).await?;
         for (row, _) in &rows {

@@ -27,8 +27,9 @@ pub struct LinkInviteRecord {
     pub organization: OrgId,
     /// What it gives.
     pub gives: LinkGives,
-    /// Who created it.
-    pub created_by: UserId,
+    /// Who answers for it: who created it, or changed it last. It is good for as long as they may give what it gives.
+    #[serde(alias = "created_by")]
+    pub vouched_by: UserId,
     /// When it was created.
     pub created_at: Timestamp,
 }

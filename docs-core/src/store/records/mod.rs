@@ -15,6 +15,8 @@ mod people;
 mod review;
 mod saml;
 mod site;
+mod site_settings;
+mod site_structure;
 mod space;
 mod team;
 
@@ -30,6 +32,8 @@ pub use people::*;
 pub use review::*;
 pub use saml::*;
 pub use site::*;
+pub use site_settings::*;
+pub use site_structure::*;
 pub use space::*;
 pub use team::*;
 
@@ -59,7 +63,14 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<ReviewRecord>(),
     Kind::of::<RequestedReviewerRecord>(),
     Kind::of::<SiteRecord>(),
+    Kind::of::<SectionRecord>(),
+    Kind::of::<SectionGroupRecord>(),
     Kind::of::<SiteSpaceRecord>(),
+    Kind::of::<CustomizationRecord>(),
+    Kind::of::<ShareLinkRecord>(),
+    Kind::of::<SiteAuthRecord>(),
+    Kind::of::<RedirectRecord>(),
+    Kind::of::<AdaptiveRecord>(),
     Kind::of::<JobRecord>(),
     Kind::of::<AuditRecord>(),
 ];

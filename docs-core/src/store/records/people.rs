@@ -1,4 +1,4 @@
-//! Users, tokens, organizations, members.
+//! Users, tokens and organizations.
 
 use serde::{Deserialize, Serialize};
 

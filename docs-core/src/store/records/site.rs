@@ -1,12 +1,12 @@
-//! Sites and the spaces on them.
+//! Sites.
 
 use serde::{Deserialize, Serialize};
 
 use super::{counter, text, unique};
 use crate::{
     model::{
-        AdaptiveContent, AgentsContext, Basename, OrgId, ProxyOrigin, SiteId, SiteSpaceId, SiteSpacePath,
-        SiteTitle, SiteType, SiteVisibility, SpaceId, Timestamp, UserId,
+        AdaptiveContent, AgentsContext, Basename, OrgId, ProxyOrigin, SectionId, SiteId, SiteSpaceId,
+        SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -44,9 +44,12 @@ pub struct SiteRecord {
     /// Whether agents may use it.
     #[serde(default)]
     pub agents_context: AgentsContext,
-    /// What a visitor sees first; `None` while the site is empty.
+    /// What a visitor sees first; `None` while the site is empty, and while it has sections, which have their own.
     #[serde(default)]
     pub default_site_space: Option<SiteSpaceId>,
+    /// The section that a visitor sees first; `None` while the site has no sections.
+    #[serde(default)]
+    pub default_section: Option<SectionId>,
 }
 
 impl Entity for SiteRecord {
@@ -104,78 +107,5 @@ impl Indexed for SiteRecord {
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())
-    }
-}
-
-/// A space on a site.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SiteSpaceRecord {
-    /// The id.
-    pub id: SiteSpaceId,
-    /// The site.
-    pub site: SiteId,
-    /// The space.
-    pub space: SpaceId,
-    /// Its path on the site, unique there.
-    pub path: SiteSpacePath,
-    /// Its place among the site's spaces: ascending, with room between.
-    pub rank: u64,
-    /// Who sees it.
-    #[serde(default)]
-    pub condition: Option<String>,
-}
-
-impl Entity for SiteSpaceRecord {
-    const KIND: &'static str = "ssp";
-}
-
-impl SiteSpaceRecord {
-    /// The key of a site space.
-    #[must_use]
-    pub fn at(id: &SiteSpaceId) -> Key {
-        KeyBuf::new(Self::KIND).part(id.as_str()).key()
-    }
-
-    /// The spaces of a site, in order.
-    #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
-        KeyBuf::new("ssp.r").part(site.as_str())
-    }
-
-    /// The places on sites where a space is.
-    #[must_use]
-    pub fn of_space(space: &SpaceId) -> KeyBuf {
-        KeyBuf::new("ssp.s").part(space.as_str())
-    }
-
-    /// How many spaces a site has.
-    #[must_use]
-    pub fn count_in(site: &SiteId) -> Key {
-        counter(site.as_str(), "spaces")
-    }
-
-    /// Leads from a path on a site to what is there.
-    #[must_use]
-    pub fn by_path(site: &SiteId, path: &str) -> Key {
-        unique("ssp.path", site.as_str(), path)
-    }
-}
-
-impl Indexed for SiteSpaceRecord {
-    const INDEXES: &'static [&'static str] = &["ssp.r", "ssp.s", "u", "ctr"];
-    fn key(&self) -> Key {
-        Self::at(&self.id)
-    }
-    fn rows(&self) -> Vec<Row> {
-        let id = self.id.as_str();
-        vec![
-            Row::Index(Self::of_site(&self.site).number(self.rank).part(id).key(), Value::Unit),
-            Row::Index(Self::of_space(&self.space).part(self.site.as_str()).part(id).key(), Value::Unit),
-            Row::Unique(Self::by_path(&self.site, &self.path), text(id)),
-            Row::Count(Self::count_in(&self.site)),
-        ]
-    }
-    fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
     }
 }

@@ -38,6 +38,12 @@ impl TeamRecord {
         KeyBuf::new("tea.o").part(organization.as_str())
     }
 
+    /// Where it stands among the teams of its organization.
+    #[must_use]
+    pub fn place(&self) -> Key {
+        Self::of_org(&self.organization).sort_text(&self.title).part(self.id.as_str()).key()
+    }
+
     /// How many teams an organization has.
     #[must_use]
     pub fn count_in(organization: &OrgId) -> Key {
@@ -51,8 +57,7 @@ impl Indexed for TeamRecord {
         Self::at(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_org(&self.organization).sort_text(&self.title).part(self.id.as_str());
-        vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+        vec![Row::Index(self.place(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())

@@ -6,6 +6,7 @@ mod content;
 mod people;
 mod sites;
 mod spaces;
+mod structure;
 
 pub(super) use self::people::cast;
 
@@ -116,6 +117,17 @@ impl<'a> Act<'a> {
             | What::AddSiteSpace
             | What::ListSiteSpaces
             | What::PublishedSite => act.sites(step.what).await,
+            What::AddSection
+            | What::PatchSection
+            | What::DeleteSection
+            | What::AddSectionGroup
+            | What::DeleteSectionGroup
+            | What::GatherSection
+            | What::SortStructure
+            | What::PatchSiteSpace
+            | What::DeleteSiteSpace
+            | What::ListSections
+            | What::SiteStructure => act.structure(step.what).await,
             What::GetJob | What::Settle | What::Tidy | What::Work => act.jobs(step.what).await,
             What::ChangeRepository | What::Pass => Ok(Value::Null),
         };

@@ -38,12 +38,14 @@ pub(super) struct KnownRequest {
     pub(super) living: bool,
 }
 
-/// A site, its organization and its site spaces.
+/// A site, its organization and what it consists of.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub(super) struct KnownSite {
     pub(super) org: String,
     pub(super) id: String,
     pub(super) places: Vec<String>,
+    pub(super) sections: Vec<String>,
+    pub(super) groups: Vec<String>,
 }
 
 /// A comment, and where it is.
@@ -138,7 +140,7 @@ impl Known {
     pub(super) fn site(&self, dice: &mut Dice) -> KnownSite {
         let found = if dice.chance(4) { None } else { dice.near(&self.sites) };
         let orgs = self.orgs.first().cloned().unwrap_or_default();
-        found.cloned().unwrap_or(KnownSite { org: orgs, id: NOTHING.to_owned(), places: Vec::new() })
+        found.cloned().unwrap_or(KnownSite { org: orgs, id: NOTHING.to_owned(), ..KnownSite::default() })
     }
 
     /// Learns from what a step was answered.
@@ -219,12 +221,18 @@ impl Known {
                 let org = place.and_then(|url| after(url, "/orgs/")).unwrap_or_default();
                 seen.site.clone_from(&own);
                 if self.sites.iter().all(|site| site.id != own) {
-                    self.sites.push(KnownSite { org, id: own.clone(), places: Vec::new() });
+                    self.sites.push(KnownSite { org, id: own.clone(), ..KnownSite::default() });
                 }
             }
-            Some("site-space") => {
+            Some(kind @ ("site-space" | "site-section" | "site-section-group")) => {
                 if let Some(site) = self.sites.iter_mut().find(|site| site.id == seen.site) {
-                    add(&mut site.places, &own);
+                    let list = match kind {
+                        "site-space" => &mut site.places,
+                        "site-section" => &mut site.sections,
+                        _ => &mut site.groups,
+                    };
+                    // What came last is more likely to be still there than others.
+                    first(list, &own);
                 }
             }
             Some("comment" | "comment-reply") => self.comment(place.unwrap_or_default()),

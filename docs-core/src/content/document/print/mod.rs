@@ -131,7 +131,7 @@ impl Printer {
         for block in blocks.iter().filter(|block| is_verbatim(block)) {
             let text = spelling::plain(&block.nodes);
             let lines = lines::split(&text);
-            for chunk in chunks::read(&lines) {
+            for chunk in chunks::each(&lines) {
                 if let ChunkKind::Definition(label, destination, title) = chunk.kind {
                     definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
                 }
@@ -339,7 +339,7 @@ impl Printer {
             return true;
         }
         // Several blocks are not one, so that they need not be read.
-        if self.depth() > read::MAX_DEPTH || (is_top && chunks::read(&lines::split(text)).len() > 1) {
+        if self.depth() > read::MAX_DEPTH || (is_top && chunks::each(&lines::split(text)).nth(1).is_some()) {
             return true;
         }
         let is_same = self.reads_as(text, block, &self.labels);
@@ -519,7 +519,7 @@ fn goes_on(text: &str) -> bool {
 }
 
 /// Tells whether a paragraph is Markdown that is kept as it is.
-pub(super) fn is_verbatim(block: &Block) -> bool {
+pub(in crate::content) fn is_verbatim(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.as_deref() == Some(VERBATIM)
 }
 

@@ -76,6 +76,8 @@ fn what_is_too_dense_to_be_a_tree_is_kept_as_it_is() {
         assert_eq!(words(&print(&document).unwrap()), words(&text), "{part:?}");
         stable(&text);
     }
+    // Written without the space before its items it would be so many lines that it is not taken apart.
+    stable(&format!("{{% tabs %}}\n{}```\n", "  * a\n".repeat(43_700)));
     // A text of its usual density is a tree, however long it is.
     let text = "* [A page of the handbook](handbook/a-page.md) says *more* of its subject than this line of the list can say\n".repeat(2_000);
     assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);

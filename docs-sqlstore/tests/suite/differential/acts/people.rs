@@ -77,7 +77,8 @@ pub(in super::super) async fn cast(p: &Platform) -> Known {
     let request = request.expect("a change request");
     known.spaces[0].requests.push(KnownRequest { id: request.id.to_string(), number: 1, living: true });
     let site = p.create_site(&admin, &done.organization, CreateSite::default()).await.expect("a site").id;
-    known.sites = vec![KnownSite { org: known.orgs[0].clone(), id: site.to_string(), places: Vec::new() }];
+    let site = site.to_string();
+    known.sites = vec![KnownSite { org: known.orgs[0].clone(), id: site, ..KnownSite::default() }];
     known
 }
 

@@ -48,7 +48,7 @@ impl Act<'_> {
                     add["sectionId"] = "section".into();
                 }
                 let add: AddSiteSpace = read(add)?;
-                told(p.add_site_space(&me, &org, &site, &add).await)
+                told(p.add_site_space(&me, (&org, &site), &add).await)
             }
             What::ListSiteSpaces => {
                 let default = *self.dice.of(&[None, None, Some(true), Some(false)]);
@@ -58,7 +58,7 @@ impl Act<'_> {
                 })
                 .await
             }
-            _ => told(p.published_site(&me, &org, &site).await),
+            _ => told(p.published_site(&me, (&org, &site), None).await),
         })
     }
 

@@ -1,0 +1,204 @@
+//! Which JSON is a schema of claims.
+
+use serde_json::{Map, Value as Json};
+
+use super::{
+    MAX_CLAIM_DESCRIPTION, MAX_CLAIM_LEVELS, MAX_CLAIM_NAME, MAX_CLAIM_SCHEMA, MAX_CLAIM_VALUE,
+    MAX_CLAIM_VALUES, MAX_CLAIMS, SchemaFault, UNSIGNED,
+};
+
+type Checked<T = ()> = Result<T, SchemaFault>;
+
+/// Names that expressions do not read.
+const UNREADABLE: [&str; 3] = ["constructor", "prototype", "__proto__"];
+
+/// What a level of claims is.
+#[derive(Clone, Copy)]
+struct Level {
+    /// How many more levels may follow.
+    room: usize,
+    /// The outermost one, where `unsigned` has its meaning.
+    top: bool,
+}
+
+/// Checks a whole schema.
+pub(super) fn schema(schema: &Json) -> Checked {
+    if schema.to_string().len() > MAX_CLAIM_SCHEMA {
+        return Err(fault("", format!("must be at most {MAX_CLAIM_SCHEMA} bytes as JSON")));
+    }
+    let fields = object("", schema)?;
+    only("", fields, &["$schema", "type", "properties", "additionalProperties"])?;
+    if let Some(draft) = fields.get("$schema") {
+        let wanted = "http://json-schema.org/draft-07/schema#";
+        if draft != wanted {
+            return Err(fault("$schema", format!("must be `{wanted}`")));
+        }
+    }
+    if word("", fields, "type")? != "object" {
+        return Err(fault("type", "must be `object`"));
+    }
+    let mut left = MAX_CLAIMS;
+    claims("", fields, Level { room: MAX_CLAIM_LEVELS, top: true }, &mut left)
+}
+
+/// Checks the claims of an object.
+fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize) -> Checked {
+    let closed = join(path, "additionalProperties");
+    match fields.get("additionalProperties") {
+        None => return Err(fault(closed, "is required, and must be `false`")),
+        Some(value) if *value != false => return Err(fault(closed, "must be `false`")),
+        Some(_) => {}
+    }
+    let path = join(path, "properties");
+    let properties = fields.get("properties").ok_or_else(|| fault(path.clone(), "is required"))?;
+    for (name, claim) in object(&path, properties)? {
+        let at = join(&path, name);
+        check_name(&at, name)?;
+        *left = left
+            .checked_sub(1)
+            .ok_or_else(|| fault(at.clone(), format!("a schema has at most {MAX_CLAIMS} claims")))?;
+        let is_unsigned = level.top && name == "unsigned";
+        check_claim(&at, claim, level, left)?;
+        if is_unsigned {
+            if claim.get("type").is_none_or(|kind| kind != "object") {
+                return Err(fault(join(&at, "type"), "must be `object`"));
+            }
+            if claim.get("description").is_none_or(|text| text != UNSIGNED) {
+                return Err(fault(join(&at, "description"), format!("must be `{UNSIGNED}`")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_name(at: &str, name: &str) -> Checked {
+    let count = name.chars().count();
+    if count == 0 || count > MAX_CLAIM_NAME {
+        return Err(fault(
+            at,
+            format!("the name of a claim has 1 to {MAX_CLAIM_NAME} characters, not {count}"),
+        ));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(fault(at, "the name of a claim has no control characters"));
+    }
+    if UNREADABLE.contains(&name) {
+        return Err(fault(at, "no expression can read a claim of this name; choose another"));
+    }
+    Ok(())
+}
+
+fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Checked {
+    let fields = object(path, claim)?;
+    match word(path, fields, "type")? {
+        "object" => {
+            only(path, fields, &["type", "description", "properties", "additionalProperties"])?;
+            describe(path, fields)?;
+            let Some(room) = level.room.checked_sub(1).filter(|room| *room > 0) else {
+                return Err(fault(path, format!("claims are nested at most {MAX_CLAIM_LEVELS} levels deep")));
+            };
+            claims(path, fields, Level { room, top: false }, left)
+        }
+        "array" => {
+            only(path, fields, &["type", "description", "items"])?;
+            describe(path, fields)?;
+            let path = join(path, "items");
+            let items = fields.get("items").ok_or_else(|| fault(path.clone(), "is required"))?;
+            let fields = object(&path, items)?;
+            match word(&path, fields, "type")? {
+                "array" | "object" => {
+                    Err(fault(join(&path, "type"), "must be `boolean`, `string` or `number`"))
+                }
+                kind => primitive(&path, fields, kind),
+            }
+        }
+        kind => primitive(path, fields, kind),
+    }
+}
+
+fn primitive(path: &str, fields: &Map<String, Json>, kind: &str) -> Checked {
+    match kind {
+        "boolean" | "number" => only(path, fields, &["type", "description"])?,
+        "string" => {
+            only(path, fields, &["type", "enum", "description"])?;
+            if let Some(values) = fields.get("enum") {
+                check_values(&join(path, "enum"), values)?;
+            }
+        }
+        _ => {
+            return Err(fault(
+                join(path, "type"),
+                "must be `boolean`, `string`, `number`, `array` or `object`",
+            ));
+        }
+    }
+    describe(path, fields)
+}
+
+fn check_values(path: &str, values: &Json) -> Checked {
+    let Json::Array(values) = values else { return Err(fault(path, "must be a list of texts")) };
+    if values.is_empty() || values.len() > MAX_CLAIM_VALUES {
+        return Err(fault(path, format!("must have 1 to {MAX_CLAIM_VALUES} values, has {}", values.len())));
+    }
+    for (at, value) in values.iter().enumerate() {
+        let place = format!("{path}[{at}]");
+        let Json::String(text) = value else { return Err(fault(place, "must be a text")) };
+        let count = text.chars().count();
+        if count > MAX_CLAIM_VALUE {
+            let message = format!("must be at most {MAX_CLAIM_VALUE} characters, has {count}");
+            return Err(fault(place, message));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(fault(place, "must have no control characters"));
+        }
+        if values[..at].contains(value) {
+            return Err(fault(place, "is there already"));
+        }
+    }
+    Ok(())
+}
+
+fn describe(path: &str, fields: &Map<String, Json>) -> Checked {
+    let count = word(path, fields, "description")?.chars().count();
+    if count > MAX_CLAIM_DESCRIPTION {
+        let message = format!("must be at most {MAX_CLAIM_DESCRIPTION} characters, has {count}");
+        return Err(fault(join(path, "description"), message));
+    }
+    Ok(())
+}
+
+fn object<'j>(path: &str, json: &'j Json) -> Checked<&'j Map<String, Json>> {
+    json.as_object().ok_or_else(|| fault(path, "must be an object"))
+}
+
+/// A field that has to be there, and a text.
+fn word<'j>(path: &str, fields: &'j Map<String, Json>, name: &str) -> Checked<&'j str> {
+    let at = || join(path, name);
+    let value = fields.get(name).ok_or_else(|| fault(at(), "is required"))?;
+    value.as_str().ok_or_else(|| fault(at(), "must be a text"))
+}
+
+/// Refuses fields that are not among these.
+fn only(path: &str, fields: &Map<String, Json>, known: &[&str]) -> Checked {
+    match fields.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(other) => {
+            let known = known.join("`, `");
+            Err(fault(join(path, other), format!("is not allowed here, only `{known}`")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn fault(path: impl Into<String>, message: impl Into<String>) -> SchemaFault {
+    SchemaFault { path: path.into(), message: message.into() }
+}
+
+/// A place further inside. A name that a path cannot have as it is, is written as in JSON.
+fn join(path: &str, name: &str) -> String {
+    let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-$".contains(&b));
+    match (path, plain) {
+        ("", true) => name.to_owned(),
+        (path, true) => format!("{path}.{name}"),
+        (path, false) => format!("{path}[{}]", Json::from(name)),
+    }
+}

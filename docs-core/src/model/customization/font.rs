@@ -1,0 +1,188 @@
+//! Fonts: one of those that readers know, or one that a customization defines.
+
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{
+        MapAccess, Visitor,
+        value::{MapAccessDeserializer, StrDeserializer},
+    },
+};
+
+use super::super::{Few, Text, Url};
+
+macro_rules! fonts {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant:meta])* $font:ident),* $(,)? }),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[expect(missing_docs, reason = "each is the name of a font")]
+        pub enum $name { $($(#[$variant])* $font),* }
+    )*};
+}
+
+fonts! {
+    /// A font for text that readers know.
+    DefaultFont {
+        #[serde(rename = "ABCFavorit")]
+        AbcFavorit,
+        #[default]
+        Inter,
+        Roboto,
+        RobotoSlab,
+        OpenSans,
+        SourceSansPro,
+        Lato,
+        Ubuntu,
+        Raleway,
+        Merriweather,
+        Overpass,
+        NotoSans,
+        #[serde(rename = "IBMPlexSerif")]
+        IbmPlexSerif,
+        Poppins,
+        FiraSans,
+    },
+    /// A font for code that readers know.
+    DefaultMonospaceFont {
+        FiraCode,
+        #[default]
+        #[serde(rename = "IBMPlexMono")]
+        IbmPlexMono,
+        JetBrainsMono,
+        SourceCodePro,
+        RobotoMono,
+        SpaceMono,
+        #[serde(rename = "DMMono")]
+        DmMono,
+        Inconsolata,
+    },
+}
+
+/// The font of text.
+pub type Font = FontOr<DefaultFont>;
+/// The font of code.
+pub type MonospaceFont = FontOr<DefaultMonospaceFont>;
+
+/// A font by its name, or its definition.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum FontOr<N> {
+    /// One that readers know.
+    Named(N),
+    /// Another one.
+    Defined(FontDefinition),
+}
+
+/// A font that a customization defines.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FontDefinition {
+    /// What the customization calls it.
+    pub id: Text<1, 128>,
+    /// Whether it was brought along, or is one of a list.
+    pub custom: bool,
+    /// Its family.
+    pub font_family: Text<1, 50>,
+    /// Its faces.
+    pub font_faces: Few<FontFace, 1, 18>,
+}
+
+/// A face of a font.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FontFace {
+    /// How bold it is.
+    pub weight: FontWeight,
+    /// Where it is.
+    pub sources: Few<FontSource, 1, 8>,
+}
+
+/// How bold a face is: 1 to 1000.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(transparent)]
+pub struct FontWeight(u16);
+
+/// Where a face of a font is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FontSource {
+    /// Its address.
+    pub url: Url,
+    /// Its format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<FontFormat>,
+}
+
+/// The format of a font.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "each is the name of a format")]
+pub enum FontFormat {
+    Woff2,
+    Woff,
+}
+
+impl FontWeight {
+    /// A weight; `None` when it is 0 or over 1000.
+    #[must_use]
+    pub const fn new(weight: u16) -> Option<Self> {
+        if weight >= 1 && weight <= 1000 { Some(Self(weight)) } else { None }
+    }
+}
+
+impl<'de> Deserialize<'de> for FontWeight {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let weight = u16::deserialize(deserializer)?;
+        Self::new(weight).ok_or_else(|| serde::de::Error::custom("must be a whole number from 1 to 1000"))
+    }
+}
+
+impl JsonSchema for FontWeight {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "FontWeight".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": 1000 })
+    }
+}
+
+impl<N: Default> Default for FontOr<N> {
+    fn default() -> Self {
+        Self::Named(N::default())
+    }
+}
+
+impl<'de, N: Deserialize<'de>> Deserialize<'de> for FontOr<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either<N>(PhantomData<N>);
+        impl<'de, N: Deserialize<'de>> Visitor<'de> for Either<N> {
+            type Value = FontOr<N>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a font, or its definition")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<FontOr<N>, E> {
+                N::deserialize(StrDeserializer::new(name)).map(FontOr::Named)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FontOr<N>, A::Error> {
+                FontDefinition::deserialize(MapAccessDeserializer::new(map)).map(FontOr::Defined)
+            }
+        }
+        deserializer.deserialize_any(Either(PhantomData))
+    }
+}
+
+impl<N: JsonSchema> JsonSchema for FontOr<N> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}OrDefined", N::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (named, defined) = (generator.subschema_for::<N>(), generator.subschema_for::<FontDefinition>());
+        json_schema!({ "oneOf": [named, defined] })
+    }
+}

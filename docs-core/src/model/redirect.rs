@@ -1,0 +1,151 @@
+//! Redirects of sites: from a path that was to what is there now.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{PageId, RedirectId, RedirectSource, SectionId, SiteSpaceId, list::constants, text::given};
+
+constants! {
+    /// `site-redirect`.
+    SiteRedirectObject = "site-redirect",
+}
+
+/// A redirect of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SiteRedirect {
+    /// Always `site-redirect`.
+    pub object: SiteRedirectObject,
+    /// The id.
+    pub id: RedirectId,
+    /// The path on the site that it begins at; unique on the site, whatever the case.
+    pub source: RedirectSource,
+    /// Where it leads.
+    pub destination: RedirectDestination,
+}
+
+/// Where a redirect leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum RedirectDestination {
+    /// A section of the site.
+    SiteSection {
+        /// The section.
+        site_section_id: SectionId,
+    },
+    /// A space on the site.
+    SiteSpace {
+        /// The space on the site.
+        site_space_id: SiteSpaceId,
+    },
+    /// A page of a space on the site.
+    SitePage {
+        /// The space on the site.
+        site_space_id: SiteSpaceId,
+        /// The page.
+        page_id: PageId,
+    },
+}
+
+/// A redirect to create.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct CreateSiteRedirect {
+    /// The path on the site that it begins at, at most 512 characters.
+    pub source: RedirectSource,
+    /// Where it leads.
+    pub destination: RedirectDestination,
+}
+
+/// A change of a redirect; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct UpdateSiteRedirect {
+    /// The path on the site that it begins at, at most 512 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub source: Option<RedirectSource>,
+    /// Where it leads.
+    #[serde(default, deserialize_with = "given")]
+    pub destination: Option<RedirectDestination>,
+}
+
+/// The redirect of a path, and where it leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResolvedRedirect {
+    /// The redirect.
+    pub redirect: SiteRedirect,
+    /// The address that it leads to.
+    pub target: String,
+}
+
+impl RedirectSource {
+    /// The path as paths are compared: in lower case, without escapes of what needs none.
+    #[must_use]
+    pub fn normal(&self) -> String {
+        let text = self.as_str();
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('%') {
+            out.push_str(&rest[..at]);
+            // Two digits follow: the form says so.
+            let (escape, behind) = rest[at..].split_at((at + 3).min(rest.len()) - at);
+            match u8::from_str_radix(&escape[1..], 16) {
+                Ok(byte) if is_unreserved(byte) => out.push(char::from(byte)),
+                _ => out.push_str(escape),
+            }
+            rest = behind;
+        }
+        out.push_str(rest);
+        out.to_ascii_lowercase()
+    }
+}
+
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Tells whether text is a path with segments that are not empty.
+pub(super) fn is_source(text: &str) -> bool {
+    let segment = |segment: &str| {
+        let mut bytes = segment.bytes();
+        while let Some(byte) = bytes.next() {
+            let fits = match byte {
+                b'%' => [bytes.next(), bytes.next()].iter().all(|b| b.is_some_and(|b| b.is_ascii_hexdigit())),
+                byte => is_unreserved(byte),
+            };
+            if !fits {
+                return false;
+            }
+        }
+        !segment.is_empty()
+    };
+    text.strip_prefix('/').is_some_and(|path| path.split('/').all(segment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_a_path_of_segments() {
+        for right in ["/a", "/a/b-c.d_e~f", "/%20", "/A/%c3%A4"] {
+            assert!(RedirectSource::new(right).is_ok(), "{right}");
+        }
+        for wrong in ["", "/", "a", "/a/", "//a", "/a//b", "/a b", "/ä", "/%2", "/%", "/%zz", "/a?b", "/a#b"]
+        {
+            assert!(RedirectSource::new(wrong).is_err(), "{wrong}");
+        }
+        assert!(RedirectSource::new(format!("/{}", "a".repeat(511))).is_ok());
+        assert!(RedirectSource::new(format!("/{}", "a".repeat(512))).is_err());
+    }
+
+    #[test]
+    fn sources_are_compared_without_case_and_needless_escapes() {
+        for (source, normal) in [
+            ("/Old/Page", "/old/page"),
+            ("/%6Fld/%50age", "/old/page"),
+            ("/a%2Fb", "/a%2fb"),
+            ("/%C3%84", "/%c3%84"),
+            ("/a%2e%7E", "/a.~"),
+        ] {
+            assert_eq!(RedirectSource::new(source).expect(source).normal(), normal);
+        }
+    }
+}

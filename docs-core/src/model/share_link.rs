@@ -1,0 +1,58 @@
+//! Share links: secrets that open a site.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ShareLinkId, Text, Timestamp, list::constants, text::given};
+
+constants! {
+    /// `share-link`.
+    ShareLinkObject = "share-link",
+}
+
+/// Name of a share link: at most 50 characters.
+pub type ShareLinkName = Text<0, 50>;
+
+/// A share link: whoever has its address may read the site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShareLink {
+    /// Always `share-link`.
+    pub object: ShareLinkObject,
+    /// The id.
+    pub id: ShareLinkId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// What it is called.
+    pub name: ShareLinkName,
+    /// Whether it opens the site.
+    pub active: bool,
+    /// Addresses of the link.
+    pub urls: ShareLinkUrls,
+}
+
+/// Addresses of a share link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ShareLinkUrls {
+    /// The site, with the secret. It leads somewhere while the site is published to holders of share links and the
+    /// link is active.
+    pub published: String,
+}
+
+/// What a new share link is called.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct CreateShareLink {
+    /// At most 50 characters.
+    pub name: ShareLinkName,
+}
+
+/// A change of a share link; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct UpdateShareLink {
+    /// Whether it opens the site.
+    #[serde(default, deserialize_with = "given")]
+    pub active: Option<bool>,
+    /// At most 50 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub name: Option<ShareLinkName>,
+}

@@ -1,0 +1,65 @@
+//! Whose role a change of roles by name touches: the role of nobody who stands above who makes it.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::{
+    Error, Result,
+    model::{OrgId, Role, TeamId, UserId},
+    platform::access::Audience,
+    store::{
+        Key, MAX_SCAN, Tx, key,
+        records::{Child, Grantee, MemberRecord, TeamMemberRecord},
+    },
+};
+
+/// Members whose roles on content may change, as they were before.
+pub(super) struct Touched {
+    /// In the order of their keys.
+    members: Vec<Arc<MemberRecord>>,
+    before: Vec<Option<Role>>,
+    /// Those among them who are named themselves, not as members of a team.
+    named: BTreeSet<UserId>,
+}
+
+impl Touched {
+    /// Reads the roles that these, and the members of teams among them, have on content.
+    pub(super) async fn of(tx: &Tx, org: &OrgId, content: &Child, grantees: &[&Grantee]) -> Result<Self> {
+        let (mut named, mut users) = (BTreeSet::new(), BTreeSet::new());
+        for grantee in grantees {
+            match grantee {
+                Grantee::User(user) => drop(named.insert(user.clone())),
+                Grantee::Team(team) => users.extend(members_of(tx, team).await?),
+            }
+        }
+        users.extend(named.iter().cloned());
+        let keys: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
+        let members: Vec<Arc<MemberRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+        let before = Audience::of(tx, content).await?.roles(tx, &members).await?;
+        Ok(Self { members, before, named })
+    }
+
+    /// The highest role that somebody had before, or has now: of those who are named, and of those whose role has
+    /// changed with that of a team.
+    pub(super) async fn highest(&self, tx: &Tx, content: &Child) -> Result<Option<Role>> {
+        let now = Audience::of(tx, content).await?.roles(tx, &self.members).await?;
+        let roles = self.members.iter().zip(self.before.iter().zip(&now));
+        let touched =
+            roles.filter(|(member, (before, now))| before != now || self.named.contains(&member.user));
+        Ok(touched.map(|(_, (before, now))| *before.max(now)).max().flatten())
+    }
+}
+
+async fn members_of(tx: &Tx, team: &TeamId) -> Result<Vec<UserId>> {
+    let mut members = Vec::new();
+    let mut scan = TeamMemberRecord::of_team(team).scan(false, MAX_SCAN);
+    loop {
+        let rows = tx.scan(&scan).await?;
+        for (row, _) in &rows {
+            members.push(key::last_segment(row).parse().map_err(Error::internal)?);
+        }
+        match rows.last() {
+            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
+            _ => return Ok(members),
+        }
+    }
+}

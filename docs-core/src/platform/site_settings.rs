@@ -1,0 +1,145 @@
+//! What is set on a site besides its structure: how it looks, who holds its share links, how visitors prove who they
+//! are, where old paths lead, and what is known of visitors.
+
+mod adaptive;
+mod auth;
+mod customization;
+mod redirects;
+mod share_links;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::{
+    auth::signing_key,
+    customization::{customizations, drop_override},
+    share_links::{SharedLink, share_key},
+};
+use super::Platform;
+use crate::{
+    Error, Result,
+    model::{BASE32, JobId, SiteId, Timestamp},
+    ports::Ids,
+    store::{
+        Indexed, Key, KeyBuf, Operation, Tx, jobs, key,
+        records::{
+            AdaptiveRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord, SiteAuthRecord,
+            SiteSpaceRecord,
+        },
+    },
+};
+
+/// Job that removes what was set on a site that is gone.
+pub(super) const PURGE: &str = "site_settings_purge";
+/// Records of a kind that one transaction removes beside a site.
+const AT_ONCE: u32 = 40;
+
+impl Platform {
+    /// Removes what is left of the settings of a deleted site.
+    pub(super) async fn purge_site_settings(&self, purge: &Purge) -> Result<()> {
+        while self.upkeep(purge).await? {}
+        Ok(())
+    }
+}
+
+/// Removes what is set on a site, in the transaction that deletes the site: the secrets and the schema at once, and as
+/// much as fits of what there may be more of. A job does the rest.
+pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Timestamp)) -> Result<()> {
+    delete::<CustomizationRecord>(tx, &CustomizationRecord::at(site)).await?;
+    delete::<SiteAuthRecord>(tx, &SiteAuthRecord::at(site)).await?;
+    delete::<AdaptiveRecord>(tx, &AdaptiveRecord::at(site)).await?;
+    if drop_some(tx, site).await? {
+        let job = jobs::NewJob {
+            id: job.clone(),
+            kind: PURGE,
+            payload: serde_json::to_value(Purge { site: site.clone() }).map_err(Error::internal)?,
+            subject: site.to_string(),
+            lane: None,
+            due: now,
+        };
+        jobs::enqueue(tx, now, job).await?;
+    }
+    Ok(())
+}
+
+/// Removes some of what was set on a site that is gone; `Out` tells whether there may be more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Purge {
+    site: SiteId,
+}
+
+#[async_trait]
+impl Operation for Purge {
+    type Out = bool;
+    const NAME: &'static str = "site_settings_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        drop_some(tx, &self.site).await
+    }
+}
+
+/// What is removed only becomes fewer: whoever adds to it reads the site's record first.
+async fn drop_some(tx: &mut Tx, site: &SiteId) -> Result<bool> {
+    let looks = tx.below(&CustomizationRecord::of_places(site), AT_ONCE).await?;
+    let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
+    let links = rows(tx, &ShareLinkRecord::of_site(site), "shl").await?;
+    let redirects = rows(tx, &RedirectRecord::of_site(site), "srd").await?;
+    let more = [&looks, &links, &redirects].iter().any(|found| found.len() == AT_ONCE as usize);
+    delete_all::<CustomizationRecord>(tx, &looks).await?;
+    delete_all::<ShareLinkRecord>(tx, &links).await?;
+    delete_all::<RedirectRecord>(tx, &redirects).await?;
+    Ok(more)
+}
+
+/// The keys of the records that the first rows of an index lead to.
+async fn rows(tx: &Tx, index: &KeyBuf, kind: &'static str) -> Result<Vec<Key>> {
+    let rows = tx.below(index, AT_ONCE).await?;
+    Ok(rows.iter().map(|(row, _)| KeyBuf::new(kind).part(&key::last_segment(row)).key()).collect())
+}
+
+async fn delete_all<T: Indexed>(tx: &mut Tx, keys: &[Key]) -> Result<()> {
+    for record in tx.get_many::<T>(keys).await?.into_iter().flatten() {
+        tx.delete(&*record);
+    }
+    Ok(())
+}
+
+async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {
+    let record: Option<Arc<T>> = tx.get(key).await?;
+    if let Some(record) = record {
+        tx.delete(&*record);
+    }
+    Ok(())
+}
+
+/// A space on a site, by the id that a path names.
+async fn place(tx: &Tx, site: &SiteId, id: &crate::model::SiteSpaceId) -> Result<Arc<SiteSpaceRecord>> {
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    place.filter(|place| place.site == *site).ok_or_else(|| Error::not_found("site space"))
+}
+
+/// A secret that nobody can guess: 256 bits, drawn for one use.
+struct Secret([u8; 32]);
+
+impl Secret {
+    fn draw(ids: &dyn Ids, context: &'static str) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(context);
+        // 122 bits of an id are random, so three hold more than the secret takes.
+        for _ in 0..3 {
+            hasher.update(ids.next().as_bytes());
+        }
+        Self(*hasher.finalize().as_bytes())
+    }
+
+    /// The secret as a segment of an address.
+    fn as_segment(&self) -> String {
+        BASE32.encode(&self.0)
+    }
+
+    /// The secret as people copy it into their programs.
+    fn as_hex(&self) -> String {
+        data_encoding::HEXLOWER.encode(&self.0)
+    }
+}

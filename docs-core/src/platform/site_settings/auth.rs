@@ -1,0 +1,185 @@
+//! How visitors of a site prove who they are.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::Secret;
+use crate::{
+    Error, Result,
+    model::{
+        OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, VisitorAuthBackend,
+    },
+    platform::{Actor, Platform, access, people::platform_only},
+    policy::SiteAction,
+    ports::Secrets,
+    store::{Operation, Tx, records::SiteAuthRecord},
+};
+
+impl Platform {
+    /// How visitors of a site prove who they are, with the key that signs their tokens. A site that has no key yet is
+    /// given one.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    pub async fn get_publishing_auth(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        site: &SiteId,
+    ) -> Result<PublishingAuth> {
+        let tx = self.read().await?;
+        access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+        drop(tx);
+        match record {
+            Some(record) => self.auth_view(&record),
+            None => self.change_auth(actor, (org, site), Change::Nothing).await,
+        }
+    }
+
+    /// Changes how visitors of a site prove who they are. What the request leaves out stays, the key too.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend.
+    pub async fn update_publishing_auth(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        site: &SiteId,
+        change: UpdatePublishingAuth,
+    ) -> Result<PublishingAuth> {
+        self.change_auth(actor, (org, site), Change::Settings(change)).await
+    }
+
+    /// Gives a site another signing key: what was signed with the one before is worth nothing from here on.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    pub async fn regenerate_publishing_auth(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        site: &SiteId,
+    ) -> Result<PublishingAuth> {
+        self.change_auth(actor, (org, site), Change::Key).await
+    }
+
+    /// The key that signs the tokens of a site's visitors: the bytes of the text. `None` while the site was given none,
+    /// so that no token is valid. Only the platform itself may ask.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Conflict` when the key was sealed by another server's key.
+    pub async fn signing_key(&self, actor: &Actor, site: &SiteId) -> Result<Option<String>> {
+        platform_only(actor)?;
+        signing_key(self.secrets(), &self.read().await?, site).await
+    }
+
+    async fn change_auth(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        change: Change,
+    ) -> Result<PublishingAuth> {
+        let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
+        let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
+        let operation =
+            ChangeAuth { actor: actor.clone(), org: org.clone(), site: site.clone(), change, sealed };
+        self.auth_view(&*self.write(actor, &operation).await?)
+    }
+
+    fn auth_view(&self, record: &SiteAuthRecord) -> Result<PublishingAuth> {
+        Ok(PublishingAuth {
+            object: PublishingAuthObject::Is,
+            backend: record.backend,
+            private_key: opened(self.secrets(), record)?,
+            fallback_url: record.fallback_url.clone(),
+            integration: record.integration.clone(),
+        })
+    }
+}
+
+/// The signing key of a site, where it has one.
+pub(in crate::platform) async fn signing_key(
+    secrets: &dyn Secrets,
+    tx: &Tx,
+    site: &SiteId,
+) -> Result<Option<String>> {
+    let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+    record.map(|record| opened(secrets, &record)).transpose()
+}
+
+/// The signing key of a site, as text whose bytes are the key.
+fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
+    secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
+        Error::conflict(
+            "the signing key was sealed with another key; start the server with that one, or regenerate it",
+        )
+    })
+}
+
+/// What the signing key of a site is sealed for.
+fn purpose(site: &SiteId) -> String {
+    format!("site-signing-key {site}")
+}
+
+enum Change {
+    /// Only what a site needs that has nothing yet.
+    Nothing,
+    Settings(UpdatePublishingAuth),
+    Key,
+}
+
+struct ChangeAuth {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    change: Change,
+    /// The key of a site that has none yet, or is to have another.
+    sealed: String,
+}
+
+#[async_trait]
+impl Operation for ChangeAuth {
+    type Out = Arc<SiteAuthRecord>;
+    const NAME: &'static str = "publishing_auth_change";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteAuthRecord>> {
+        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&self.site)).await?;
+        let mut new = match &old {
+            Some(old) => SiteAuthRecord::clone(old),
+            None => SiteAuthRecord {
+                site: self.site.clone(),
+                backend: VisitorAuthBackend::Custom,
+                integration: None,
+                fallback_url: None,
+                sealed: self.sealed.clone(),
+            },
+        };
+        match &self.change {
+            Change::Nothing => {}
+            Change::Key => new.sealed.clone_from(&self.sealed),
+            Change::Settings(change) => settle(&mut new, change)?,
+        }
+        match old {
+            None => Ok(tx.create(new)),
+            Some(old) if *old == new => Ok(old),
+            Some(old) => Ok(tx.put(&*old, new)?),
+        }
+    }
+}
+
+fn settle(record: &mut SiteAuthRecord, change: &UpdatePublishingAuth) -> Result<()> {
+    record.backend = change.backend.unwrap_or(record.backend);
+    record.fallback_url = change.fallback_url.clone().apply(record.fallback_url.take());
+    if record.backend == VisitorAuthBackend::Custom {
+        if matches!(change.integration, Patch::Set(_)) {
+            return Err(Error::invalid("integration", "only the backend `integration` has one"));
+        }
+        record.integration = None;
+    } else {
+        record.integration = change.integration.clone().apply(record.integration.take());
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! Redirects: from a path that was on a site to what is there now.
+
+use std::{slice, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::SharedLink;
+use crate::{
+    Error, ErrorKind, Result,
+    content::View,
+    model::{
+        CreateSiteRedirect, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource, ResolvedRedirect,
+        SiteId, SiteRedirect, SiteRedirectObject, UpdateSiteRedirect,
+    },
+    platform::{Actor, Platform, access, sites::Opened, teams, visitors::Eyes},
+    policy::SiteAction,
+    store::{
+        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        records::{RedirectRecord, SectionRecord, SiteSpaceRecord, SpaceRecord, linked_id},
+    },
+};
+
+/// Most redirects of a site.
+const MAX_REDIRECTS: i64 = 10_000;
+
+impl Platform {
+    /// Lists the redirects of a site, newest first.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_redirects(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        page: &PageRequest,
+    ) -> Result<Page<SiteRedirect>> {
+        let tx = self.read().await?;
+        access::site(&tx, actor, (org, site), SiteAction::View).await?;
+        let spec = ListSpec { prefix: RedirectRecord::of_site(site), rev: true, filters: String::new() };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> =
+                rows.iter().map(|(row, _)| KeyBuf::new("srd").part(&key::last_segment(row)).key()).collect();
+            let redirects = tx.get_many::<RedirectRecord>(&keys).await?;
+            for ((row, _), redirect) in rows.iter().zip(redirects) {
+                if !list.offer(row, redirect) {
+                    break;
+                }
+            }
+        }
+        let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
+        Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
+    }
+
+    /// Creates a redirect.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`; `Invalid` for a destination that the site does not have; `Conflict` when another
+    /// redirect begins there, or the site has 10,000.
+    pub async fn create_redirect(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        site: &SiteId,
+        new: CreateSiteRedirect,
+    ) -> Result<SiteRedirect> {
+        self.check_destination(actor, (org, site), &new.destination).await?;
+        let record = RedirectRecord {
+            id: self.id(),
+            site: site.clone(),
+            source: new.source,
+            destination: new.destination,
+            created_at: self.now(),
+        };
+        self.write(actor, &Create { actor: actor.clone(), org: org.clone(), record: record.clone() }).await?;
+        Ok(view(&record))
+    }
+
+    /// Changes a redirect. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`; `Invalid` for a destination that the site does not have; `Conflict` when another
+    /// redirect begins there.
+    pub async fn update_redirect(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        id: &RedirectId,
+        change: UpdateSiteRedirect,
+    ) -> Result<SiteRedirect> {
+        let tx = self.read().await?;
+        access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+        find(&tx, site, id).await?;
+        drop(tx);
+        if let Some(destination) = &change.destination {
+            self.check_destination(actor, (org, site), destination).await?;
+        }
+        let update = Change {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            id: id.clone(),
+            change: Some(change),
+        };
+        Ok(view(&*self.write(actor, &update).await?))
+    }
+
+    /// Deletes a redirect. Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub async fn delete_redirect(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        id: &RedirectId,
+    ) -> Result<bool> {
+        let delete = Change {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            id: id.clone(),
+            change: None,
+        };
+        teams::there_was(self.write(actor, &delete).await.map(drop))
+    }
+
+    /// Where a path of a site leads.
+    ///
+    /// # Errors
+    /// `NotFound` when no redirect begins there, or what it leads to is gone, or is none the actor may see.
+    pub async fn resolve_redirect(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        source: &RedirectSource,
+        share_key: Option<&str>,
+    ) -> Result<ResolvedRedirect> {
+        let tx = self.read().await?;
+        let opened = self.opened(&tx, actor, (org, site)).await?;
+        let found = tx.get_value(&RedirectRecord::by_source(site, source)).await?;
+        let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
+        let redirect = find(&tx, site, &id).await?;
+        let through = SharedLink::find(self, &tx, share_key).await?;
+        let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+        drop(tx);
+        let path = found.path().await?.ok_or_else(gone)?;
+        let mut target = Some(found.url + &path);
+        through.lead(&mut target);
+        let target = target.ok_or_else(gone)?;
+        Ok(ResolvedRedirect { redirect: view(&redirect), target })
+    }
+
+    /// Refuses a destination that the site does not have, or the actor does not see.
+    async fn check_destination(
+        &self,
+        actor: &Actor,
+        (org, site): (&OrgId, &SiteId),
+        destination: &RedirectDestination,
+    ) -> Result<()> {
+        let tx = self.read().await?;
+        access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+        let opened = self.opened(&tx, actor, (org, site)).await?;
+        let found = self.destination(&tx, &opened, destination).await?;
+        drop(tx);
+        let found = found.ok_or_else(|| no_such(destination))?;
+        found.path().await?.map(drop).ok_or_else(|| {
+            Error::invalid("destination.pageId", "the space has no page with a path of this id")
+        })
+    }
+
+    /// What a redirect leads to; `None` when it is not there, or the reader may not see it.
+    async fn destination<'d>(
+        &self,
+        tx: &Tx,
+        opened: &Opened,
+        destination: &'d RedirectDestination,
+    ) -> Result<Option<Found<'d>>> {
+        let outline = &opened.outline;
+        let (place, names, page) = match destination {
+            RedirectDestination::SiteSection { site_section_id: id } => {
+                let names = outline.section(id).map(|section| outline.section_segments(section));
+                (outline.default_in(Some(id)), names, None)
+            }
+            RedirectDestination::SiteSpace { site_space_id: id } => (outline.place(id), None, None),
+            RedirectDestination::SitePage { site_space_id: id, page_id } => {
+                (outline.place(id), None, Some(page_id))
+            }
+        };
+        let Some(place) = place else { return Ok(None) };
+        if self.seen(tx, opened, slice::from_ref(&place.id)).await?.place(place).is_none() {
+            return Ok(None);
+        }
+        let names = names.unwrap_or_else(|| outline.place_segments(place));
+        let url = self.urls().published_below(opened.site.basename.as_str(), &names);
+        let Some(page) = page else { return Ok(Some(Found { url, page: None })) };
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
+        let Some(space) = space else { return Ok(None) };
+        let view = self.content().view(&space.domain, space.root);
+        Ok(Some(Found { url, page: Some((view, page, opened.viewer.eyes())) }))
+    }
+}
+
+/// What a redirect leads to: an address, and the page below it.
+struct Found<'d> {
+    url: String,
+    page: Option<(View, &'d PageId, Eyes)>,
+}
+
+impl Found<'_> {
+    /// The path of the page; `None` when it is not there, or the reader may not see it.
+    async fn path(&self) -> Result<Option<String>> {
+        let Some((view, id, eyes)) = &self.page else { return Ok(Some(String::new())) };
+        let Some(entry) = view.page(id).await? else { return Ok(None) };
+        match or_none(eyes.lens(view).await?.require(id, &entry).await)? {
+            Some(()) => Ok(view.path_of(id).await?),
+            None => Ok(None),
+        }
+    }
+}
+
+fn or_none<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn gone() -> Error {
+    Error::not_found("redirect")
+}
+
+fn no_such(destination: &RedirectDestination) -> Error {
+    match destination {
+        RedirectDestination::SiteSection { .. } => {
+            Error::invalid("destination.siteSectionId", "the site has no such section")
+        }
+        RedirectDestination::SiteSpace { .. } | RedirectDestination::SitePage { .. } => {
+            Error::invalid("destination.siteSpaceId", "the site has no such site space")
+        }
+    }
+}
+
+fn view(redirect: &RedirectRecord) -> SiteRedirect {
+    SiteRedirect {
+        object: SiteRedirectObject::Is,
+        id: redirect.id.clone(),
+        source: redirect.source.clone(),
+        destination: redirect.destination.clone(),
+    }
+}
+
+async fn find(tx: &Tx, site: &SiteId, id: &RedirectId) -> Result<Arc<RedirectRecord>> {
+    let redirect: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(id)).await?;
+    redirect.filter(|redirect| redirect.site == *site).ok_or_else(gone)
+}
+
+fn taken() -> Error {
+    Error::conflict("source: another redirect of the site begins there")
+}
+
+/// What a redirect leads to has to be on the site when the redirect is stored.
+async fn require_place(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
+    let id = match &redirect.destination {
+        RedirectDestination::SiteSection { site_section_id } => {
+            let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(site_section_id)).await?;
+            let section = section.filter(|section| section.site == redirect.site);
+            return section.map(drop).ok_or_else(|| no_such(&redirect.destination));
+        }
+        RedirectDestination::SiteSpace { site_space_id }
+        | RedirectDestination::SitePage { site_space_id, .. } => site_space_id,
+    };
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let place = place.filter(|place| place.site == redirect.site);
+    place.map(drop).ok_or_else(|| no_such(&redirect.destination))
+}
+
+struct Create {
+    actor: Actor,
+    org: OrgId,
+    record: RedirectRecord,
+}
+
+#[async_trait]
+impl Operation for Create {
+    type Out = ();
+    const NAME: &'static str = "redirect_create";
+
+    fn taken(&self, _: &Key) -> Error {
+        taken()
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = &self.record.site;
+        access::site(tx, &self.actor, (&self.org, site), SiteAction::Manage).await?;
+        require_place(tx, &self.record).await?;
+        if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
+            return Err(Error::conflict(format!(
+                "a site has at most {MAX_REDIRECTS} redirects; delete one first"
+            )));
+        }
+        tx.create(self.record.clone());
+        Ok(())
+    }
+}
+
+/// Changes a redirect, or deletes it.
+struct Change {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    id: RedirectId,
+    change: Option<UpdateSiteRedirect>,
+}
+
+#[async_trait]
+impl Operation for Change {
+    type Out = Arc<RedirectRecord>;
+    const NAME: &'static str = "redirect_change";
+
+    fn taken(&self, _: &Key) -> Error {
+        taken()
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Arc<RedirectRecord>> {
+        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let old = find(tx, &self.site, &self.id).await?;
+        let Some(change) = &self.change else {
+            tx.delete(&*old);
+            return Ok(old);
+        };
+        let mut new = RedirectRecord::clone(&old);
+        new.source = change.source.clone().unwrap_or(new.source);
+        new.destination = change.destination.clone().unwrap_or(new.destination);
+        if new == *old {
+            return Ok(old);
+        }
+        if change.destination.is_some() {
+            require_place(tx, &new).await?;
+        }
+        Ok(tx.put(&*old, new)?)
+    }
+}

@@ -1,0 +1,339 @@
+//! The order of what a site consists of: one operation puts a part beside another.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    change::On,
+    groups::{self, check_depth, without},
+    order,
+    outline::{Node, Outline},
+    paths::free_place_path,
+    places::{self, leave, set_default},
+    sections,
+};
+use crate::{
+    Error, Result,
+    model::{
+        BesidePosition, MoveBeside, OrgId, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
+        SiteId, SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
+        SiteStructurePointer, SortStructure,
+    },
+    platform::{Actor, Platform},
+    store::{
+        Operation, Tx,
+        records::{SiteRecord, SiteSpaceRecord},
+    },
+};
+
+impl Platform {
+    /// Puts a part of a site's structure beside another (SPEC 4.6): a site space beside a site space, in whose section
+    /// it then is; sections and groups beside each other, in the same group then.
+    ///
+    /// A site space keeps its path unless its new section has that already: then the path gets a number.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`; `Invalid` for what the site does not have, for a group beside what lies in it, and for
+    /// parts that do not stand beside each other; `Conflict` when groups would lie too deep in each other.
+    pub async fn sort_structure(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        request: SortStructure,
+    ) -> Result<SiteStructureItem> {
+        let item = request.item.part("item")?;
+        let part = item.part.clone();
+        self.put_beside(actor, of, (item.part, Some(item.field)), beside(&request.position)?).await?;
+        self.show_part(actor, of, &part).await
+    }
+
+    /// Puts a site space beside another, in whose section it then is (SPEC 4.11).
+    ///
+    /// # Errors
+    /// As [`sort_structure`](Platform::sort_structure).
+    pub async fn move_site_space(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        id: &SiteSpaceId,
+        request: MoveBeside<SiteSpacePointer>,
+    ) -> Result<SiteSpace> {
+        let item = (Part::Place(id.clone()), None);
+        self.put_beside(actor, of, item, beside(&request.position)?).await?;
+        self.show_place(actor, of, id).await
+    }
+
+    /// Puts a section beside another, in whose group it then is (SPEC 4.6).
+    ///
+    /// # Errors
+    /// As [`sort_structure`](Platform::sort_structure).
+    pub async fn move_section(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        id: &SectionId,
+        request: MoveBeside<SectionPointer>,
+    ) -> Result<SiteSection> {
+        let item = (Part::Section(id.clone()), None);
+        self.put_beside(actor, of, item, beside(&request.position)?).await?;
+        self.show_section(actor, of, id).await
+    }
+
+    /// Puts a group beside a section or another group, in the same group then (SPEC 4.6).
+    ///
+    /// # Errors
+    /// As [`sort_structure`](Platform::sort_structure).
+    pub async fn move_section_group(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        id: &SectionGroupId,
+        request: MoveBeside<SectionGroupPointer>,
+    ) -> Result<SiteSectionGroup> {
+        let item = (Part::Group(id.clone()), None);
+        self.put_beside(actor, of, item, beside(&request.position)?).await?;
+        self.show_group(actor, of, id).await
+    }
+
+    async fn put_beside(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        (item, named): (Part, Option<String>),
+        (side, beside): (Side, Named),
+    ) -> Result<()> {
+        self.write(actor, &Sort { on: On::new(actor, of), item, named, side, beside }).await
+    }
+
+    async fn show_part(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        part: &Part,
+    ) -> Result<SiteStructureItem> {
+        Ok(match part {
+            Part::Place(id) => SiteStructureItem::SiteSpace(Box::new(self.show_place(actor, of, id).await?)),
+            Part::Section(id) => {
+                SiteStructureItem::Section(Box::new(self.show_section(actor, of, id).await?))
+            }
+            Part::Group(id) => SiteStructureItem::Group(Box::new(self.show_group(actor, of, id).await?)),
+        })
+    }
+}
+
+/// A part of a site's structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Place(SiteSpaceId),
+    Section(SectionId),
+    Group(SectionGroupId),
+}
+
+/// A part that a request names.
+#[derive(Clone, Debug)]
+struct Named {
+    field: String,
+    part: Part,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+/// What names a part in a request.
+trait Pointer {
+    /// The part, given the field of the request that this is.
+    fn part(&self, field: &str) -> Result<Named>;
+}
+
+fn named<T: std::str::FromStr>(field: String, noun: &str, id: &str, part: fn(T) -> Part) -> Result<Named> {
+    match id.parse() {
+        Ok(id) => Ok(Named { field, part: part(id) }),
+        Err(_) => Err(unknown(&field, noun)),
+    }
+}
+
+impl Pointer for SiteSpacePointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let Self::SiteSpace { site_space } = self;
+        named(format!("{field}.siteSpace"), "site space", site_space, Part::Place)
+    }
+}
+
+impl Pointer for SectionPointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let Self::Section { site_section } = self;
+        named(format!("{field}.siteSection"), "section", site_section, Part::Section)
+    }
+}
+
+impl Pointer for SectionGroupPointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let field = format!("{field}.id");
+        match self {
+            Self::Section { id } => named(field, "section", id, Part::Section),
+            Self::Group { id } => named(field, "section group", id, Part::Group),
+        }
+    }
+}
+
+impl Pointer for SiteStructurePointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let field = format!("{field}.id");
+        match self {
+            Self::SiteSpace { id } => named(field, "site space", id, Part::Place),
+            Self::Section { id } => named(field, "section", id, Part::Section),
+            Self::Group { id } => named(field, "section group", id, Part::Group),
+        }
+    }
+}
+
+/// Beside what a request puts something.
+fn beside<T: Pointer>(position: &BesidePosition<T>) -> Result<(Side, Named)> {
+    match (&position.before, &position.after) {
+        (Some(before), None) => Ok((Side::Before, before.part("position.before")?)),
+        (None, Some(after)) => Ok((Side::After, after.part("position.after")?)),
+        _ => Err(Error::invalid("position", "give either `before` or `after`")),
+    }
+}
+
+fn unknown(field: &str, noun: &str) -> Error {
+    Error::invalid(field, format_args!("the site has no such {noun}"))
+}
+
+struct Sort {
+    on: On,
+    item: Part,
+    /// The field that names what is moved, where the path does not.
+    named: Option<String>,
+    side: Side,
+    beside: Named,
+}
+
+#[async_trait]
+impl Operation for Sort {
+    type Out = ();
+    const NAME: &'static str = "site_structure_sort";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (site, outline) = self.on.open(tx).await?;
+        let missing = |missing: fn() -> Error, noun: &str| match &self.named {
+            None => missing(),
+            Some(field) => unknown(field, noun),
+        };
+        match &self.item {
+            Part::Place(id) => {
+                let place = outline.place(id).ok_or_else(|| missing(places::missing, "site space"))?;
+                self.put_place(tx, &site, &outline, place).await
+            }
+            Part::Section(id) => {
+                let section = outline.section(id).ok_or_else(|| missing(sections::missing, "section"))?;
+                self.put_node(tx, &outline, &Node::Section(Arc::clone(section)))
+            }
+            Part::Group(id) => {
+                let group = outline.group(id).ok_or_else(|| missing(groups::missing, "section group"))?;
+                self.put_node(tx, &outline, &Node::Group(Arc::clone(group)))
+            }
+        }
+    }
+}
+
+impl Sort {
+    fn put_node(&self, tx: &mut Tx, outline: &Outline, node: &Node) -> Result<()> {
+        let field = &self.beside.field;
+        let beside = match &self.beside.part {
+            Part::Place(_) => return Err(strangers()),
+            Part::Section(id) => {
+                let section = outline.section(id).ok_or_else(|| unknown(field, "section"))?;
+                Node::Section(Arc::clone(section))
+            }
+            Part::Group(id) => {
+                let group = outline.group(id).ok_or_else(|| unknown(field, "section group"))?;
+                Node::Group(Arc::clone(group))
+            }
+        };
+        if beside.id() == node.id() {
+            return Err(itself(field));
+        }
+        let parent = beside.parent();
+        if let Node::Group(group) = node {
+            let above = outline.chain(parent);
+            if above.contains(&group.id) {
+                return Err(Error::invalid(field, "lies in the group that is moved"));
+            }
+            check_depth(above.len() + outline.height(&group.id))?;
+        }
+        let (stay, was) = without(outline, parent, node.id());
+        let at = stay.iter().position(|other| other.id() == beside.id());
+        let at = self.behind_or_at(at.unwrap_or(stay.len()));
+        if node.parent() == parent && at == was {
+            return Ok(());
+        }
+        order::seat(tx, (parent, &stay), at, std::slice::from_ref(node))
+    }
+
+    async fn put_place(
+        &self,
+        tx: &mut Tx,
+        site: &SiteRecord,
+        outline: &Outline,
+        place: &Arc<SiteSpaceRecord>,
+    ) -> Result<()> {
+        let field = &self.beside.field;
+        let Part::Place(id) = &self.beside.part else { return Err(strangers()) };
+        let beside = outline.place(id).ok_or_else(|| unknown(field, "site space"))?;
+        if beside.id == place.id {
+            return Err(itself(field));
+        }
+        let section = beside.section.as_ref();
+        let all = outline.places(section);
+        let stay: Vec<_> = all.iter().filter(|other| other.id != place.id).collect();
+        let at = stay.iter().position(|other| other.id == beside.id);
+        let at = self.behind_or_at(at.unwrap_or(stay.len()));
+        if all.get(at).is_some_and(|there| there.id == place.id) {
+            return Ok(());
+        }
+        let ranks: Vec<u64> = stay.iter().map(|other| other.rank).collect();
+        let (ranks, come) = order::insert(&ranks, at, 1);
+        for (other, rank) in stay.into_iter().zip(ranks).filter(|(other, rank)| other.rank != *rank) {
+            tx.put(&**other, SiteSpaceRecord { rank, ..SiteSpaceRecord::clone(other) })?;
+        }
+        let mut new = SiteSpaceRecord::clone(place);
+        new.rank = come.first().copied().unwrap_or_else(|| order::behind(None));
+        if place.section.as_ref() != section {
+            new.section = section.cloned();
+            let taken =
+                tx.get_value(&SiteSpaceRecord::by_path(&site.id, section, place.path.as_str())).await?;
+            if taken.is_some() {
+                let path = free_place_path(tx, (&site.id, section), place.path.as_str(), place.id.as_str());
+                new.path = path.await?;
+            }
+            leave(tx, site, outline, place)?;
+            if outline.default_in(section).is_none() {
+                let section = section.and_then(|id| outline.section(id)).map(|section| &**section);
+                set_default(tx, site, section, Some(&place.id))?;
+            }
+        }
+        tx.put(&**place, new)?;
+        Ok(())
+    }
+
+    /// The position of what is put beside something at a position.
+    fn behind_or_at(&self, at: usize) -> usize {
+        at + usize::from(self.side == Side::After)
+    }
+}
+
+fn strangers() -> Error {
+    Error::invalid(
+        "position",
+        "a site space stands beside site spaces, sections and section groups beside each other",
+    )
+}
+
+fn itself(field: &str) -> Error {
+    Error::invalid(field, "names what is moved itself")
+}

@@ -1,0 +1,155 @@
+//! The order among siblings: numbers with room between neighbours, and pages of lists in that order.
+
+use crate::{
+    Result,
+    model::SectionGroupId,
+    store::{
+        Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        records::{SectionGroupRecord, SectionRecord},
+        seal_cursor,
+    },
+};
+
+use super::outline::Node;
+
+/// Room between two neighbours.
+const STEP: u64 = 1 << 32;
+
+/// The rank of what stands at a position when all are new.
+pub(super) const fn nth(position: u64) -> u64 {
+    (position + 1).saturating_mul(STEP)
+}
+
+/// The rank of what is put behind the last.
+pub(super) const fn behind(last: Option<u64>) -> u64 {
+    match last {
+        None => STEP,
+        Some(last) => last.saturating_add(STEP),
+    }
+}
+
+/// Ranks for siblings when a number of others is put among them at a position: those that stay, and those that come.
+///
+/// Where there is no room between two neighbours, all get new ranks.
+pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
+    let at = at.min(stay.len());
+    let low = at.checked_sub(1).map_or(0, |before| stay[before]);
+    let step = match stay.get(at) {
+        Some(high) => high.saturating_sub(low) / (number as u64 + 1),
+        None => STEP,
+    };
+    let end = (number as u64).checked_mul(step).and_then(|room| low.checked_add(room));
+    if step > 0 && end.is_some() {
+        return (stay.to_vec(), (1..=number as u64).map(|n| low + n * step).collect());
+    }
+    let mut all: Vec<u64> = (0..(stay.len() + number) as u64).map(nth).collect();
+    let come = all.drain(at..at + number).collect();
+    (all, come)
+}
+
+/// Puts sections and groups among those of a place, at a position; `stay` are the others there, in order.
+pub(super) fn seat(
+    tx: &mut Tx,
+    (parent, stay): (Option<&SectionGroupId>, &[Node]),
+    at: usize,
+    come: &[Node],
+) -> Result<()> {
+    let ranks: Vec<u64> = stay.iter().map(Node::rank).collect();
+    let (stayed, came) = insert(&ranks, at, come.len());
+    for (node, rank) in stay.iter().zip(stayed).chain(come.iter().zip(came)) {
+        put(tx, node, parent, rank)?;
+    }
+    Ok(())
+}
+
+fn put(tx: &mut Tx, node: &Node, parent: Option<&SectionGroupId>, rank: u64) -> Result<()> {
+    if node.rank() == rank && node.parent() == parent {
+        return Ok(());
+    }
+    match node {
+        Node::Section(old) => {
+            let new = SectionRecord { group: parent.cloned(), rank, ..SectionRecord::clone(old) };
+            tx.put(&**old, new)?;
+        }
+        Node::Group(old) => {
+            let new = SectionGroupRecord { parent: parent.cloned(), rank, ..SectionGroupRecord::clone(old) };
+            tx.put(&**old, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// A page of things that each stand at a position, in ascending order.
+///
+/// Going on is strictly after the position of the last item, so what stays where it is comes exactly once, whatever
+/// comes, goes or moves around it.
+pub(super) fn page<T>(items: Vec<(String, T)>, list: &[&str], request: &PageRequest) -> Result<Page<T>> {
+    let limit = checked_limit(request)?;
+    let fingerprint = cursor_fingerprint(list, false);
+    let after = request.page.as_ref().map(|token| open_cursor(token, fingerprint)).transpose()?;
+    let coming = items.into_iter().filter(|(at, _)| after.as_ref().is_none_or(|after| at > after));
+    let mut found: Vec<(String, T)> = coming.take(limit.saturating_add(1)).collect();
+    let has_more = found.len() > limit && limit > 0;
+    found.truncate(limit);
+    let next = found.last().filter(|_| has_more).map(|(at, _)| seal_cursor(at, fingerprint));
+    Ok(Page { items: found.into_iter().map(|(_, item)| item).collect(), next, count: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranks_ascend_wherever_something_is_put(puts in prop::collection::vec((0..40_usize, 1..4_usize), 1..200)) {
+            let (mut ranks, mut expected, mut next) = (Vec::new(), Vec::new(), 0);
+            for (at, number) in puts {
+                let at = at.min(ranks.len());
+                let (mut stay, come) = insert(&ranks, at, number);
+                prop_assert_eq!((stay.len(), come.len()), (ranks.len(), number));
+                stay.splice(at..at, come);
+                expected.splice(at..at, (0..number).map(|n| next + n));
+                next += number;
+                ranks = stay;
+                prop_assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", ranks);
+                prop_assert_eq!(ranks.len(), expected.len());
+            }
+        }
+
+        #[test]
+        fn a_page_goes_on_strictly_after_the_last_item_of_the_one_before(
+            number in 0..30_usize, limit in 1..10_u32, gone in prop::collection::btree_set(0..30_usize, 0..5),
+        ) {
+            let items = |without: &std::collections::BTreeSet<usize>| -> Vec<(String, usize)> {
+                (0..number).filter(|n| !without.contains(n)).map(|n| (format!("{n:020}!x!"), n)).collect()
+            };
+            let mut request = PageRequest { page: None, limit: Some(limit) };
+            let mut seen = Vec::new();
+            loop {
+                // What is deleted after the first page is missing, nothing else.
+                let left = if seen.is_empty() { items(&Default::default()) } else { items(&gone) };
+                let page = page(left, &["a", "b"], &request).unwrap();
+                prop_assert!(page.items.len() <= limit as usize);
+                seen.extend(page.items);
+                let Some(next) = page.next else { break };
+                let elsewhere = PageRequest { page: Some(next.clone()), limit: None };
+                let refused = super::page(items(&gone), &["a", "c"], &elsewhere).is_err();
+                prop_assert!(refused, "a cursor of another list");
+                request.page = Some(next);
+            }
+            let first = limit as usize;
+            let expected: Vec<usize> = (0..number).filter(|n| *n < first || !gone.contains(n)).collect();
+            prop_assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_all_get_new_ranks() {
+        assert_eq!(insert(&[5, 6], 1, 1), (vec![nth(0), nth(2)], vec![nth(1)]));
+        assert_eq!(insert(&[u64::MAX], 1, 1), (vec![nth(0)], vec![nth(1)]));
+        assert_eq!(insert(&[5, 9], 1, 1), (vec![5, 9], vec![7]));
+        assert_eq!(insert(&[], 0, 2), (vec![], vec![nth(0), nth(1)]));
+    }
+}

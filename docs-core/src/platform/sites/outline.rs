@@ -1,0 +1,411 @@
+//! The outline of a site: its sections, groups and spaces, in order, and where each is found below the site's address.
+//!
+//! A site is small: what the limits beside this allow is read at once and decided on in pure functions.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crate::{
+    Result,
+    model::{SectionGroupId, SectionId, SiteSpaceId},
+    store::{
+        Entity, Key, KeyBuf, MAX_SCAN, Tx, key,
+        records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
+    },
+};
+
+/// Most sections of a site: more than a visitor finds their way in. Together with groups and spaces they are few enough
+/// that one transaction deletes a site with all of them: about 1,600 of its 2,000 changes.
+pub(in crate::platform) const MAX_SECTIONS: usize = 100;
+/// Most groups of a site.
+pub(in crate::platform) const MAX_GROUPS: usize = 50;
+/// Most groups that lie in each other: a menu of more levels cannot be used, and each level nests the answers deeper.
+pub(in crate::platform) const MAX_GROUP_DEPTH: usize = 5;
+/// Most spaces of a site, in all its sections.
+pub(in crate::platform) const MAX_SPACES: usize = 300;
+
+/// A section, or a group of sections.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::platform) enum Node {
+    Section(Arc<SectionRecord>),
+    Group(Arc<SectionGroupRecord>),
+}
+
+impl Node {
+    pub(in crate::platform) fn id(&self) -> &str {
+        match self {
+            Self::Section(section) => section.id.as_str(),
+            Self::Group(group) => group.id.as_str(),
+        }
+    }
+
+    /// The group it is in.
+    pub(in crate::platform) fn parent(&self) -> Option<&SectionGroupId> {
+        match self {
+            Self::Section(section) => section.group.as_ref(),
+            Self::Group(group) => group.parent.as_ref(),
+        }
+    }
+
+    pub(in crate::platform) fn rank(&self) -> u64 {
+        match self {
+            Self::Section(section) => section.rank,
+            Self::Group(group) => group.rank,
+        }
+    }
+}
+
+/// What a filter of an outline is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) enum Part<'a> {
+    Section(&'a SectionRecord),
+    Place(&'a SiteSpaceRecord),
+}
+
+/// What an address below a site leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::platform) struct Found<'a> {
+    pub(in crate::platform) section: Option<&'a Arc<SectionRecord>>,
+    pub(in crate::platform) place: &'a Arc<SiteSpaceRecord>,
+    /// How many segments of the address name section and space; the rest is a page.
+    pub(in crate::platform) used: usize,
+}
+
+/// All that a site consists of, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::platform) struct Outline {
+    /// What lies directly on the site (`None`) and in each group.
+    nodes: BTreeMap<Option<SectionGroupId>, Vec<Node>>,
+    /// The spaces of each section; those of a site without sections under `None`.
+    places: BTreeMap<Option<SectionId>, Vec<Arc<SiteSpaceRecord>>>,
+    default_section: Option<SectionId>,
+    /// The default space of each section, and of a site without sections.
+    defaults: BTreeMap<Option<SectionId>, SiteSpaceId>,
+    has_sections: bool,
+}
+
+impl Outline {
+    /// Reads the outline of a site, in four reads at most.
+    pub(in crate::platform) async fn load(tx: &Tx, site: &SiteRecord) -> Result<Self> {
+        let prefixes = [
+            SectionRecord::of_site(&site.id),
+            SectionGroupRecord::of_site(&site.id),
+            SiteSpaceRecord::of_site(&site.id),
+        ];
+        // The limits keep each below what one scan answers.
+        let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(false, MAX_SCAN)).collect();
+        let mut rows = tx.scan_many(&scans).await?.into_iter();
+        let mut keys = |kind: &str| -> Vec<Key> {
+            let rows = rows.next().unwrap_or_default();
+            rows.iter().map(|(row, _)| KeyBuf::new(kind).part(&key::last_segment(row)).key()).collect()
+        };
+        let (sections, groups) = (keys(SectionRecord::KIND), keys(SectionGroupRecord::KIND));
+        let places = keys(SiteSpaceRecord::KIND);
+        let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
+        let groups = tx.get_many::<SectionGroupRecord>(&groups).await?.into_iter().flatten();
+        let nodes = sections.map(Node::Section).chain(groups.map(Node::Group)).collect();
+        let places = tx.get_many::<SiteSpaceRecord>(&places).await?.into_iter().flatten().collect();
+        Ok(Self::of(site, nodes, places))
+    }
+
+    /// The outline that records make.
+    pub(in crate::platform) fn of(
+        site: &SiteRecord,
+        nodes: Vec<Node>,
+        places: Vec<Arc<SiteSpaceRecord>>,
+    ) -> Self {
+        let mut outline = Self { default_section: site.default_section.clone(), ..Self::default() };
+        if let Some(default) = &site.default_site_space {
+            outline.defaults.insert(None, default.clone());
+        }
+        // A site that has groups only is made of sections, as long as it has no spaces.
+        let any_section = nodes.iter().any(|node| matches!(node, Node::Section(_)));
+        outline.has_sections = any_section || (places.is_empty() && !nodes.is_empty());
+        for node in nodes {
+            if let Node::Section(section) = &node
+                && let Some(default) = &section.default_site_space
+            {
+                outline.defaults.insert(Some(section.id.clone()), default.clone());
+            }
+            outline.nodes.entry(node.parent().cloned()).or_default().push(node);
+        }
+        for place in places {
+            outline.places.entry(place.section.clone()).or_default().push(place);
+        }
+        for nodes in outline.nodes.values_mut() {
+            nodes.sort_by(|a, b| (a.rank(), a.id()).cmp(&(b.rank(), b.id())));
+        }
+        for places in outline.places.values_mut() {
+            places.sort_by(|a, b| (a.rank, &a.id).cmp(&(b.rank, &b.id)));
+        }
+        outline
+    }
+
+    /// Tells whether the site is made of sections.
+    pub(in crate::platform) const fn has_sections(&self) -> bool {
+        self.has_sections
+    }
+
+    /// What lies directly on the site, or in a group.
+    pub(in crate::platform) fn children(&self, group: Option<&SectionGroupId>) -> &[Node] {
+        self.nodes.get(&group.cloned()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The spaces of a section, or those of a site without sections.
+    pub(in crate::platform) fn places(&self, section: Option<&SectionId>) -> &[Arc<SiteSpaceRecord>] {
+        self.places.get(&section.cloned()).map_or(&[], Vec::as_slice)
+    }
+
+    /// All sections and groups, each group before what is in it.
+    pub(in crate::platform) fn nodes(&self) -> Vec<&Node> {
+        let mut found = Vec::new();
+        let mut coming: Vec<&Node> = self.children(None).iter().rev().collect();
+        // What lies in a group that is gone, or in itself, is in no outline.
+        while let Some(node) = coming.pop() {
+            found.push(node);
+            if let Node::Group(group) = node {
+                coming.extend(self.children(Some(&group.id)).iter().rev());
+            }
+        }
+        found
+    }
+
+    /// All sections, in groups and outside.
+    pub(in crate::platform) fn sections(&self) -> Vec<&Arc<SectionRecord>> {
+        let sections = self.nodes().into_iter().filter_map(|node| match node {
+            Node::Section(section) => Some(section),
+            Node::Group(_) => None,
+        });
+        sections.collect()
+    }
+
+    /// All groups.
+    pub(in crate::platform) fn groups(&self) -> Vec<&Arc<SectionGroupRecord>> {
+        let groups = self.nodes().into_iter().filter_map(|node| match node {
+            Node::Section(_) => None,
+            Node::Group(group) => Some(group),
+        });
+        groups.collect()
+    }
+
+    /// All spaces, section by section.
+    pub(in crate::platform) fn all_places(&self) -> Vec<&Arc<SiteSpaceRecord>> {
+        let sections = self.sections().into_iter().map(|section| Some(&section.id));
+        sections.chain([None]).flat_map(|section| self.places(section)).collect()
+    }
+
+    pub(in crate::platform) fn section(&self, id: &SectionId) -> Option<&Arc<SectionRecord>> {
+        self.nodes.values().flatten().find_map(|node| match node {
+            Node::Section(section) if section.id == *id => Some(section),
+            _ => None,
+        })
+    }
+
+    pub(in crate::platform) fn group(&self, id: &SectionGroupId) -> Option<&Arc<SectionGroupRecord>> {
+        self.nodes.values().flatten().find_map(|node| match node {
+            Node::Group(group) if group.id == *id => Some(group),
+            _ => None,
+        })
+    }
+
+    pub(in crate::platform) fn place(&self, id: &SiteSpaceId) -> Option<&Arc<SiteSpaceRecord>> {
+        self.places.values().flatten().find(|place| place.id == *id)
+    }
+
+    /// The groups that a group lies in, itself first.
+    pub(in crate::platform) fn chain(&self, group: Option<&SectionGroupId>) -> Vec<SectionGroupId> {
+        let mut chain = Vec::new();
+        let mut next = group;
+        while let Some(id) = next
+            && chain.len() <= MAX_GROUPS
+        {
+            chain.push(id.clone());
+            next = self.group(id).and_then(|group| group.parent.as_ref());
+        }
+        chain
+    }
+
+    /// Where a section or a group stands among all of the site: positions ascend in the site's order.
+    pub(in crate::platform) fn position(&self, node: &Node) -> String {
+        let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");
+        let above = self.chain(node.parent());
+        let above = above.iter().rev().filter_map(|id| self.group(id));
+        let above: String = above.map(|group| seat(group.rank, group.id.as_str())).collect();
+        above + &seat(node.rank(), node.id())
+    }
+
+    /// Where a space stands among all of the site.
+    pub(in crate::platform) fn place_position(&self, place: &SiteSpaceRecord) -> String {
+        let section = place.section.as_ref().and_then(|id| self.section(id));
+        let section = section.map(|section| self.position(&Node::Section(Arc::clone(section))));
+        format!("{}{:020}!{}!", section.unwrap_or_default(), place.rank, place.id)
+    }
+
+    /// How many groups lie in each other from a group on, itself counted.
+    pub(in crate::platform) fn height(&self, group: &SectionGroupId) -> usize {
+        let above = self.chain(Some(group)).len();
+        let inside = self.groups().into_iter().map(|inner| self.chain(Some(&inner.id)));
+        let inside = inside.filter(|chain| chain.contains(group)).map(|chain| chain.len() + 1 - above);
+        inside.max().unwrap_or(1)
+    }
+
+    /// The section that a visitor sees first.
+    pub(in crate::platform) fn default_section(&self) -> Option<&Arc<SectionRecord>> {
+        self.section(self.default_section.as_ref()?)
+    }
+
+    /// The space of a section that a visitor sees first, or that of a site without sections.
+    pub(in crate::platform) fn default_in(
+        &self,
+        section: Option<&SectionId>,
+    ) -> Option<&Arc<SiteSpaceRecord>> {
+        let id = self.defaults.get(&section.cloned())?;
+        self.places(section).iter().find(|place| place.id == *id)
+    }
+
+    /// The space that a visitor of the site sees first.
+    pub(in crate::platform) fn default_place(&self) -> Option<&Arc<SiteSpaceRecord>> {
+        self.default_in(self.default_section.as_ref())
+    }
+
+    /// Tells whether a section is what a visitor sees first.
+    pub(in crate::platform) fn is_default_section(&self, section: &SectionRecord) -> bool {
+        self.default_section.as_ref() == Some(&section.id)
+    }
+
+    /// Tells whether a space is what a visitor of its section sees first.
+    pub(in crate::platform) fn is_default(&self, place: &SiteSpaceRecord) -> bool {
+        self.defaults.get(&place.section) == Some(&place.id)
+    }
+
+    /// What the first segments of an address below the site lead to. A section goes before a space of the default one,
+    /// either before a page.
+    pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<Found<'_>> {
+        let named = segments.first().and_then(|first| {
+            self.sections().into_iter().find(|section| is_same(section.path.as_str(), first))
+        });
+        let section = named.or_else(|| self.default_section());
+        let used = usize::from(named.is_some());
+        let id = section.map(|section| &section.id);
+        let named = segments
+            .get(used)
+            .and_then(|next| self.places(id).iter().find(|place| is_same(place.path.as_str(), next)));
+        let used = used + usize::from(named.is_some());
+        let place = named.or_else(|| self.default_in(id))?;
+        Some(Found { section, place, used })
+    }
+
+    /// The segments of a section's address below the site; the default one has none.
+    pub(in crate::platform) fn section_segments<'a>(&self, section: &'a SectionRecord) -> Vec<&'a str> {
+        if self.is_default_section(section) { Vec::new() } else { vec![section.path.as_str()] }
+    }
+
+    /// The segments of a space's address below the site.
+    pub(in crate::platform) fn place_segments<'a>(&'a self, place: &'a SiteSpaceRecord) -> Vec<&'a str> {
+        let section = place.section.as_ref().and_then(|id| self.section(id));
+        let address = Address {
+            place,
+            section: section.map(|section| &**section),
+            default_section: self.default_section.as_ref(),
+            default_place: self.defaults.get(&place.section),
+        };
+        let is_path =
+            |path: &&str| self.sections().iter().any(|section| is_same(section.path.as_str(), path));
+        match address.rival().filter(is_path) {
+            Some(_) => address.full(),
+            None => address.short(),
+        }
+    }
+
+    /// The outline without what a filter drops, as if that were gone: with it go sections that have no spaces left and
+    /// groups that are left empty, and a default passes to the first that remains.
+    pub(in crate::platform) fn filter(&self, is_shown: impl Fn(Part<'_>) -> bool) -> Self {
+        let mut shown = Self {
+            default_section: self.default_section.clone(),
+            has_sections: self.has_sections,
+            ..Self::default()
+        };
+        for (section, places) in &self.places {
+            let places: Vec<_> =
+                places.iter().filter(|place| is_shown(Part::Place(place))).cloned().collect();
+            let default = self.default_in(section.as_ref()).filter(|default| places.contains(default));
+            if let Some(default) = default.or_else(|| places.first()) {
+                shown.defaults.insert(section.clone(), default.id.clone());
+                shown.places.insert(section.clone(), places);
+            }
+        }
+        let stays = |node: &&Node| match node {
+            Node::Section(section) => {
+                shown.places.contains_key(&Some(section.id.clone())) && is_shown(Part::Section(section))
+            }
+            Node::Group(_) => false,
+        };
+        // A group stays for a section somewhere in it.
+        let nodes = self.nodes();
+        let mut kept: BTreeSet<&str> = BTreeSet::new();
+        let mut sections = BTreeSet::new();
+        for node in nodes.iter().copied().filter(stays) {
+            kept.insert(node.id());
+            let mut above = node.parent();
+            while let Some(group) = above.and_then(|id| self.group(id)).filter(|g| kept.insert(g.id.as_str()))
+            {
+                above = group.parent.as_ref();
+            }
+        }
+        for node in nodes.into_iter().filter(|node| kept.contains(node.id())) {
+            if let Node::Section(section) = node {
+                sections.insert(Some(section.id.clone()));
+            }
+            shown.nodes.entry(node.parent().cloned()).or_default().push(node.clone());
+        }
+        shown.places.retain(|section, _| section.is_none() || sections.contains(section));
+        shown.defaults.retain(|section, _| section.is_none() || sections.contains(section));
+        if shown.default_section().is_none() {
+            shown.default_section = shown.sections().first().map(|section| section.id.clone());
+        }
+        shown
+    }
+}
+
+/// What the address of a space on a site depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address<'a> {
+    pub(super) place: &'a SiteSpaceRecord,
+    pub(super) section: Option<&'a SectionRecord>,
+    pub(super) default_section: Option<&'a SectionId>,
+    /// The default of the section, or of a site without sections.
+    pub(super) default_place: Option<&'a SiteSpaceId>,
+}
+
+impl<'a> Address<'a> {
+    /// The usual address: a default has no segment.
+    pub(super) fn short(&self) -> Vec<&'a str> {
+        let section = self.section.filter(|section| self.default_section != Some(&section.id));
+        let place = Some(self.place).filter(|place| self.default_place != Some(&place.id));
+        let section = section.map(|section| section.path.as_str());
+        section.into_iter().chain(place.map(|place| place.path.as_str())).collect()
+    }
+
+    /// The address with both segments: it always leads there.
+    pub(super) fn full(&self) -> Vec<&'a str> {
+        let section = self.section.map(|section| section.path.as_str());
+        section.into_iter().chain([self.place.path.as_str()]).collect()
+    }
+
+    /// The path of the section that would be found under the usual address instead, if the site has it.
+    pub(super) fn rival(&self) -> Option<&'a str> {
+        let in_default = self.section.is_some_and(|section| self.default_section == Some(&section.id));
+        let is_named = in_default && self.default_place != Some(&self.place.id);
+        is_named.then_some(self.place.path.as_str())
+    }
+}
+
+/// Addresses are the same in any case.
+pub(super) fn is_same(path: &str, segment: &str) -> bool {
+    path == segment || path.to_lowercase() == segment.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests;

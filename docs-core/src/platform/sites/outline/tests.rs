@@ -1,0 +1,191 @@
+//! Outlines are drawn as text: `a:(x y*) g[b*:(z)]` is a section `a` with the spaces `x` and `y`, and a group with the
+//! section `b`; `*` is a default.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::Timestamp;
+
+/// Sections with their paths, groups and spaces.
+struct Drawn {
+    site: SiteRecord,
+    nodes: Vec<Node>,
+    places: Vec<Arc<SiteSpaceRecord>>,
+}
+
+impl Drawn {
+    fn new() -> Self {
+        let at = Timestamp::new(chrono::DateTime::from_timestamp_millis(0).unwrap());
+        let site = serde_json::json!({
+            "id": "site", "organization": "org", "title": "Docs", "basename": "docs",
+            "created_by": "me", "created_at": at,
+        });
+        Self { site: serde_json::from_value(site).unwrap(), nodes: Vec::new(), places: Vec::new() }
+    }
+
+    fn group(mut self, id: &str, parent: Option<&str>) -> Self {
+        let rank = self.nodes.len() as u64;
+        let group = serde_json::json!({
+            "id": id, "site": "site", "parent": parent, "rank": rank, "title": id,
+        });
+        self.nodes.push(Node::Group(Arc::new(serde_json::from_value(group).unwrap())));
+        self
+    }
+
+    /// A section with spaces, the first of which is its default; the first section is the site's.
+    fn section(mut self, path: &str, group: Option<&str>, places: &[&str]) -> Self {
+        let id = format!("s-{path}");
+        let section = serde_json::json!({
+            "id": id, "site": "site", "group": group, "rank": self.nodes.len(), "title": "Section",
+            "path": path, "default_site_space": places.first().map(|place| format!("{id}-{place}")),
+        });
+        let section: SectionRecord = serde_json::from_value(section).unwrap();
+        self.site.default_section.get_or_insert(section.id.clone());
+        self.nodes.push(Node::Section(Arc::new(section)));
+        self.spaces(Some(&id), places)
+    }
+
+    fn spaces(mut self, section: Option<&str>, places: &[&str]) -> Self {
+        for (rank, path) in places.iter().enumerate() {
+            let place = serde_json::json!({
+                "id": format!("{}-{path}", section.unwrap_or("root")), "site": "site", "section": section,
+                "space": "space", "path": path, "rank": rank,
+            });
+            let place: SiteSpaceRecord = serde_json::from_value(place).unwrap();
+            if section.is_none() {
+                self.site.default_site_space.get_or_insert(place.id.clone());
+            }
+            self.places.push(Arc::new(place));
+        }
+        self
+    }
+
+    fn outline(self) -> Outline {
+        Outline::of(&self.site, self.nodes, self.places)
+    }
+}
+
+fn found(outline: &Outline, path: &str) -> Option<(String, usize)> {
+    let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    outline.find(&segments).map(|found| (found.place.id.to_string(), found.used))
+}
+
+fn address(outline: &Outline, id: &str) -> String {
+    outline.place_segments(outline.place(&id.parse().unwrap()).unwrap()).join("/")
+}
+
+/// Everything in order: groups and sections with their spaces.
+fn text(outline: &Outline) -> String {
+    let nodes = outline.nodes().into_iter().map(|node| match node {
+        Node::Group(group) => format!("{}[{}]", group.id, group.parent.as_ref().map_or("", |id| id.as_str())),
+        Node::Section(section) => {
+            let mark = if outline.is_default_section(section) { "*" } else { "" };
+            let paths = outline
+                .places(Some(&section.id))
+                .iter()
+                .map(|place| format!("{}{}", place.path, if outline.is_default(place) { "*" } else { "" }));
+            format!("{}{mark}({})", section.path, paths.collect::<Vec<_>>().join(" "))
+        }
+    });
+    nodes.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_default_has_no_segment_and_is_found_with_it_as_well() {
+    let outline =
+        Drawn::new().section("guide", None, &["en", "fr"]).section("api", None, &["v1", "v2"]).outline();
+    for (id, path) in [("s-guide-en", ""), ("s-guide-fr", "fr"), ("s-api-v1", "api"), ("s-api-v2", "api/v2")]
+    {
+        assert_eq!(address(&outline, id), path, "{id}");
+    }
+    for (path, id, used) in [
+        ("", "s-guide-en", 0),
+        ("start/here", "s-guide-en", 0),
+        ("guide", "s-guide-en", 1),
+        ("guide/en/start", "s-guide-en", 2),
+        ("fr/start", "s-guide-fr", 1),
+        ("API/V2", "s-api-v2", 2),
+        ("api/start", "s-api-v1", 1),
+        ("v2", "s-guide-en", 0),
+    ] {
+        assert_eq!(found(&outline, path), Some((id.to_owned(), used)), "{path}");
+    }
+    let plain = Drawn::new().spaces(None, &["a", "b"]).outline();
+    assert!(!plain.has_sections());
+    assert_eq!(found(&plain, "b/x"), Some(("root-b".to_owned(), 1)));
+    assert_eq!(found(&plain, "x"), Some(("root-a".to_owned(), 0)));
+    assert_eq!(found(&Drawn::new().outline(), ""), None);
+}
+
+#[test]
+fn a_space_whose_path_is_that_of_a_section_is_named_with_its_section() {
+    let outline = Drawn::new().section("guide", None, &["en", "api"]).section("API", None, &["v1"]).outline();
+    assert_eq!(address(&outline, "s-guide-api"), "guide/api");
+    assert_eq!(found(&outline, "api"), Some(("s-API-v1".to_owned(), 1)));
+    assert_eq!(found(&outline, "guide/api"), Some(("s-guide-api".to_owned(), 2)));
+}
+
+#[test]
+fn what_is_filtered_is_gone_with_what_it_leaves_empty_and_defaults_pass_on() {
+    let outline = Drawn::new()
+        .section("a", None, &["x", "y"])
+        .group("g", None)
+        .group("h", Some("g"))
+        .section("b", Some("h"), &["x"])
+        .group("i", None)
+        .section("c", Some("i"), &["x"])
+        .section("d", None, &[])
+        .outline();
+    assert_eq!(text(&outline), "a*(x* y) g[] h[g] b(x*) i[] c(x*) d()");
+    let hidden = |sections: &'static [&str], places: &'static [&str]| {
+        outline.filter(|part| match part {
+            Part::Section(section) => !sections.contains(&section.path.as_str()),
+            Part::Place(place) => !places.contains(&place.id.as_str()),
+        })
+    };
+    assert_eq!(text(&hidden(&[], &[])), "a*(x* y) g[] h[g] b(x*) i[] c(x*)");
+    assert_eq!(text(&hidden(&[], &["s-a-x"])), "a*(y*) g[] h[g] b(x*) i[] c(x*)");
+    assert_eq!(text(&hidden(&["a"], &["s-c-x"])), "g[] h[g] b*(x*)");
+    assert_eq!(text(&hidden(&["b", "c"], &["s-a-x", "s-a-y"])), "");
+    assert!(hidden(&["a", "b", "c"], &[]).has_sections(), "it stays a site of sections");
+    assert_eq!(found(&hidden(&["a"], &[]), "a/y"), Some(("s-b-x".to_owned(), 0)));
+    assert_eq!(address(&hidden(&[], &["s-a-x"]), "s-a-y"), "");
+}
+
+#[test]
+fn a_group_knows_how_deep_it_lies_and_how_much_lies_in_it() {
+    let outline =
+        Drawn::new().group("a", None).group("b", Some("a")).group("c", Some("b")).group("d", Some("a"));
+    let outline = outline.outline();
+    for (id, above, height) in [("a", 1, 3), ("b", 2, 2), ("c", 3, 1), ("d", 2, 1)] {
+        let id: SectionGroupId = id.parse().unwrap();
+        assert_eq!((outline.chain(Some(&id)).len(), outline.height(&id)), (above, height), "{id}");
+    }
+    assert!(outline.has_sections(), "groups, and no space outside of sections");
+}
+
+proptest! {
+    #[test]
+    fn the_address_of_a_space_leads_to_it(
+        sections in prop::collection::btree_map("[a-c]{1,2}", prop::collection::btree_set("[a-c]{1,2}", 0..4), 1..6),
+    ) {
+        let mut drawn = Drawn::new();
+        for (path, places) in &sections {
+            let places: Vec<&str> = places.iter().map(String::as_str).collect();
+            drawn = drawn.section(path, None, &places);
+        }
+        let outline = drawn.outline();
+        let mut seen = BTreeSet::new();
+        for place in outline.all_places() {
+            let segments = outline.place_segments(place);
+            prop_assert!(seen.insert(segments.clone()), "{segments:?} leads to one");
+            let found = outline.find(&segments).expect("something is there");
+            prop_assert_eq!((&found.place.id, found.used), (&place.id, segments.len()));
+            let mut positions: Vec<String> =
+                outline.all_places().iter().map(|place| outline.place_position(place)).collect();
+            let shown = positions.clone();
+            positions.sort();
+            prop_assert_eq!(positions, shown, "positions ascend in the order of the site");
+        }
+    }
+}

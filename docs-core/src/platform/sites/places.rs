@@ -1,0 +1,278 @@
+//! The spaces on a site.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    change::{On, manageable},
+    order,
+    outline::{MAX_SPACES, Outline},
+    paths::free_place_path,
+};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{AddSiteSpace, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, UpdateSiteSpace},
+    platform::{Actor, Platform, site_settings},
+    store::{
+        Key, Operation, Page, PageRequest, Tx,
+        records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+impl Platform {
+    /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one of each
+    /// section, or of a site without sections, or all others.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub async fn list_site_spaces(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        default: Option<bool>,
+        page: &PageRequest,
+    ) -> Result<Page<SiteSpace>> {
+        let (tx, opened) = self.open_site(actor, of).await?;
+        let outline = &opened.outline;
+        let wanted = outline.all_places().into_iter();
+        let wanted = wanted.filter(|place| default.is_none_or(|wanted| wanted == outline.is_default(place)));
+        let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
+        let page =
+            order::page(items, &["site-spaces", opened.site.id.as_str(), &format!("{default:?}")], page)?;
+        let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
+        let seen = self.seen(&tx, &opened, &ids).await?;
+        let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
+        Ok(Page { items, next: page.next, count: None })
+    }
+
+    /// Adds a space to a site, last in its section; the first one of a section, or of a site without sections, is its
+    /// default. On a site with sections that names none, it goes to the default section.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
+    /// section; `Conflict` when the site is full.
+    pub async fn add_site_space(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        add: &AddSiteSpace,
+    ) -> Result<SiteSpace> {
+        let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+        let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
+        let operation = Add { on: On::new(actor, of), section: section.transpose()?, space, id: self.id() };
+        self.write(actor, &operation).await?;
+        self.show_place(actor, of, &operation.id).await
+    }
+
+    /// Changes a space on a site (SPEC 4.11). What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden`; `Conflict` when the path is that of another site space; `Invalid` for an unknown space.
+    pub async fn update_site_space(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        id: &SiteSpaceId,
+        change: UpdateSiteSpace,
+    ) -> Result<SiteSpace> {
+        let space = change.space_id.as_ref().map(|id| id.parse());
+        let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+        self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), space, change }).await?;
+        self.show_place(actor, of, id).await
+    }
+
+    /// Takes a space off a site; the space itself stays. Answers whether it was there.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub async fn delete_site_space(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        id: &SiteSpaceId,
+    ) -> Result<bool> {
+        match self.write(actor, &Remove { on: On::new(actor, of), id: id.clone() }).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
+    /// A space on a site, as it stands now.
+    pub(super) async fn show_place(
+        &self,
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        id: &SiteSpaceId,
+    ) -> Result<SiteSpace> {
+        let (tx, opened) = self.open_site(actor, of).await?;
+        let outline = &opened.outline;
+        let place = outline.place(id).cloned().ok_or_else(missing)?;
+        let seen = self.seen(&tx, &opened, std::slice::from_ref(id)).await?;
+        seen.place(&place).ok_or_else(missing)
+    }
+}
+
+struct Add {
+    on: On,
+    section: Option<SectionId>,
+    space: SpaceId,
+    id: SiteSpaceId,
+}
+
+#[async_trait]
+impl Operation for Add {
+    type Out = ();
+    const NAME: &'static str = "site_space_add";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (site, outline) = self.on.open(tx).await?;
+        let space = manageable(tx, &self.on.actor, (&self.on.org, &self.space), "spaceId").await?;
+        check_spaces(&outline)?;
+        let section = match &self.section {
+            None => outline.default_section(),
+            Some(id) => Some(outline.section(id).ok_or_else(|| no_section("sectionId"))?),
+        };
+        let places = outline.places(section.map(|section| &section.id));
+        let place = append(tx, (&site, section.map(|section| &section.id)), places, &space, &self.id).await?;
+        let section = section.map(|section| &**section);
+        if outline.default_in(place.section.as_ref()).is_none() {
+            set_default(tx, &site, section, Some(&place.id))?;
+        }
+        Ok(())
+    }
+}
+
+struct Update {
+    on: On,
+    id: SiteSpaceId,
+    space: Option<SpaceId>,
+    change: UpdateSiteSpace,
+}
+
+#[async_trait]
+impl Operation for Update {
+    type Out = ();
+    const NAME: &'static str = "site_space_update";
+
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("path: another site space beside it has it")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = self.on.manage(tx).await?;
+        let old: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
+        let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
+        let change = self.change.clone();
+        let mut new = SiteSpaceRecord::clone(&old);
+        new.path = change.path.unwrap_or(new.path);
+        new.condition = change.condition.apply(new.condition);
+        if let Some(space) = self.space.as_ref().filter(|space| **space != old.space) {
+            new.space = manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?.id.clone();
+        }
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct Remove {
+    on: On,
+    id: SiteSpaceId,
+}
+
+#[async_trait]
+impl Operation for Remove {
+    type Out = ();
+    const NAME: &'static str = "site_space_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = self.on.manage(tx).await?;
+        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
+        let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
+        remove_place(tx, &site, &place).await
+    }
+}
+
+/// Takes a space off its site; a default passes to the first that remains beside it.
+pub(in crate::platform) async fn remove_place(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    place: &SiteSpaceRecord,
+) -> Result<()> {
+    let outline = Outline::load(tx, site).await?;
+    tx.delete(place);
+    site_settings::drop_override(tx, &site.id, &place.id).await?;
+    leave(tx, site, &outline, place)
+}
+
+/// Gives a default to the first that remains, when a space leaves its section.
+pub(super) fn leave(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    outline: &Outline,
+    place: &SiteSpaceRecord,
+) -> Result<()> {
+    if !outline.is_default(place) {
+        return Ok(());
+    }
+    let section = place.section.as_ref().and_then(|id| outline.section(id));
+    let mut remain = outline.places(place.section.as_ref()).iter().filter(|other| other.id != place.id);
+    set_default(tx, site, section.map(|section| &**section), remain.next().map(|first| &first.id))
+}
+
+/// Says which space of a section, or of a site without sections, a visitor sees first.
+pub(super) fn set_default(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    section: Option<&SectionRecord>,
+    default: Option<&SiteSpaceId>,
+) -> Result<()> {
+    let default_site_space = default.cloned();
+    match section {
+        Some(section) => {
+            tx.put(section, SectionRecord { default_site_space, ..section.clone() })?;
+        }
+        None => {
+            tx.put(site, SiteRecord { default_site_space, ..site.clone() })?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts a space behind those that are in a section, or on a site without sections.
+pub(super) async fn append(
+    tx: &mut Tx,
+    (site, section): (&SiteRecord, Option<&SectionId>),
+    beside: &[Arc<SiteSpaceRecord>],
+    space: &SpaceRecord,
+    id: &SiteSpaceId,
+) -> Result<Arc<SiteSpaceRecord>> {
+    let path = free_place_path(tx, (&site.id, section), &space.title, id.as_str()).await?;
+    Ok(tx.create(SiteSpaceRecord {
+        id: id.clone(),
+        site: site.id.clone(),
+        section: section.cloned(),
+        space: space.id.clone(),
+        path,
+        rank: order::behind(beside.last().map(|last| last.rank)),
+        condition: None,
+    }))
+}
+
+/// Refuses one space more than a site may have.
+pub(super) fn check_spaces(outline: &Outline) -> Result<()> {
+    if outline.all_places().len() < MAX_SPACES {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("a site has at most {MAX_SPACES} spaces")))
+}
+
+pub(super) fn missing() -> Error {
+    Error::not_found("site space")
+}
+
+pub(super) fn no_section(field: &str) -> Error {
+    Error::invalid(field, "the site has no such section")
+}

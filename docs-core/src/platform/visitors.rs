@@ -1,0 +1,64 @@
+//! Visitors of published sites: who they are, what lets them in, and what they see.
+
+mod address;
+mod admit;
+mod jwt;
+mod lens;
+mod pass;
+mod resolve;
+
+use std::sync::Arc;
+
+pub(super) use admit::{Admitted, Visit};
+pub(super) use lens::{Eyes, Hidden, Lens, Sighted};
+
+use crate::model::{OrgId, ShareLinkId, SiteId};
+
+/// Somebody who reads published sites, as their audience: no member of an organization, and nothing but a reader.
+///
+/// A visitor who came through [`resolve_url`](super::Platform::resolve_url) holds a content token, which
+/// [`authenticate`](super::Platform::authenticate) turns into an actor again; [`anonymous`](Visitor::anonymous) is
+/// anybody else. What a token lets in is asked of the site at every read: unpublishing it, revoking a share link or
+/// replacing the signing key ends it at once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Visitor {
+    /// The site that a token is for; any site when there is none.
+    site: Option<(OrgId, SiteId)>,
+    pass: Pass,
+    /// The fingerprint of the key of the site that signed their claims.
+    signed_with: Option<Arc<str>>,
+    /// When what was signed ends, in seconds since the epoch.
+    until: Option<i64>,
+    /// Claims that were signed, as JSON; blank when there are none.
+    signed: Arc<str>,
+    /// Claims that anybody can make, as JSON.
+    unsigned: Arc<str>,
+}
+
+/// What lets a visitor in where not everybody may.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+enum Pass {
+    #[default]
+    None,
+    /// The secret of a share link.
+    ShareKey(Arc<str>),
+    /// A share link that was found by its secret.
+    ShareLink(ShareLinkId),
+}
+
+impl Visitor {
+    /// Somebody of whom nothing is known.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self::default()
+    }
+
+    /// The same visitor with the secret of a share link; a token that says how they came in goes before it.
+    #[must_use]
+    pub fn with_share_key(mut self, key: &str) -> Self {
+        if self.pass == Pass::None {
+            self.pass = Pass::ShareKey(key.into());
+        }
+        self
+    }
+}

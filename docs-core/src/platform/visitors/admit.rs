@@ -1,0 +1,267 @@
+//! Whether a visitor may come in, and what of a site they see.
+
+use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
+
+use serde_json::{Map, Value};
+
+use super::{Pass, Sighted, Visitor, lens::MAX_CONDITION_STEPS, pass};
+use crate::{
+    Error, ErrorKind, Result,
+    content::expression::{self, Budget, Claims, Context},
+    model::{Condition, OrgId, SiteId, SiteVisibility, Space, SpaceId},
+    platform::{
+        Platform,
+        site_settings::{share_key, signing_key},
+        sites::{Outline, Part, Placement},
+    },
+    policy::SpaceAccess,
+    store::{
+        Key, MAX_SCAN, Tx, key,
+        records::{AdaptiveRecord, ShareLinkRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// A published site as a visitor sees it.
+#[derive(Clone, Debug)]
+pub(in crate::platform) struct Visit {
+    pub(in crate::platform) site: Arc<SiteRecord>,
+    /// Without what conditions hide.
+    pub(in crate::platform) outline: Outline,
+    pub(in crate::platform) sighted: Arc<Sighted>,
+    pub(super) visitor: Visitor,
+}
+
+/// A space that a visitor reads.
+pub(in crate::platform) struct Admitted {
+    pub(in crate::platform) access: SpaceAccess,
+    pub(in crate::platform) sighted: Arc<Sighted>,
+    pub(in crate::platform) placement: Placement,
+}
+
+impl Platform {
+    /// Lets a visitor into a space, where a published site shows it to them.
+    pub(in crate::platform) async fn admit(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        id: &SpaceId,
+    ) -> Result<Admitted> {
+        let missing = || visitor.refused("space");
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+        for site in sites_of(tx, visitor, id).await? {
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&site)).await?;
+            let Some(site) = site else { continue };
+            let Some(visit) = self.visit(tx, visitor, site).await? else { continue };
+            let place = visit.outline.all_places().into_iter().find(|place| place.space == *id);
+            if let Some(place) = place {
+                let names = visit.outline.place_segments(place);
+                let url = self.urls().published_below(visit.site.basename.as_str(), &names);
+                return Ok(Admitted {
+                    access: SpaceAccess::of_visitor(space),
+                    placement: Placement { site: Arc::clone(&visit.site), url },
+                    sighted: visit.sighted,
+                });
+            }
+        }
+        Err(missing())
+    }
+
+    /// A space as a visitor sees it: nothing of who works on it.
+    pub(in crate::platform) async fn visited_space(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        id: &SpaceId,
+    ) -> Result<Space> {
+        let Admitted { access, placement, .. } = self.admit(tx, visitor, id).await?;
+        Ok(self.space_of_visitor(&access, &placement))
+    }
+
+    /// Lets a visitor into a site of an organization.
+    pub(in crate::platform) async fn visit_site(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        (org, id): (&OrgId, &SiteId),
+    ) -> Result<Visit> {
+        let missing = || visitor.refused("site");
+        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(id)).await?;
+        let site = site.filter(|site| site.organization == *org).ok_or_else(missing)?;
+        self.visit(tx, visitor, site).await?.ok_or_else(missing)
+    }
+
+    /// A site as a visitor sees it; `None` where its audience does not include them.
+    pub(super) async fn visit(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        site: Arc<SiteRecord>,
+    ) -> Result<Option<Visit>> {
+        if !self.lets_in(tx, visitor, &site).await? {
+            return Ok(None);
+        }
+        let sighted = self.sighted(tx, visitor, &site).await?;
+        let context = Context::default().with_visitor(&sighted.signed, &sighted.unsigned);
+        let outline = Outline::load(tx, &site).await?;
+        let live = live_spaces(tx, &outline).await?;
+        let budget = RefCell::new(Budget(MAX_CONDITION_STEPS));
+        let outline = outline.filter(|part| {
+            let (is_live, condition) = match part {
+                Part::Section(section) => (true, section.condition.as_ref()),
+                Part::Place(place) => (live.contains(&place.space), place.condition.as_ref()),
+            };
+            let holds = |condition: &Condition| {
+                expression::condition_within(condition.as_str(), &context, &mut budget.borrow_mut())
+            };
+            is_live && condition.is_none_or(holds)
+        });
+        Ok(Some(Visit { site, outline, sighted: Arc::new(sighted), visitor: visitor.clone() }))
+    }
+
+    /// Tells whether a site's audience includes a visitor.
+    async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
+        let is_here = visitor.site.as_ref().is_none_or(|(_, id)| *id == site.id);
+        if !is_here || !site.published {
+            return Ok(false);
+        }
+        Ok(match (site.visibility, &visitor.pass) {
+            (SiteVisibility::Public | SiteVisibility::Unlisted, _) => true,
+            (SiteVisibility::ShareLink, Pass::ShareKey(key)) => share_key(tx, &site.id, key).await?.is_some(),
+            (SiteVisibility::ShareLink, Pass::ShareLink(id)) => {
+                let link: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(id)).await?;
+                link.is_some_and(|link| link.active && link.site == site.id)
+            }
+            (SiteVisibility::VisitorAuth, _) => self.signs(tx, site, visitor).await?,
+            (SiteVisibility::ShareLink, Pass::None) => false,
+        })
+    }
+
+    /// Tells whether the key that a site signs with now signed what is known of a visitor.
+    async fn signs(&self, tx: &Tx, site: &SiteRecord, visitor: &Visitor) -> Result<bool> {
+        let Some(with) = &visitor.signed_with else { return Ok(false) };
+        let key = signing_key(self.secrets(), tx, &site.id).await?;
+        Ok(key.is_some_and(|key| *pass::fingerprint(&key) == **with))
+    }
+
+    /// What is known of a visitor on a site: claims that its schema names. Where content does not adapt, nothing is.
+    async fn sighted(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Sighted> {
+        let nothing = || Value::Object(Map::new());
+        let schema: Option<Arc<AdaptiveRecord>> = match site.adaptive_content.enabled {
+            true => tx.get(&AdaptiveRecord::at(&site.id)).await?,
+            false => None,
+        };
+        let Some(schema) = schema else {
+            return Ok(Sighted { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
+        };
+        let schema = schema.schema.as_json();
+        // What a key signed that was replaced says nothing any more.
+        let is_signed = self.signs(tx, site, visitor).await?;
+        let claims = |text: &str, schema: &Value| {
+            let claims = serde_json::from_str(text).unwrap_or_else(|_| nothing());
+            declared(schema, &claims).unwrap_or_else(nothing)
+        };
+        let of_unsigned = schema.get("properties").and_then(|known| known.get(pass::UNSIGNED));
+        Ok(Sighted {
+            signed: if is_signed { claims(&visitor.signed, schema) } else { nothing() },
+            unsigned: of_unsigned.map_or_else(nothing, |schema| claims(&visitor.unsigned, schema)),
+            claims: Claims::from_schema(schema),
+        })
+    }
+}
+
+impl Visitor {
+    /// The refusal of what this visitor does not see: whoever is nobody may come back with a token.
+    fn refused(&self, noun: &str) -> Error {
+        if self.site.is_none() && self.pass == Pass::None {
+            let message = "a token is needed; send it as `Authorization: Bearer <token>`";
+            return Error::new(ErrorKind::Unauthenticated, message);
+        }
+        Error::not_found(noun)
+    }
+}
+
+impl Visit {
+    /// Equal for visitors of whom the same is known; `None` where nothing adapts.
+    pub(super) fn context_id(&self) -> Option<String> {
+        let known = format!("{} {}", self.sighted.signed, self.sighted.unsigned);
+        let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
+        let id = || crate::model::BASE32.encode(&hash[..16]);
+        self.site.adaptive_content.enabled.then(id)
+    }
+}
+
+/// The spaces of a site that are not deleted.
+async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<BTreeSet<SpaceId>> {
+    let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
+    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
+    let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
+    Ok(spaces.filter(|space| space.deleted_at.is_none()).map(|space| space.id.clone()).collect())
+}
+
+/// The sites on which a visitor may find a space: their own, or all that have it.
+async fn sites_of(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<SiteId>> {
+    if let Some((_, site)) = &visitor.site {
+        return Ok(vec![site.clone()]);
+    }
+    let rows = tx.scan(&SiteSpaceRecord::of_space(space).scan(false, MAX_SCAN)).await?;
+    let mut sites: Vec<SiteId> =
+        rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()).collect();
+    // A space may be on a site more than once.
+    sites.dedup();
+    Ok(sites)
+}
+
+/// The part of a claim that a schema names: values of its type, and of those it lists where it lists any.
+fn declared(schema: &Value, claim: &Value) -> Option<Value> {
+    let kind = schema.get("type").and_then(Value::as_str)?;
+    let is_listed = || schema.get("enum").and_then(Value::as_array).is_none_or(|all| all.contains(claim));
+    match (kind, claim) {
+        ("boolean", Value::Bool(_)) | ("number" | "integer", Value::Number(_)) => Some(claim.clone()),
+        ("string", Value::String(_)) if is_listed() => Some(claim.clone()),
+        ("array", Value::Array(items)) => {
+            let of = schema.get("items")?;
+            Some(Value::Array(items.iter().filter_map(|item| declared(of, item)).collect()))
+        }
+        ("object", Value::Object(members)) => {
+            let known = schema.get("properties").and_then(Value::as_object)?;
+            let named = known
+                .iter()
+                .filter_map(|(name, schema)| Some((name.clone(), declared(schema, members.get(name)?)?)));
+            Some(Value::Object(named.collect()))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_claims_that_the_schema_names_count() {
+        let schema = json!({ "type": "object", "properties": {
+            "beta": { "type": "boolean" },
+            "plan": { "type": "string", "enum": ["free", "pro"] },
+            "name": { "type": "string" },
+            "seats": { "type": "number" },
+            "teams": { "type": "array", "items": { "type": "string" } },
+            "place": { "type": "object", "properties": { "eu": { "type": "boolean" } } },
+        } });
+        let claims = json!({
+            "beta": true, "plan": "pro", "name": "Ada", "seats": 3, "teams": ["a", 1], "place": { "eu": true, "x": 1 },
+            "other": true,
+        });
+        let known = json!({
+            "beta": true, "plan": "pro", "name": "Ada", "seats": 3, "teams": ["a"], "place": { "eu": true },
+        });
+        assert_eq!(declared(&schema, &claims), Some(known));
+        let wrong = json!({
+            "beta": "true", "plan": "gold", "name": 1, "seats": "3", "teams": "a", "place": true,
+        });
+        assert_eq!(declared(&schema, &wrong), Some(json!({})));
+        assert_eq!(declared(&schema, &json!([])), None);
+    }
+}

@@ -1,0 +1,299 @@
+//! Signed tokens: JSON Web Tokens (RFC 7519) in their compact form, with one algorithm, HS256.
+//!
+//! There is nothing to choose: the header of a token names HS256 or the token is refused, whatever its signature. A
+//! name that occurs twice in an object is refused too, so that no two readers of a token can disagree on what it says.
+
+use std::fmt;
+
+use data_encoding::BASE64URL_NOPAD;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
+use sha2::Sha256;
+
+use crate::model::Timestamp;
+
+/// Most bytes of a token: what fits into the headers of most servers.
+pub(crate) const MAX_TOKEN: usize = 8 * 1024;
+/// Seconds by which a clock that signed may be ahead of ours.
+const AHEAD: f64 = 60.0;
+/// The header of the tokens that are signed here.
+const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+
+/// Why a token is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("it is too long")]
+    TooLong,
+    #[error("it is not a signed token")]
+    Malformed,
+    #[error("it is not signed with HS256")]
+    Algorithm,
+    #[error("its signature is not of this key")]
+    Signature,
+    #[error("it has expired")]
+    Expired,
+    #[error("it is not valid yet")]
+    TooEarly,
+}
+
+/// Signs claims.
+pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
+    let claims = Value::Object(claims.clone()).to_string();
+    let signed = format!(
+        "{}.{}",
+        BASE64URL_NOPAD.encode(HEADER.as_bytes()),
+        BASE64URL_NOPAD.encode(claims.as_bytes())
+    );
+    let signature = BASE64URL_NOPAD.encode(&mac(key, &signed).finalize().into_bytes());
+    format!("{signed}.{signature}")
+}
+
+/// The claims of a token of some length at most, that was signed with a key and is valid now.
+///
+/// A token without `exp` does not expire; how long it is good for is up to who asks.
+///
+/// # Errors
+/// [`Refused`]; nothing of a token is read before its signature is right.
+pub(crate) fn verify(
+    key: &[u8],
+    (token, most): (&str, usize),
+    now: Timestamp,
+) -> Result<Map<String, Value>, Refused> {
+    if token.len() > most {
+        return Err(Refused::TooLong);
+    }
+    let (signed, signature) = token.rsplit_once('.').ok_or(Refused::Malformed)?;
+    let (header, claims) = signed.split_once('.').ok_or(Refused::Malformed)?;
+    let header = object(header)?;
+    // Extensions that must be understood are not (RFC 7515 4.1.11).
+    if header.contains_key("crit") {
+        return Err(Refused::Malformed);
+    }
+    if header.get("alg").and_then(Value::as_str) != Some("HS256") {
+        return Err(Refused::Algorithm);
+    }
+    let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).map_err(|_| Refused::Malformed)?;
+    mac(key, signed).verify_slice(&signature).map_err(|_| Refused::Signature)?;
+    let claims = object(claims)?;
+    let now = seconds(now);
+    if time(&claims, "exp")?.is_some_and(|end| now >= end) {
+        return Err(Refused::Expired);
+    }
+    if time(&claims, "nbf")?.is_some_and(|start| now + AHEAD < start) {
+        return Err(Refused::TooEarly);
+    }
+    Ok(claims)
+}
+
+/// The seconds since the epoch.
+#[expect(clippy::cast_precision_loss, reason = "milliseconds fit 53 bits for the next 285,000 years")]
+fn seconds(at: Timestamp) -> f64 {
+    at.time().timestamp_millis() as f64 / 1_000.0
+}
+
+/// A time of the claims: seconds since the epoch, with parts of a second if need be (RFC 7519 2, NumericDate).
+fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<f64>, Refused> {
+    match claims.get(name) {
+        None => Ok(None),
+        Some(Value::Number(at)) => at.as_f64().map(Some).ok_or(Refused::Malformed),
+        Some(_) => Err(Refused::Malformed),
+    }
+}
+
+fn mac(key: &[u8], signed: &str) -> Hmac<Sha256> {
+    let mut mac =
+        Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| unreachable!("a key may have any length"));
+    mac.update(signed.as_bytes());
+    mac
+}
+
+fn object(part: &str) -> Result<Map<String, Value>, Refused> {
+    let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| Refused::Malformed)?;
+    match serde_json::from_slice(&bytes) {
+        Ok(Once(Value::Object(object))) => Ok(object),
+        _ => Err(Refused::Malformed),
+    }
+}
+
+/// JSON in which no name occurs twice in an object.
+struct Once(Value);
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(OnceVisitor).map(Self)
+    }
+}
+
+struct OnceVisitor;
+
+impl<'de> Visitor<'de> for OnceVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON in which no name occurs twice in an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(Once(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(array.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((name, Once(value))) = members.next_entry::<String, Once>()? {
+            if object.insert(name, value).is_some() {
+                return Err(A::Error::custom("a name occurs twice"));
+            }
+        }
+        Ok(object.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta};
+    use serde_json::json;
+
+    use super::*;
+
+    fn verify(key: &[u8], token: &str, now: Timestamp) -> Result<Map<String, Value>, Refused> {
+        super::verify(key, (token, MAX_TOKEN), now)
+    }
+
+    const KEY: &[u8] = b"a key of a site, which nobody else has";
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::new(DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds))
+    }
+
+    fn claims(json: Value) -> Map<String, Value> {
+        json.as_object().expect("an object").clone()
+    }
+
+    /// A token of any parts, rightly signed.
+    fn token(header: &str, claims: &str) -> String {
+        let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
+        let signed = format!("{}.{}", encoded(header), encoded(claims));
+        let signature = BASE64URL_NOPAD.encode(&mac(KEY, &signed).finalize().into_bytes());
+        format!("{signed}.{signature}")
+    }
+
+    #[test]
+    fn what_is_signed_is_verified_with_the_same_key_only() {
+        let claims = claims(json!({ "plan": "pro", "exp": 100.5, "nested": { "a": [1, null, true] } }));
+        let token = sign(KEY, &claims);
+        assert_eq!(verify(KEY, &token, at(100)), Ok(claims));
+        assert_eq!(verify(b"the key of another site", &token, at(100)), Err(Refused::Signature));
+        assert_eq!(verify(b"", &token, at(100)), Err(Refused::Signature));
+    }
+
+    #[test]
+    fn a_token_of_another_implementation_is_understood() {
+        // The example of RFC 7515 A.1, whose key is given there as base64url.
+        let key = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow";
+        let key = BASE64URL_NOPAD.decode(key.as_bytes()).expect("base64url");
+        let token = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+        let expected =
+            claims(json!({ "iss": "joe", "exp": 1_300_819_380, "http://example.com/is_root": true }));
+        assert_eq!(verify(&key, token, at(1_300_819_379)), Ok(expected));
+        assert_eq!(verify(&key, token, at(1_300_819_380)), Err(Refused::Expired));
+    }
+
+    #[test]
+    fn what_is_no_valid_token_of_the_one_algorithm_is_refused() {
+        let right = r#"{"alg":"HS256"}"#;
+        let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(500), "]".repeat(500));
+        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_TOKEN));
+        for (header, claims, why) in [
+            (r#"{"alg":"none"}"#, "{}", Refused::Algorithm),
+            (r#"{"alg":"None"}"#, "{}", Refused::Algorithm),
+            (r#"{"alg":"hs256"}"#, "{}", Refused::Algorithm),
+            (r#"{"alg":"HS384"}"#, "{}", Refused::Algorithm),
+            (r#"{"alg":"RS256"}"#, "{}", Refused::Algorithm),
+            (r#"{"alg":["HS256"]}"#, "{}", Refused::Algorithm),
+            (r#"{"typ":"JWT"}"#, "{}", Refused::Algorithm),
+            (r#"{"alg":"HS256","alg":"HS256"}"#, "{}", Refused::Malformed),
+            (r#"{"alg":"HS256","crit":["exp"]}"#, "{}", Refused::Malformed),
+            (r#"["HS256"]"#, "{}", Refused::Malformed),
+            (right, r#"{"a":1,"a":1}"#, Refused::Malformed),
+            (right, r#"{"a":{"b":[{"c":1,"c":2}]}}"#, Refused::Malformed),
+            (right, r#"{"exp":"tomorrow"}"#, Refused::Malformed),
+            (right, r#"{"exp":null}"#, Refused::Malformed),
+            (right, r#"{"nbf":{}}"#, Refused::Malformed),
+            (right, "[]", Refused::Malformed),
+            (right, "{", Refused::Malformed),
+            (right, "", Refused::Malformed),
+            (right, &deep, Refused::Malformed),
+            (right, &long, Refused::TooLong),
+            (right, r#"{"exp":1000}"#, Refused::Expired),
+            (right, r#"{"exp":999.9}"#, Refused::Expired),
+            (right, r#"{"exp":-1e300}"#, Refused::Expired),
+            (right, r#"{"nbf":1061}"#, Refused::TooEarly),
+            (right, r#"{"nbf":1e300}"#, Refused::TooEarly),
+        ] {
+            assert_eq!(verify(KEY, &token(header, claims), at(1_000)), Err(why), "{header} {claims:.40}");
+        }
+        let right = token(right, r#"{"exp":1001,"nbf":1060,"iat":5000}"#);
+        assert!(verify(KEY, &right, at(1_000)).is_ok());
+        let parts: Vec<&str> = right.split('.').collect();
+        for wrong in [
+            String::new(),
+            "..".to_owned(),
+            parts[..2].join("."),
+            format!("{}.{}.", parts[0], parts[1]),
+            format!("{right}="),
+            format!("{right}.{}", parts[2]),
+            format!("{} ", right),
+            right.replace('.', ". "),
+        ] {
+            assert!(verify(KEY, &wrong, at(1_000)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_changed_in_a_token_makes_it_invalid() {
+        let right = sign(KEY, &claims(json!({ "plan": "pro" })));
+        for at_byte in 0..right.len() {
+            for with in *b"A_9." {
+                let mut bytes = right.clone().into_bytes();
+                if bytes[at_byte] == with {
+                    continue;
+                }
+                bytes[at_byte] = with;
+                let wrong = String::from_utf8(bytes).expect("ASCII");
+                assert!(verify(KEY, &wrong, at(0)).is_err(), "{wrong}");
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Content tokens: what a visitor shows when they read, from the resolution of an address to its end.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Pass, Visit, Visitor, jwt};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{BASE32, OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId},
+    platform::Platform,
+};
+
+/// For how long a content token is good.
+pub(super) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
+/// What the key of content tokens is made for, and of: a text that is longer than a key.
+const PURPOSE: &str = "key of content tokens";
+const SEED: &str = "what content tokens are signed with, first edition";
+
+/// What a content token says: a JSON Web Token for clients to read and nobody but the platform to make.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ticket {
+    kind: Kind,
+    pub(super) organization: OrgId,
+    pub(super) site: SiteId,
+    pub(super) site_space: SiteSpaceId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) site_section: Option<SectionId>,
+    pub(super) space: SpaceId,
+    /// All spaces that the visitor sees on the site.
+    pub(super) spaces: Vec<SpaceId>,
+    /// The visitor's claims: `unsigned` holds those that anybody can make.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) claims: Map<String, Value>,
+    /// The share link that they came in by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    share_link: Option<ShareLinkId>,
+    /// The fingerprint of the key that their own token was signed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signed_with: Option<Arc<str>>,
+    /// When it ends, in seconds since the epoch.
+    exp: i64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Site,
+}
+
+/// The part of claims that anybody can make.
+pub(super) const UNSIGNED: &str = "unsigned";
+/// Most bytes of a content token: it names all spaces that the visitor sees, and their claims.
+const MAX_CONTENT_TOKEN: usize = 32 * 1024;
+/// Content tokens end at whole multiples of this, so that visitors of whom the same is known share theirs for a while.
+const EVEN: i64 = 300;
+
+/// Tells keys apart, and nothing of them.
+pub(super) fn fingerprint(key: &str) -> Arc<str> {
+    let hash = blake3::derive_key("docs-platform fingerprint of a signing key", key.as_bytes());
+    BASE32.encode(&hash[..16]).into()
+}
+
+impl Platform {
+    /// Finds the visitor that a content token is for.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for a token that is not ours, or has ended.
+    pub(in crate::platform) fn visitor_of(&self, token: &str) -> Result<Visitor> {
+        let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the content token: {why}"));
+        let claims = jwt::verify(&self.content_key()?, (token, MAX_CONTENT_TOKEN), self.now());
+        let claims = claims.map_err(|refused| wrong(&refused.to_string()))?;
+        let ticket: Ticket =
+            serde_json::from_value(Value::Object(claims)).map_err(|_| wrong("it is of another kind"))?;
+        Ok(ticket.visitor())
+    }
+
+    /// A content token for a visit that leads to this space on the site.
+    pub(super) fn content_token(
+        &self,
+        visit: &Visit,
+        (site_space, site_section, space): (SiteSpaceId, Option<SectionId>, SpaceId),
+        spaces: Vec<SpaceId>,
+    ) -> Result<String> {
+        let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
+        let mut claims = object(&visit.sighted.signed);
+        let unsigned = object(&visit.sighted.unsigned);
+        if !unsigned.is_empty() {
+            claims.insert(UNSIGNED.to_owned(), Value::Object(unsigned));
+        }
+        let end = (self.now().time() + CONTENT_TOKEN_WINDOW).timestamp();
+        let even = (end + EVEN - 1) / EVEN * EVEN;
+        let share_link = match &visit.visitor.pass {
+            Pass::ShareLink(link) => Some(link.clone()),
+            Pass::None | Pass::ShareKey(_) => None,
+        };
+        let ticket = Ticket {
+            kind: Kind::Site,
+            organization: visit.site.organization.clone(),
+            site: visit.site.id.clone(),
+            site_space,
+            site_section,
+            space,
+            spaces,
+            claims,
+            share_link,
+            signed_with: visit.visitor.signed_with.clone(),
+            // It ends with what was signed.
+            exp: visit.visitor.until.map_or(even, |until| even.min(until)),
+        };
+        match serde_json::to_value(ticket).map_err(Error::internal)? {
+            Value::Object(claims) => Ok(jwt::sign(&self.content_key()?, &claims)),
+            _ => Err(Error::internal("a ticket is an object")),
+        }
+    }
+
+    /// The key that content tokens are signed with: the same on all servers of a store.
+    pub(super) fn content_key(&self) -> Result<[u8; 32]> {
+        let sealed = self.seal_for_ever(PURPOSE, SEED)?;
+        Ok(blake3::derive_key("docs-platform content tokens", sealed.as_bytes()))
+    }
+}
+
+impl Ticket {
+    fn visitor(self) -> Visitor {
+        let mut signed = self.claims;
+        let unsigned = signed.remove(UNSIGNED).unwrap_or_else(|| Value::Object(Map::new()));
+        Visitor {
+            site: Some((self.organization, self.site)),
+            pass: self.share_link.map_or(Pass::None, Pass::ShareLink),
+            signed_with: self.signed_with,
+            until: Some(self.exp),
+            signed: Value::Object(signed).to_string().into(),
+            unsigned: unsigned.to_string().into(),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! From an address to the content there, and to what a visitor reads it with.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Pass, Visit, Visitor, address::Address, jwt, pass};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{
+        ElsewhereTarget, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, SiteId,
+        SiteVisibility, SpaceId,
+    },
+    platform::{
+        Platform,
+        site_settings::{share_key, signing_key},
+        sites::{Found, Outline},
+        urls::percent_encoded,
+    },
+    store::{
+        Key, Tx,
+        records::{SiteAuthRecord, SiteRecord, SpaceRecord, linked_id},
+    },
+};
+
+/// Most bytes of the claims that a visitor makes, as JSON.
+const MAX_UNSIGNED: usize = 8 * 1024;
+/// Most segments of an address under which a site may be mounted.
+const MAX_MOUNT: usize = 16;
+/// Claims that say when a token is valid, and nothing of the visitor.
+const ABOUT_THE_TOKEN: [&str; 3] = ["exp", "iat", "nbf"];
+
+impl Platform {
+    /// Finds what is published at an address, and what a visitor reads it with.
+    ///
+    /// The longest mount of a site that the address begins with decides; then come the key of a share link, a section, a
+    /// space, and the path of a page, which need not exist. What conditions hide from the visitor is not there.
+    ///
+    /// # Errors
+    /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
+    /// valid, on a site for authenticated visitors; `Invalid` for what is no address, or too many claims.
+    pub async fn resolve_url(&self, ask: &ResolveUrl) -> Result<ResolvedUrl> {
+        let address = Address::parse("url", &ask.url)?;
+        let given = ask.visitor.clone().unwrap_or_default();
+        let unsigned = unsigned(&given)?;
+        let tx = self.read().await?;
+        let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
+        if !site.published {
+            return Err(nothing());
+        }
+        let mut visitor = Visitor {
+            site: Some((site.organization.clone(), site.id.clone())),
+            pass: Pass::None,
+            signed_with: None,
+            until: None,
+            signed: Arc::default(),
+            unsigned,
+        };
+        let mut key = None;
+        if site.visibility == SiteVisibility::ShareLink {
+            let given = address.segments.get(used).ok_or_else(nothing)?;
+            let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
+            visitor.pass = Pass::ShareLink(link.id.clone());
+            key = Some(given.clone());
+            used += 1;
+        }
+        match self.signed_in(&tx, &site.id, &given).await? {
+            SignedIn::With(fingerprint, claims, until) => {
+                visitor.signed_with = Some(fingerprint);
+                visitor.until = until;
+                visitor.signed = Value::Object(claims).to_string().into();
+            }
+            SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
+            SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
+                let message = format!("visitor.jwtToken: {refused}");
+                return Err(Error::new(ErrorKind::Unauthenticated, message));
+            }
+            SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
+        }
+        let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
+        self.located_at(&tx, &visit, Asked { address, used, key }).await
+    }
+
+    /// The site that an address begins with the mount of, and how many segments that takes.
+    async fn mounted(&self, tx: &Tx, address: &Address) -> Result<Option<(Arc<SiteRecord>, usize)>> {
+        let base = Address::parse("base", &self.urls().published(""))?;
+        let below =
+            (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
+        let own = below.and_then(|below| below.first());
+        let mut mounts: Vec<(Key, usize)> = Vec::new();
+        let most = address.segments.len().min(MAX_MOUNT);
+        for used in (1..=most).rev() {
+            let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
+            mounts.push((SiteRecord::by_proxy(&origin), used));
+        }
+        if let Some(basename) = own {
+            mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
+        }
+        let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
+        let values = tx.get_values(&keys).await?;
+        let found = values.into_iter().zip(mounts).find_map(|(value, (_, used))| Some((value?, used)));
+        let Some((value, used)) = found else { return Ok(None) };
+        let id: SiteId = linked_id(&value)?;
+        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&id)).await?;
+        Ok(site.map(|site| (site, used)))
+    }
+
+    /// What a token of the visitor's own says.
+    async fn signed_in(&self, tx: &Tx, site: &SiteId, given: &ResolveVisitor) -> Result<SignedIn> {
+        let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
+            return Ok(SignedIn::No(None));
+        };
+        let Some(key) = signing_key(self.secrets(), tx, site).await? else {
+            return Ok(SignedIn::No(Some(jwt::Refused::Signature)));
+        };
+        Ok(match jwt::verify(key.as_bytes(), (token, jwt::MAX_TOKEN), self.now()) {
+            Err(refused) => SignedIn::No(Some(refused)),
+            Ok(mut claims) => {
+                let until = claims.get("exp").and_then(Value::as_f64).map(|end| end as i64);
+                ABOUT_THE_TOKEN.iter().chain([&pass::UNSIGNED]).for_each(|name| drop(claims.remove(*name)));
+                SignedIn::With(pass::fingerprint(&key), claims, until)
+            }
+        })
+    }
+
+    /// Where visitors of a site sign in.
+    async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
+        let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&site.id)).await?;
+        let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
+            let message = "the site is for authenticated visitors, and has no address where they sign in";
+            Error::new(ErrorKind::NotFound, message)
+        })?;
+        let location = percent_encoding::utf8_percent_encode(path, percent_encoding::NON_ALPHANUMERIC);
+        let (url, fragment) =
+            url.as_str().split_once('#').map_or((url.as_str(), None), |(url, f)| (url, Some(f)));
+        let joint = if url.contains('?') { '&' } else { '?' };
+        let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+        Ok(elsewhere(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
+    }
+
+    /// What is at an address below a site.
+    async fn located_at(&self, tx: &Tx, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
+        let Asked { address, used: site_used, key } = asked;
+        let segments = address.behind(site_used);
+        let outline = &visit.outline;
+        let found = outline.find(&segments).ok_or_else(nothing)?;
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&found.place.space)).await?;
+        space.filter(|space| space.deleted_at.is_none()).ok_or_else(nothing)?;
+        let used = site_used + found.used;
+        let names = outline.place_segments(found.place);
+        let pathname = address.rest(used);
+        let canonical = self.canonical(&visit.site, key.as_deref(), &names);
+        let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
+        if segments[..found.used] != names {
+            // What has no segment of its own, or another spelling, was named.
+            return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
+        }
+        let complete = is_complete(outline, &found, segments.len());
+        let spaces: Vec<SpaceId> = outline.all_places().iter().map(|place| place.space.clone()).collect();
+        let section = found.section.map(|section| section.id.clone());
+        let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
+        Ok(ResolvedUrl::Content(Box::new(ResolvedContent {
+            organization: visit.site.organization.clone(),
+            site: visit.site.id.clone(),
+            site_section: section,
+            site_space: found.place.id.clone(),
+            space: found.place.space.clone(),
+            pathname,
+            base_path: address.base(used),
+            site_base_path: address.base(site_used),
+            api_token: self.content_token(visit, place, spaces)?,
+            share_key: key,
+            complete,
+            context_id: visit.context_id(),
+            canonical_url,
+        })))
+    }
+
+    /// The address that content of a site has besides others.
+    fn canonical(&self, site: &SiteRecord, key: Option<&str>, names: &[&str]) -> String {
+        let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
+        match &site.proxy {
+            Some(origin) => {
+                let start = format!("https://{origin}/");
+                names.iter().fold(start, |url, name| url + &percent_encoded(name) + "/")
+            }
+            None => self.urls().published_below(site.basename.as_str(), &names),
+        }
+    }
+}
+
+/// An address, how many of its segments lead to the site, and the key among them.
+struct Asked {
+    address: Address,
+    used: usize,
+    key: Option<String>,
+}
+
+enum SignedIn {
+    /// With the key of this fingerprint; what it says, and when that ends.
+    With(Arc<str>, Map<String, Value>, Option<i64>),
+    /// There is no token, or it is refused.
+    No(Option<jwt::Refused>),
+}
+
+/// Tells whether no longer address leads to another section or space.
+fn is_complete(outline: &Outline, found: &Found<'_>, segments: usize) -> bool {
+    let section = found.section.map(|section| &section.id);
+    let names_section = found.section.is_some_and(|section| !outline.is_default_section(section));
+    let names_place = !outline.is_default(found.place);
+    let other_sections = outline.sections().len() > 1;
+    let other_places = outline.places(section).len() > 1;
+    segments > found.used || names_place || (!other_places && (names_section || !other_sections))
+}
+
+fn unsigned(given: &ResolveVisitor) -> Result<Arc<str>> {
+    let claims = Value::Object(given.unsigned_claims.clone().unwrap_or_default()).to_string();
+    if claims.len() > MAX_UNSIGNED {
+        let most = format_args!("must be at most {MAX_UNSIGNED} bytes of JSON, has {}", claims.len());
+        return Err(Error::invalid("visitor.unsignedClaims", most));
+    }
+    Ok(claims.into())
+}
+
+fn elsewhere(target: ElsewhereTarget, redirect: String) -> ResolvedUrl {
+    ResolvedUrl::Redirect(ResolvedElsewhere { target, redirect })
+}
+
+fn nothing() -> Error {
+    Error::not_found("published content")
+}

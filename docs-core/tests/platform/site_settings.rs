@@ -1,0 +1,100 @@
+//! What is set on a site besides its structure.
+
+mod adaptive;
+mod customization;
+mod redirects;
+mod secrets;
+
+use docs_core::{
+    ErrorKind,
+    model::{AddSiteSpace, CreateSite, CreateSpace, SiteId, SiteSpaceId, SiteSpacesInput, SpaceId},
+    store::{MAX_SCAN, Mode, Scan},
+};
+
+use crate::support::World;
+
+/// A site with one space.
+struct Published {
+    site: SiteId,
+    place: SiteSpaceId,
+    space: SpaceId,
+}
+
+async fn published(w: &World, title: &str) -> Published {
+    let (p, me) = (&w.platform, &w.admin);
+    let new = CreateSpace { title: title.parse().ok(), ..CreateSpace::default() };
+    let space = p.create_space(me, &w.org, new).await.expect("a space").id;
+    let new = CreateSite {
+        title: title.parse().ok(),
+        spaces: Some(SiteSpacesInput::Existing(Vec::new())),
+        ..CreateSite::default()
+    };
+    let site = p.create_site(me, &w.org, new).await.expect("a site").id;
+    let place = add(w, &site, &space).await;
+    p.publish_site(me, &w.org, &site).await.expect("published");
+    Published { site, place, space }
+}
+
+async fn add(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
+    let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+    w.platform.add_site_space(&w.admin, (&w.org, site), &add).await.expect("a place").id
+}
+
+/// How many records there are of the kinds that hold settings.
+async fn records(w: &World) -> usize {
+    let tx = w.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
+    let kinds = ["cust", "shl", "sauth", "srd", "adap"];
+    let scans = kinds.map(|kind| {
+        let (from, to) = docs_core::store::KeyBuf::new(kind).below();
+        Scan { from, to, rev: false, limit: MAX_SCAN }
+    });
+    tx.scan(&scans).await.expect("a scan").iter().map(Vec::len).sum()
+}
+
+fn kind<T: std::fmt::Debug>(answer: docs_core::Result<T>) -> ErrorKind {
+    answer.expect_err("refused").kind()
+}
+
+#[tokio::test]
+async fn what_is_set_on_a_site_goes_with_it_however_much_it_is() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let (gone, kept) = (published(&w, "Gone").await, published(&w, "Kept").await);
+    for one in [&gone, &kept] {
+        customization::set_everything(&w, one).await;
+        adaptive::set(&w, one).await;
+        p.get_publishing_auth(me, &w.org, &one.site).await.expect("a key");
+    }
+    let left = records(&w).await / 2;
+    let key = secrets::create(&w, &gone.site).await.1;
+    for n in 0..95 {
+        redirects::create(&w, &gone, &format!("/old/{n}")).await;
+        if n % 2 == 0 {
+            secrets::create(&w, &gone.site).await;
+        }
+        if n < 50 {
+            let place = add(&w, &gone.site, &gone.space).await;
+            customization::retitle(&w, &gone.site, &place, "Other").await;
+        }
+    }
+    assert!(p.delete_site(me, &w.org, &gone.site).await.expect("deleted"));
+    let platform = &docs_core::Actor::Platform;
+    assert!(!p.opens_site(platform, &gone.site, &key).await.expect("asked"), "at once");
+    assert_eq!(p.signing_key(platform, &gone.site).await.expect("asked"), None, "at once");
+    p.settle().await.expect("settled");
+    assert_eq!(records(&w).await, left, "those of the other site");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn how_a_space_differs_goes_with_its_place_on_the_site() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    customization::retitle(&w, &one.site, &one.place, "Other").await;
+    assert_eq!(records(&w).await, 1);
+    assert!(p.delete_space(me, &one.space).await.expect("deleted"));
+    p.purge_deleted_space(&docs_core::Actor::Platform, &one.space).await.expect("purged");
+    assert_eq!(records(&w).await, 0);
+    w.check().await;
+}

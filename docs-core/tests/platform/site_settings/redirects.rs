@@ -1,0 +1,141 @@
+//! Redirects: what they lead to, and what becomes of them when it is gone.
+
+use docs_core::{
+    ErrorKind,
+    model::{
+        AddSiteSpace, CreateSiteRedirect, LevelInput, Patch, RedirectDestination, RedirectSource, Role,
+        SiteRedirect, UpdateSiteRedirect, UpdateSpace,
+    },
+    store::PageRequest,
+};
+use serde_json::json;
+
+use super::{Published, add, kind, published};
+use crate::{search, support::World};
+
+pub(super) async fn create(w: &World, one: &Published, path: &str) -> SiteRedirect {
+    let destination = RedirectDestination::SiteSpace { site_space_id: one.place.clone() };
+    let new = CreateSiteRedirect { source: source(path), destination };
+    w.platform.create_redirect(&w.admin, &w.org, &one.site, new).await.expect("a redirect")
+}
+
+fn source(path: &str) -> RedirectSource {
+    RedirectSource::new(path).expect("a path")
+}
+
+/// Where a path leads.
+async fn target(w: &World, one: &Published, path: &str) -> Result<String, ErrorKind> {
+    let found = w.platform.resolve_redirect(&w.admin, (&w.org, &one.site), &source(path), None).await;
+    found.map(|found| found.target).map_err(|error| error.kind())
+}
+
+/// The same below the address of the site.
+async fn leads(w: &World, one: &Published, path: &str) -> String {
+    let base = w.platform.get_site(&w.admin, &w.org, &one.site).await.expect("the site").urls.published;
+    let target = target(w, one, path).await.expect("a target");
+    target.strip_prefix(&base.expect("an address")).expect("on the site").to_owned()
+}
+
+#[tokio::test]
+async fn a_redirect_leads_to_where_its_target_is_now() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    let second = search::space(&w, "Second").await;
+    let place = add(&w, &one.site, &second).await;
+    let above = search::add(&w, &second, "Above", "text").await;
+    let page = search::add_below(&w, &second, Some(&above), ("Below", "text")).await;
+    let to = |destination| CreateSiteRedirect { source: source("/page"), destination };
+    let destination = RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() };
+    let made = p.create_redirect(me, &w.org, &one.site, to(destination)).await.expect("a redirect");
+    create(&w, &one, "/space").await;
+    assert_eq!(leads(&w, &one, "/space").await, "", "the default has no path of its own");
+    assert_eq!(leads(&w, &one, "/page").await, "second/above/below");
+    search::change(&w, &second, &page, json!({ "slug": "deeper" })).await;
+    assert_eq!(leads(&w, &one, "/PAGE").await, "second/above/deeper");
+    let change = serde_json::from_value(json!({ "defaultSiteSpace": place })).expect("a change");
+    p.update_site(me, &w.org, &one.site, change).await.expect("another default");
+    assert_eq!(leads(&w, &one, "/page").await, "above/deeper");
+    assert_eq!(leads(&w, &one, "/space").await, "docs/");
+    search::edit(&w, &second, json!([{ "operation": "delete_page", "page": page }])).await.expect("deleted");
+    assert_eq!(target(&w, &one, "/page").await, Err(ErrorKind::NotFound), "the page is gone");
+    let again = UpdateSiteRedirect { destination: Some(made.destination.clone()), source: None };
+    let refused = p.update_redirect(me, (&w.org, &one.site), &made.id, again).await;
+    assert_eq!(kind(refused), ErrorKind::Invalid, "nor can it be chosen");
+    let moved = UpdateSiteRedirect { source: Some(source("/moved")), destination: None };
+    p.update_redirect(me, (&w.org, &one.site), &made.id, moved).await.expect("what is left out stays");
+    let space = RedirectDestination::SiteSpace { site_space_id: place };
+    let change = UpdateSiteRedirect { destination: Some(space), source: None };
+    p.update_redirect(me, (&w.org, &one.site), &made.id, change).await.expect("another destination");
+    assert_eq!(leads(&w, &one, "/moved").await, "");
+    p.delete_space(me, &second).await.expect("deleted");
+    assert_eq!(target(&w, &one, "/moved").await, Err(ErrorKind::NotFound), "the space is in the trash");
+    p.restore_space(me, &second).await.expect("restored");
+    assert_eq!(leads(&w, &one, "/moved").await, "");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_redirect_of_one_site_is_none_of_another() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let (one, other) = (published(&w, "One").await, published(&w, "Other").await);
+    let (mine, theirs) = (create(&w, &one, "/old").await, create(&w, &other, "/old").await);
+    assert_ne!(mine.id, theirs.id);
+    let of = (&w.org, &one.site);
+    let change = UpdateSiteRedirect::default();
+    assert_eq!(kind(p.update_redirect(me, of, &theirs.id, change).await), ErrorKind::NotFound);
+    assert!(!p.delete_redirect(me, of, &theirs.id).await.expect("no error"));
+    let abroad = RedirectDestination::SiteSpace { site_space_id: other.place.clone() };
+    let new = CreateSiteRedirect { source: source("/abroad"), destination: abroad };
+    assert_eq!(kind(p.create_redirect(me, &w.org, &one.site, new).await), ErrorKind::Invalid);
+    let list = p.list_redirects(me, of, &PageRequest::default()).await.expect("a list");
+    assert_eq!((list.items, list.count), (vec![mine.clone()], Some(1)));
+    assert!(p.delete_redirect(me, of, &mine.id).await.expect("deleted"));
+    assert!(target(&w, &one, "/old").await.is_err() && target(&w, &other, "/old").await.is_ok());
+    let again = create(&w, &one, "/OLD").await;
+    assert_ne!(again.id, mine.id, "the path is free again");
+}
+
+#[tokio::test]
+async fn redirects_are_listed_newest_first() {
+    let w = World::new().await;
+    let one = published(&w, "Docs").await;
+    let mut made = Vec::new();
+    for n in 0..5 {
+        made.push(create(&w, &one, &format!("/{n}")).await);
+        w.clock.advance(std::time::Duration::from_millis(1));
+    }
+    made.reverse();
+    let page = PageRequest { page: None, limit: Some(3) };
+    let first = w.platform.list_redirects(&w.admin, (&w.org, &one.site), &page).await.expect("a page");
+    let page = PageRequest { page: first.next, limit: None };
+    let rest = w.platform.list_redirects(&w.admin, (&w.org, &one.site), &page).await.expect("the rest");
+    assert_eq!([first.items, rest.items].concat(), made);
+}
+
+#[tokio::test]
+async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    create(&w, &one, "/old").await;
+    let reader = w.member("Rob", Some(Role::Read)).await;
+    let of = (&w.org, &one.site);
+    p.resolve_redirect(&reader, of, &source("/old"), None).await.expect("the reader sees the space");
+    let closed = UpdateSpace { default_level: Patch::<LevelInput>::Clear, ..UpdateSpace::default() };
+    p.update_space(me, &one.space, closed).await.expect("closed");
+    assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/old"), None).await), ErrorKind::NotFound);
+    p.resolve_redirect(me, of, &source("/old"), None).await.expect("an administrator sees it");
+    // Who manages the site, but does not see a space on it, cannot lead there.
+    let creator = w.member("Cleo", Some(Role::Create)).await;
+    let theirs = p.create_site(&creator, &w.org, Default::default()).await.expect("a site").id;
+    let put = AddSiteSpace { space_id: one.space.to_string(), section_id: None };
+    let place = p.add_site_space(me, (&w.org, &theirs), &put).await.expect("put there").id;
+    let new = CreateSiteRedirect {
+        source: source("/old"),
+        destination: RedirectDestination::SiteSpace { site_space_id: place },
+    };
+    assert_eq!(kind(p.create_redirect(&creator, &w.org, &theirs, new.clone()).await), ErrorKind::Invalid);
+    p.create_redirect(me, &w.org, &theirs, new).await.expect("an administrator can");
+}

@@ -1,0 +1,207 @@
+//! Share links and signing keys: exactly the active keys open, and a key that was replaced is worth nothing.
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{CreateShareLink, Patch, Role, ShareLinkId, SiteId, UpdatePublishingAuth, UpdateShareLink, Url},
+    store::PageRequest,
+};
+use proptest::prelude::*;
+
+use super::{kind, published};
+use crate::support::World;
+
+/// A new share link, and its key.
+pub(super) async fn create(w: &World, site: &SiteId) -> (ShareLinkId, String) {
+    let new = CreateShareLink { name: "Friends".parse().expect("a name") };
+    let link = w.platform.create_share_link(&w.admin, &w.org, site, new).await.expect("a link");
+    let key = link.urls.published.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
+    (link.id, key)
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Create(usize),
+    Switch(usize, bool),
+    Rename(usize, String),
+    Delete(usize),
+    Regenerate(usize),
+    Settle(usize, bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..2_usize).prop_map(Step::Create),
+        3 => (0..6_usize, any::<bool>()).prop_map(|(n, on)| Step::Switch(n, on)),
+        1 => (0..6_usize, "[a-z]{0,50}").prop_map(|(n, name)| Step::Rename(n, name)),
+        2 => (0..6_usize).prop_map(Step::Delete),
+        2 => (0..2_usize).prop_map(Step::Regenerate),
+        1 => (0..2_usize, any::<bool>()).prop_map(|(n, set)| Step::Settle(n, set)),
+    ];
+    prop::collection::vec(step, 1..16)
+}
+
+struct Link {
+    site: usize,
+    id: ShareLinkId,
+    key: String,
+    name: String,
+    /// `None` once it is deleted.
+    active: Option<bool>,
+}
+
+async fn run(steps: Vec<Step>) {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let sites = [published(&w, "One").await.site, published(&w, "Two").await.site];
+    let mut links: Vec<Link> = Vec::new();
+    let mut keys: Vec<Vec<String>> = vec![Vec::new(), Vec::new()];
+    for step in steps {
+        match step {
+            Step::Create(site) => {
+                let (id, key) = create(&w, &sites[site]).await;
+                links.push(Link { site, id, key, name: "Friends".to_owned(), active: Some(true) });
+            }
+            Step::Switch(n, _) | Step::Rename(n, _) | Step::Delete(n) if n >= links.len() => {}
+            Step::Switch(n, on) => {
+                let link = &mut links[n];
+                let change = UpdateShareLink { active: Some(on), name: None };
+                let answer = p.update_share_link(me, (&w.org, &sites[link.site]), &link.id, change).await;
+                match &mut link.active {
+                    Some(active) => *active = answer.map(|shown| shown.active).expect("switched"),
+                    None => assert_eq!(kind(answer), ErrorKind::NotFound),
+                }
+            }
+            Step::Rename(n, name) => {
+                let link = &mut links[n];
+                let change = UpdateShareLink { active: None, name: name.parse().ok() };
+                let answer = p.update_share_link(me, (&w.org, &sites[link.site]), &link.id, change).await;
+                match link.active {
+                    Some(_) => link.name = answer.map(|shown| shown.name.to_string()).expect("renamed"),
+                    None => assert_eq!(kind(answer), ErrorKind::NotFound),
+                }
+            }
+            Step::Delete(n) => {
+                let link = &mut links[n];
+                // Below another site there is no such link.
+                let other = (&w.org, &sites[1 - link.site]);
+                assert!(!p.delete_share_link(me, other, &link.id).await.expect("no error"));
+                let of = (&w.org, &sites[link.site]);
+                let there = p.delete_share_link(me, of, &link.id).await.expect("no error");
+                assert_eq!(there, link.active.take().is_some());
+            }
+            Step::Regenerate(n) => {
+                let auth = p.regenerate_publishing_auth(me, &w.org, &sites[n]).await.expect("another key");
+                assert!(!keys.iter().flatten().any(|old| *old == auth.private_key), "never the same");
+                keys[n].push(auth.private_key);
+            }
+            Step::Settle(n, set) => {
+                let url = Url::new("https://login.example/").expect("a URL");
+                let fallback_url = if set { Patch::Set(url.clone()) } else { Patch::Clear };
+                let change = UpdatePublishingAuth { fallback_url, ..UpdatePublishingAuth::default() };
+                let auth = p.update_publishing_auth(me, &w.org, &sites[n], change).await.expect("settled");
+                assert_eq!(auth.fallback_url, set.then_some(url));
+                if keys[n].is_empty() {
+                    keys[n].push(auth.private_key);
+                }
+            }
+        }
+        check(&w, &sites, &links, &keys).await;
+    }
+    w.check().await;
+}
+
+async fn check(w: &World, sites: &[SiteId; 2], links: &[Link], keys: &[Vec<String>]) {
+    let (p, platform) = (&w.platform, &Actor::Platform);
+    for (n, site) in sites.iter().enumerate() {
+        for link in links {
+            let opens = p.opens_site(platform, site, &link.key).await.expect("asked");
+            assert_eq!(opens, link.site == n && link.active == Some(true), "exactly the active keys open");
+        }
+        for wrong in ["", "x", &"a".repeat(52), &"a".repeat(100_000), sites[n].as_str()] {
+            assert!(!p.opens_site(platform, site, wrong).await.expect("asked"));
+        }
+        let listed =
+            p.list_share_links(&w.admin, (&w.org, site), &PageRequest::default()).await.expect("a list");
+        let mut shown: Vec<_> =
+            listed.items.iter().map(|l| (l.id.clone(), l.name.to_string(), l.active)).collect();
+        shown.sort();
+        let there = links.iter().filter(|link| link.site == n);
+        let mut there: Vec<_> =
+            there.filter_map(|link| Some((link.id.clone(), link.name.clone(), link.active?))).collect();
+        there.sort();
+        assert_eq!(shown, there);
+        assert_eq!(listed.count, Some(there.len() as u64));
+        let key = p.signing_key(platform, site).await.expect("asked");
+        assert_eq!(key.as_ref(), keys[n].last(), "the latest key signs, and no other");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn exactly_the_active_keys_open_and_only_the_latest_signs(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(run(steps));
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_shown_to_those_who_manage_the_site_only() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let site = published(&w, "Docs").await.site;
+    let link = create(&w, &site).await.0;
+    let reader = w.member("Rob", Some(Role::Read)).await;
+    let creator = w.member("Cleo", Some(Role::Create)).await;
+    let guest = w.member("Gus", None).await;
+    let of = (&w.org, &site);
+    for (actor, refusal) in
+        [(&reader, ErrorKind::Forbidden), (&creator, ErrorKind::Forbidden), (&guest, ErrorKind::NotFound)]
+    {
+        assert_eq!(kind(p.list_share_links(actor, of, &PageRequest::default()).await), refusal);
+        let change = UpdateShareLink::default();
+        assert_eq!(kind(p.update_share_link(actor, of, &link, change).await), refusal);
+        assert_eq!(kind(p.get_publishing_auth(actor, of.0, of.1).await), refusal);
+        assert_eq!(kind(p.regenerate_publishing_auth(actor, of.0, of.1).await), refusal);
+        assert_eq!(kind(p.opens_site(actor, of.1, "key").await), ErrorKind::Forbidden);
+        assert_eq!(kind(p.signing_key(actor, of.1).await), ErrorKind::Forbidden);
+    }
+    let platform = &Actor::Platform;
+    assert_eq!(p.signing_key(platform, &site).await.expect("asked"), None, "looking made no key");
+}
+
+#[tokio::test]
+async fn a_site_has_at_most_100_share_links() {
+    let w = World::new().await;
+    let site = published(&w, "Docs").await.site;
+    let mut first = None;
+    for _ in 0..100 {
+        first = Some(create(&w, &site).await.0);
+    }
+    let new = CreateShareLink { name: "".parse().expect("a name") };
+    let more = w.platform.create_share_link(&w.admin, &w.org, &site, new.clone()).await;
+    assert_eq!(kind(more), ErrorKind::Conflict);
+    let of = (&w.org, &site);
+    w.platform.delete_share_link(&w.admin, of, &first.expect("a link")).await.expect("deleted");
+    w.platform.create_share_link(&w.admin, &w.org, &site, new).await.expect("room again");
+}
+
+#[tokio::test]
+async fn secrets_that_another_server_sealed_are_told_apart_from_those_that_are_gone() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let site = published(&w, "Docs").await.site;
+    let (link, key) = create(&w, &site).await;
+    p.get_publishing_auth(me, &w.org, &site).await.expect("a key");
+    let beside = w.beside(std::sync::Arc::new(docs_memstore::MemSearch::new()));
+    let of = (&w.org, &site);
+    let list = beside.list_share_links(me, of, &PageRequest::default()).await;
+    assert_eq!(kind(list), ErrorKind::Conflict);
+    assert_eq!(kind(beside.get_publishing_auth(me, of.0, of.1).await), ErrorKind::Conflict);
+    // What is needed to get out of that works.
+    assert!(beside.opens_site(&Actor::Platform, &site, &key).await.expect("asked"));
+    assert!(beside.delete_share_link(me, of, &link).await.expect("deleted"));
+    beside.regenerate_publishing_auth(me, of.0, of.1).await.expect("another key");
+    beside.get_publishing_auth(me, of.0, of.1).await.expect("the new key");
+}

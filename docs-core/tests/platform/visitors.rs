@@ -1,0 +1,79 @@
+//! Visitors of published sites: who comes in, and what they see.
+
+mod doors;
+mod leaks;
+
+use data_encoding::BASE64URL_NOPAD;
+use docs_core::{
+    Actor,
+    model::{
+        AddSiteSpace, CreateSite, OrgId, ResolveUrl, ResolvedContent, ResolvedUrl, SiteId, SiteSpaceId,
+        SiteSpacesInput, SiteVisibility, SpaceId, UpdateSite,
+    },
+};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::support::World;
+
+/// A token as the sign-in of a site makes it.
+fn token(key: &str, claims: &Value) -> String {
+    signed(key, r#"{"alg":"HS256","typ":"JWT"}"#, &claims.to_string())
+}
+
+fn signed(key: &str, header: &str, claims: &str) -> String {
+    let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
+    let text = format!("{}.{}", encoded(header), encoded(claims));
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key");
+    mac.update(text.as_bytes());
+    format!("{text}.{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes()))
+}
+
+/// A new site without spaces.
+async fn site(w: &World, title: &str) -> SiteId {
+    let new = CreateSite {
+        title: title.parse().ok(),
+        spaces: Some(SiteSpacesInput::Existing(Vec::new())),
+        ..CreateSite::default()
+    };
+    w.platform.create_site(&w.admin, &w.org, new).await.expect("a site").id
+}
+
+async fn place(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
+    let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+    w.platform.add_site_space(&w.admin, (&w.org, site), &add).await.expect("a place").id
+}
+
+async fn show(w: &World, site: &SiteId, visibility: SiteVisibility) {
+    let change = UpdateSite { visibility: Some(visibility), ..UpdateSite::default() };
+    w.platform.update_site(&w.admin, &w.org, site, change).await.expect("changed");
+    w.platform.publish_site(&w.admin, &w.org, site).await.expect("published");
+}
+
+async fn address(w: &World, site: &SiteId) -> String {
+    let site = w.platform.get_site(&w.admin, &w.org, site).await.expect("the site");
+    site.urls.published.expect("it is published")
+}
+
+/// Resolves an address for a visitor.
+async fn resolve(w: &World, url: &str, visitor: Value) -> docs_core::Result<ResolvedUrl> {
+    let ask: ResolveUrl =
+        serde_json::from_value(json!({ "url": url, "visitor": visitor })).expect("a request");
+    w.platform.resolve_url(&ask).await
+}
+
+/// The content at an address, and the visitor who reads it.
+async fn enter(w: &World, url: &str, visitor: Value) -> docs_core::Result<(ResolvedContent, Actor)> {
+    let content = match resolve(w, url, visitor).await? {
+        ResolvedUrl::Content(content) => *content,
+        other => panic!("{url} leads elsewhere: {other:?}"),
+    };
+    let actor = w.platform.authenticate(&content.api_token).await?;
+    Ok((content, actor))
+}
+
+/// The key that a site's sign-in signs with.
+async fn key(w: &World, org: &OrgId, site: &SiteId) -> String {
+    w.platform.get_publishing_auth(&w.admin, org, site).await.expect("a key").private_key
+}

@@ -1,0 +1,335 @@
+//! Who comes in.
+
+use std::time::Duration;
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{
+        ContentFormat, ElsewhereTarget, Patch, ProxyOrigin, ResolveUrl, ResolvedUrl, RevisionPage,
+        SiteVisibility, UpdatePublishingAuth, UpdateSite, Url,
+    },
+    platform::{ContentOf, Shown, Visitor},
+};
+use serde_json::{Value, json};
+
+use super::{address, enter, key, place, resolve, show, signed, site, token};
+use crate::{
+    search::{add, edit, space},
+    support::{Refused, World},
+};
+
+fn anybody() -> Actor {
+    Actor::Visitor(Visitor::anonymous())
+}
+
+#[tokio::test]
+async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
+    let page = add(&w, &guide, "Start", "Hello.").await;
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    let of = ContentOf::space(guide.clone());
+    p.get_page(&anybody(), &of, &page, Shown::default()).await.refused(ErrorKind::Unauthenticated);
+    for (visibility, open) in [
+        (SiteVisibility::Public, true),
+        (SiteVisibility::ShareLink, false),
+        (SiteVisibility::Unlisted, true),
+        (SiteVisibility::VisitorAuth, false),
+    ] {
+        show(&w, &docs, visibility).await;
+        let read = p.get_page(&anybody(), &of, &page, Shown::default()).await;
+        let site = p.published_site(&anybody(), (&w.org, &docs), None).await;
+        assert_eq!((read.is_ok(), site.is_ok()), (open, open), "{visibility:?}: {read:?} {site:?}");
+        p.get_space(&anybody(), &other).await.refused(ErrorKind::Unauthenticated);
+        p.get_org(&anybody(), &w.org).await.refused(ErrorKind::NotFound);
+    }
+    show(&w, &docs, SiteVisibility::Public).await;
+    p.unpublish_site(&w.admin, &w.org, &docs).await.expect("unpublished");
+    p.get_space(&anybody(), &guide).await.refused(ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_share_link_opens_its_site_until_it_is_revoked() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let guide = space(&w, "Guide").await;
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::ShareLink).await;
+    let url = address(&w, &docs).await;
+    let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
+    let link = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link");
+    resolve(&w, &url, Value::Null).await.refused(ErrorKind::NotFound);
+    resolve(&w, &format!("{url}wrong/start"), Value::Null).await.refused(ErrorKind::NotFound);
+    let (content, actor) =
+        enter(&w, &format!("{}start", link.urls.published), Value::Null).await.expect("open");
+    let key = content.share_key.clone().expect("a key");
+    assert!(content.site_base_path.ends_with(&format!("/{key}/")), "{content:?}");
+    assert_eq!(content.pathname, "/start");
+    let with_key = Actor::Visitor(Visitor::anonymous().with_share_key(&key));
+    for actor in [&actor, &with_key] {
+        p.get_space(actor, &guide).await.expect("read");
+    }
+    let off = serde_json::from_value(json!({ "active": false })).expect("a change");
+    p.update_share_link(&w.admin, (&w.org, &docs), &link.id, off).await.expect("revoked");
+    for actor in [&actor, &with_key] {
+        p.get_space(actor, &guide).await.refused(ErrorKind::NotFound);
+    }
+    resolve(&w, &link.urls.published, Value::Null).await.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
+    let w = World::new().await;
+    let (guide, docs, other) = (space(&w, "Guide").await, site(&w, "Docs").await, site(&w, "Other").await);
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::VisitorAuth).await;
+    let url = address(&w, &docs).await;
+    let (mine, theirs) = (key(&w, &w.org, &docs).await, key(&w, &w.org, &other).await);
+    let now = w.clock_now().time().timestamp();
+    let right = r#"{"alg":"HS256","typ":"JWT"}"#;
+    let long = json!({ "exp": now + 60, "x": "x".repeat(9_000) }).to_string();
+    let (fresh, soon) = (format!(r#"{{"exp":{}}}"#, now + 60), format!(r#"{{"nbf":{}}}"#, now + 3_600));
+    let late = format!(r#"{{"exp":{now}}}"#);
+    for (what, token) in [
+        ("another algorithm", signed(&mine, r#"{"alg":"HS512"}"#, &fresh)),
+        ("no algorithm", signed(&mine, r#"{"alg":"none"}"#, &fresh)),
+        ("no signature", signed(&mine, right, &fresh).rsplit_once('.').expect("parts").0.to_owned() + "."),
+        ("the key of another site", signed(&theirs, right, &fresh)),
+        ("a blank key", signed("", right, &fresh)),
+        ("expired", signed(&mine, right, &late)),
+        ("not valid yet", signed(&mine, right, &soon)),
+        ("oversize", signed(&mine, right, &long)),
+        ("a claim twice", signed(&mine, right, r#"{"a":1,"a":2}"#)),
+        ("no JSON", signed(&mine, right, "x")),
+        ("no token", "x".to_owned()),
+    ] {
+        let error = resolve(&w, &url, json!({ "jwtToken": token })).await.refused(ErrorKind::Unauthenticated);
+        assert!(error.to_string().starts_with("visitor.jwtToken: "), "{what}: {error}");
+        // As bearer token of a request it is nobody's either.
+        w.platform.authenticate(&token).await.refused(ErrorKind::Unauthenticated);
+    }
+    let (_, actor) =
+        enter(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) })).await.expect("open");
+    w.platform.get_space(&actor, &guide).await.expect("read");
+    // The token of a visitor does not read, only what it was exchanged for does.
+    w.platform.authenticate(&signed(&mine, right, &fresh)).await.refused(ErrorKind::Unauthenticated);
+    w.platform.regenerate_publishing_auth(&w.admin, &w.org, &docs).await.expect("another key");
+    w.platform.get_space(&actor, &guide).await.refused(ErrorKind::NotFound);
+    resolve(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) }))
+        .await
+        .refused(ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn whoever_is_not_signed_in_is_sent_to_where_that_is_done() {
+    let w = World::new().await;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::VisitorAuth).await;
+    let url = format!("{}start/here", address(&w, &docs).await);
+    resolve(&w, &url, Value::Null).await.refused(ErrorKind::NotFound);
+    let login = "https://login.example/in?app=docs#now";
+    let change = UpdatePublishingAuth {
+        fallback_url: Patch::Set(Url::new(login).expect("an address")),
+        ..UpdatePublishingAuth::default()
+    };
+    w.platform.update_publishing_auth(&w.admin, &w.org, &docs, change).await.expect("changed");
+    let there = "https://login.example/in?app=docs&location=%2Fstart%2Fhere#now";
+    for visitor in [Value::Null, json!({ "jwtToken": "" })] {
+        match resolve(&w, &url, visitor).await.expect("an answer") {
+            ResolvedUrl::Redirect(to) => {
+                assert_eq!((to.target, &*to.redirect), (ElsewhereTarget::External, there));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let visitor = json!({ "jwtToken": "x.y.z" });
+    resolve(&w, &url, visitor.clone()).await.refused(ErrorKind::Unauthenticated);
+    let ask = json!({ "url": url, "visitor": visitor, "redirectOnError": true });
+    let ask: ResolveUrl = serde_json::from_value(ask).expect("a request");
+    assert!(matches!(w.platform.resolve_url(&ask).await, Ok(ResolvedUrl::Redirect(_))));
+}
+
+#[tokio::test]
+async fn a_content_token_ends_after_an_hour_or_so_and_is_for_its_site_only() {
+    let w = World::new().await;
+    let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
+    for (title, space) in [("Docs", &guide), ("More", &other)] {
+        let site = site(&w, title).await;
+        place(&w, &site, space).await;
+        show(&w, &site, SiteVisibility::Public).await;
+    }
+    let sites = w.platform.list_sites(&w.admin, &w.org, &Default::default(), &Default::default()).await;
+    let docs = sites.expect("sites").items.remove(0).id;
+    let (content, actor) = enter(&w, &address(&w, &docs).await, Value::Null).await.expect("open");
+    w.platform.get_space(&actor, &guide).await.expect("read");
+    w.platform.get_space(&actor, &other).await.refused(ErrorKind::NotFound);
+    w.clock.advance(Duration::from_mins(59));
+    w.platform.authenticate(&content.api_token).await.expect("it is good");
+    w.clock.advance(Duration::from_mins(6));
+    w.platform.authenticate(&content.api_token).await.refused(ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_visitor_changes_nothing_and_reads_nothing_of_who_works_on_the_content() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    let page = add(&w, &guide, "Start", "Hello.").await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let (_, actor) = enter(&w, &address(&w, &docs).await, Value::Null).await.expect("open");
+    let (live, request) = (ContentOf::space(guide.clone()), ContentOf::request(guide.clone(), "1"));
+    for actor in [&actor, &anybody()] {
+        let first = Default::default();
+        assert!(p.get_page(actor, &request, &page, Shown::default()).await.is_err());
+        assert!(p.list_change_requests(actor, &guide, &Default::default(), &first).await.is_err());
+        assert!(p.list_comments(actor, &live, &Default::default(), &first).await.is_err());
+        assert!(p.list_page_links(actor, &live, &page, (None, &first)).await.is_err());
+        assert!(p.list_changes(actor, &live, None).await.is_err());
+        assert!(p.list_commenters(actor, &live, &first).await.is_err());
+        assert!(p.current_user(actor).await.is_err());
+        assert!(p.get_user(actor, w.admin.user().expect("a user")).await.is_err());
+        assert!(p.search_space(actor, &guide, &"hello".parse().expect("a query"), &first).await.is_err());
+        let change = UpdateSite { title: "Mine".parse().ok(), ..UpdateSite::default() };
+        p.update_site(actor, &w.org, &docs, change).await.refused(ErrorKind::Forbidden);
+        p.delete_space(actor, &guide).await.refused(ErrorKind::Forbidden);
+        let seen = serde_json::to_value(p.get_space(actor, &guide).await.expect("read")).expect("JSON");
+        assert_eq!((&seen["changeRequests"], &seen["comments"]), (&json!(0), &json!(0)));
+        assert_eq!(
+            (&seen["permissions"]["view"], &seen["permissions"]["comment"]),
+            (&json!(true), &json!(false))
+        );
+        let revision = p.get_revision(actor, &live, Shown::default()).await.expect("read");
+        assert!(!serde_json::to_string(&revision).expect("JSON").contains("Ada"), "nobody is named");
+    }
+}
+
+#[tokio::test]
+async fn a_visitor_reads_the_published_revision_and_no_other() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    add(&w, &guide, "Start", "Hello.").await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let before = p.get_space(&w.admin, &guide).await.expect("read").revision;
+    let of = ContentOf::revision(guide.clone(), before);
+    let seen = p.get_revision(&anybody(), &of, Shown::default()).await.expect("it is published");
+    assert!(seen.parents.is_empty(), "what was before is not told");
+    add(&w, &guide, "Next", "More.").await;
+    p.get_revision(&anybody(), &of, Shown::default()).await.refused(ErrorKind::NotFound);
+    p.get_revision(&w.admin, &of, Shown::default()).await.expect("members read all");
+    let request = p.get_change_request(&w.admin, &guide, "1").await.expect("a request");
+    let draft = ContentOf::revision(guide, request.revision);
+    p.get_revision(&anybody(), &draft, Shown::default()).await.refused(ErrorKind::NotFound);
+}
+
+/// A condition in a text that is too dense to be taken apart is decided by nobody, so what stands under it is for nobody.
+#[tokio::test]
+async fn what_cannot_be_taken_apart_hides_what_stands_under_a_condition_in_it() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    let rows = "| a | b | c |\n".repeat(400);
+    let text = format!(
+        "Before.\n\n| a | b | c |\n|---|---|---|\n{rows}\n{{% if visitor.claims.plan == 'pro' %}}\nSecret.\n{{% endif %}}\n"
+    );
+    let page = add(&w, &guide, "Start", &text).await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let live = ContentOf::space(guide);
+    for format in [ContentFormat::Markdown, ContentFormat::Document] {
+        let how = Shown { format, ..Shown::default() };
+        let seen = p.get_page(&anybody(), &live, &page, how).await.expect("read");
+        let seen = serde_json::to_string(&seen).expect("JSON");
+        assert!(seen.contains("Before.") && !seen.contains("Secret"), "{seen:.300}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_is_read_by_its_id_only_where_a_visitor_sees_it() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    let page = add(&w, &guide, "Start", "Hello.").await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let live = ContentOf::space(guide.clone());
+    let RevisionPage::Document(seen) =
+        p.get_page(&anybody(), &live, &page, Shown::default()).await.expect("read")
+    else {
+        panic!("a document");
+    };
+    let id = seen.document_id.expect("an id");
+    p.get_document(&anybody(), &guide, &id).await.expect("read");
+    let hide = json!([{ "operation": "update_page", "page": page, "condition": "visitor.claims.plan" }]);
+    edit(&w, &guide, hide).await.expect("hidden");
+    p.get_document(&anybody(), &guide, &id).await.refused(ErrorKind::NotFound);
+    p.get_document(&w.admin, &guide, &id).await.expect("members read all");
+}
+
+/// What was signed ends when its signer says, whatever it was exchanged for.
+#[tokio::test]
+async fn a_content_token_ends_with_the_token_it_was_given_for() {
+    let w = World::new().await;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::VisitorAuth).await;
+    let now = w.clock_now().time().timestamp();
+    let token = token(&key(&w, &w.org, &docs).await, &json!({ "exp": now + 60 }));
+    let url = address(&w, &docs).await;
+    let (content, _) = enter(&w, &url, json!({ "jwtToken": token })).await.expect("open");
+    w.clock.advance(Duration::from_secs(61));
+    w.platform.authenticate(&content.api_token).await.refused(ErrorKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn the_longest_mount_then_section_space_and_page_are_found() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    place(&w, &docs, &api).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    let at = async |path: &str| enter(&w, &format!("{url}{path}"), Value::Null).await.expect("found").0;
+    let root = at("").await;
+    let base = root.site_base_path.clone();
+    assert!(url.ends_with(&base), "{url} {base}");
+    assert_eq!((&root.space, &*root.pathname, root.complete), (&guide, "/", false));
+    let page = at("start/here?q=1#x").await;
+    assert_eq!((&page.space, &*page.pathname, page.complete), (&guide, "/start/here", true));
+    assert_eq!(page.canonical_url, format!("{url}start/here"));
+    let other = at("api/Start").await;
+    assert_eq!((&other.space, &*other.pathname), (&api, "/Start"));
+    let other = at("api").await;
+    assert_eq!((&other.space, &*other.base_path, other.complete), (&api, &*format!("{base}api/"), true));
+    // A default has no segment of its own.
+    match resolve(&w, &format!("{url}guide/start"), Value::Null).await.expect("an answer") {
+        ResolvedUrl::Redirect(to) => {
+            assert_eq!((to.target, to.redirect), (ElsewhereTarget::Content, format!("{url}start")));
+        }
+        other => panic!("{other:?}"),
+    }
+    let proxy = UpdateSite {
+        proxy: Patch::Set(ProxyOrigin::new("www.example.com/help/docs").expect("an origin")),
+        ..UpdateSite::default()
+    };
+    w.platform.update_site(&w.admin, &w.org, &docs, proxy).await.expect("mounted");
+    let there = "https://WWW.example.com/help/docs/api/start";
+    let (mounted, _) = enter(&w, there, Value::Null).await.expect("found");
+    assert_eq!((&mounted.space, &*mounted.site_base_path), (&api, "/help/docs/"));
+    assert_eq!(mounted.canonical_url, "https://www.example.com/help/docs/api/start");
+    for nothing in
+        ["https://www.example.com/help", "https://elsewhere.example/help/docs", &url.replace("docs", "no")]
+    {
+        resolve(&w, nothing, Value::Null).await.refused(ErrorKind::NotFound);
+    }
+    resolve(&w, "not an address", Value::Null).await.refused(ErrorKind::Invalid);
+    let claims = json!({ "unsignedClaims": { "x": "x".repeat(9_000) } });
+    resolve(&w, &url, claims).await.refused(ErrorKind::Invalid);
+}

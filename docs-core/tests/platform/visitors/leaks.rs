@@ -1,0 +1,329 @@
+//! What a visitor sees is what a naive model says: every answer is looked through for marks of what is hidden.
+
+use std::collections::BTreeSet;
+
+use docs_core::{
+    Actor,
+    content::Evaluated,
+    model::{ContentFormat, FileId, PageId, ReusableId, SectionId, SiteId, SiteVisibility, SpaceId},
+    platform::{ContentOf, Shown},
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{address, enter, key, show, site, token};
+use crate::{
+    search::{edit, space, world},
+    support::World,
+};
+
+/// What a condition asks, in Rust.
+type Asked = fn(&Who) -> bool;
+/// What a condition asks, as text and in Rust.
+const CONDITIONS: [(&str, Asked); 8] = [
+    ("", |_| true),
+    ("visitor.claims.beta", |who| who.beta),
+    ("!visitor.claims.beta", |who| !who.beta),
+    ("visitor.claims.plan == 'pro'", |who| who.is_pro),
+    ("visitor.claims.unsigned.eu && visitor.claims.beta", |who| who.eu && who.beta),
+    ("visitor.claims.other", |_| false),
+    ("space.vars.none == null", |_| true),
+    ("'a' in visitor.claims.none", |_| false),
+];
+/// Of these, those that can be set on sections and site spaces.
+const OUTER: usize = 6;
+
+/// A visitor.
+#[derive(Clone, Copy, Debug)]
+struct Who {
+    beta: bool,
+    is_pro: bool,
+    eu: bool,
+}
+
+/// A page to make: its condition, that of a block in it, and whether it stands below the page before.
+#[derive(Clone, Debug)]
+struct PagePlan {
+    condition: usize,
+    block: usize,
+    is_below: bool,
+    has_file: bool,
+}
+
+/// The condition of a space on the site, and its pages.
+type PlacePlan = (usize, Vec<PagePlan>);
+
+#[derive(Clone, Debug)]
+struct Plan {
+    /// Sections, each with its condition and its spaces.
+    sections: Vec<(usize, Vec<PlacePlan>)>,
+    visibility: usize,
+    adapts: bool,
+    who: Who,
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let page = (0..CONDITIONS.len(), 0..CONDITIONS.len(), any::<bool>(), any::<bool>())
+        .prop_map(|(condition, block, is_below, has_file)| PagePlan { condition, block, is_below, has_file });
+    let space = (0..OUTER, prop::collection::vec(page, 1..4));
+    let section = (0..OUTER, prop::collection::vec(space, 1..3));
+    let who =
+        (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(beta, is_pro, eu)| Who { beta, is_pro, eu });
+    (prop::collection::vec(section, 1..4), 0..4_usize, any::<bool>(), who)
+        .prop_map(|(sections, visibility, adapts, who)| Plan { sections, visibility, adapts, who })
+}
+
+/// A mark that occurs once, and whether the visitor sees what it stands in.
+struct Mark {
+    word: String,
+    is_seen: bool,
+}
+
+/// What was made, with all there is to ask for.
+#[derive(Default)]
+struct Made {
+    marks: Vec<Mark>,
+    spaces: Vec<(SpaceId, bool)>,
+    sections: Vec<SectionId>,
+    pages: Vec<(SpaceId, PageId, bool)>,
+    next: usize,
+}
+
+impl Made {
+    fn mark(&mut self, is_seen: bool) -> String {
+        self.next += 1;
+        // No word is the beginning of another.
+        let word = format!("mark{:04}q", self.next);
+        self.marks.push(Mark { word: word.clone(), is_seen });
+        word
+    }
+}
+
+async fn make(w: &World, site: &SiteId, plan: &Plan, who: &Who) -> Made {
+    let (p, me, of) = (&w.platform, &w.admin, (&w.org, site));
+    let holds = |condition: usize| CONDITIONS[condition].1(who);
+    let mut made = Made::default();
+    for (condition, places) in &plan.sections {
+        let mut section = None;
+        for (inner, pages) in places {
+            let is_seen = holds(*condition) && holds(*inner);
+            let title = made.mark(is_seen);
+            let space = space(w, &title).await;
+            let add = json!({ "spaceId": space, "sectionId": section });
+            let place = match &section {
+                Some(_) => {
+                    let add = serde_json::from_value(add).expect("a place");
+                    p.add_site_space(me, of, &add).await.expect("added").id
+                }
+                None => {
+                    let title = made.mark(holds(*condition) && places.iter().any(|(inner, _)| holds(*inner)));
+                    let add = json!({ "spaceId": space, "title": title });
+                    let new = p.add_section(me, of, serde_json::from_value(add).expect("a section")).await;
+                    let new = new.expect("added");
+                    set_condition(w, of.1, &new.id, *condition).await;
+                    made.sections.push(new.id.clone());
+                    section = Some(new.id);
+                    new.site_spaces[0].id.clone()
+                }
+            };
+            if *inner != 0 {
+                let change = json!({ "condition": CONDITIONS[*inner].0 });
+                let change = serde_json::from_value(change).expect("a change");
+                p.update_site_space(me, of, &place, change).await.expect("changed");
+            }
+            fill(w, &space, pages, (&mut made, who, is_seen)).await;
+            made.spaces.push((space, is_seen));
+        }
+    }
+    made
+}
+
+async fn set_condition(w: &World, site: &SiteId, section: &SectionId, condition: usize) {
+    if condition != 0 {
+        let change =
+            serde_json::from_value(json!({ "condition": CONDITIONS[condition].0 })).expect("a change");
+        let done = w.platform.update_section(&w.admin, (&w.org, site), section, change).await;
+        done.expect("changed");
+    }
+}
+
+/// Makes the pages of a space: titles, texts, conditional blocks and files with a mark each.
+async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], (made, who, is_seen): (&mut Made, &Who, bool)) {
+    let holds = |condition: usize| CONDITIONS[condition].1(who);
+    let mut above: Option<(PageId, bool)> = None;
+    for page in pages {
+        let parent = above.clone().filter(|_| page.is_below);
+        let seen = is_seen && holds(page.condition) && parent.as_ref().is_none_or(|(_, seen)| *seen);
+        let (title, text) = (made.mark(seen), made.mark(seen));
+        let block = made.mark(seen && holds(page.block));
+        let open = match CONDITIONS[page.block].0 {
+            "" => "true",
+            condition => condition,
+        };
+        let mut markdown =
+            format!("{text} is said.\n\n{{% if {open} %}}\n{block} is said to some.\n{{% endif %}}\n");
+        let mut changes = Vec::new();
+        if page.has_file {
+            let name = made.mark(seen);
+            let file = json!({ "name": format!("{name}.txt"), "base64": "YQ==", "contentType": "text/plain", "ref": "f" });
+            changes.push(json!({ "operation": "insert_files", "files": [file] }));
+            markdown.push_str("\n[a file](/files/f)\n");
+        }
+        let mut insert =
+            json!({ "operation": "insert_page", "title": title, "document": { "markdown": markdown } });
+        if page.condition != 0 {
+            insert["condition"] = CONDITIONS[page.condition].0.into();
+        }
+        if let Some((parent, _)) = &parent {
+            insert["into"] = parent.as_str().into();
+        }
+        changes.push(insert);
+        let created = edit(w, space, json!(changes)).await.expect("edited");
+        made.pages.push((space.clone(), created[0].clone(), seen));
+        above = Some((created[0].clone(), seen));
+    }
+}
+
+fn json_of<T: serde::Serialize>(answers: &mut String, answer: &T) -> Value {
+    let value = serde_json::to_value(answer).expect("JSON");
+    answers.push_str(&value.to_string());
+    value
+}
+
+/// Everything that a visitor can ask for, also by ids that they cannot know.
+async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
+    let (p, of, first) = (&w.platform, (&w.org, site), Default::default());
+    let mut said = String::new();
+    json_of(&mut said, &p.get_site(actor, &w.org, site).await.expect("a site"));
+    json_of(&mut said, &p.published_site(actor, of, None).await.expect("a site"));
+    json_of(&mut said, &p.site_structure(actor, of).await.expect("a structure"));
+    json_of(&mut said, &p.list_sections(actor, of, &first).await.expect("sections").items);
+    json_of(&mut said, &p.list_site_spaces(actor, of, None, &first).await.expect("spaces").items);
+    for (space, is_seen) in &made.spaces {
+        let got = p.get_space(actor, space).await;
+        assert_eq!(got.is_ok(), *is_seen, "{got:?}");
+        if let Ok(got) = got {
+            json_of(&mut said, &got);
+            crawl_space(w, &ContentOf::revision(space.clone(), got.revision), actor, &mut said).await;
+        }
+        crawl_space(w, &ContentOf::space(space.clone()), actor, &mut said).await;
+    }
+    for (space, page, is_seen) in &made.pages {
+        let live = ContentOf::space(space.clone());
+        for format in [ContentFormat::Markdown, ContentFormat::Document] {
+            for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
+                let got = p.get_page(actor, &live, page, Shown { format, evaluated, git: true }).await;
+                assert_eq!(got.is_ok(), *is_seen, "{got:?}");
+                got.iter().for_each(|page| drop(json_of(&mut said, page)));
+                let document = p.get_page_document(actor, &live, page, evaluated).await;
+                assert_eq!(document.is_ok(), *is_seen, "{document:?}");
+                document.iter().for_each(|document| drop(json_of(&mut said, document)));
+            }
+        }
+    }
+    for word in ["said", "some", "mark"] {
+        let query = serde_json::from_value(json!({ "query": word })).expect("a query");
+        let found = p.search_site(actor, of, &query, &first).await.expect("found");
+        json_of(&mut said, &found.items);
+    }
+    said
+}
+
+async fn crawl_space(w: &World, of: &ContentOf, actor: &Actor, said: &mut String) {
+    let (p, how) = (&w.platform, Shown::default());
+    let Ok(revision) = p.get_revision(actor, of, how).await else { return };
+    json_of(said, &revision);
+    let pages = p.list_pages(actor, of, how).await.expect("pages");
+    json_of(said, &pages);
+    let files = p.list_files(actor, of, how, &Default::default()).await.expect("files");
+    assert_eq!(files.count, Some(files.items.len() as u64));
+    json_of(said, &files.items);
+    // Those who work on it know all files and reusable contents.
+    let whole = p.get_revision(&w.admin, of, how).await.expect("a revision");
+    let listed: BTreeSet<&FileId> = revision.files.iter().map(|file| &file.id).collect();
+    for file in &whole.files {
+        let got = p.get_file(actor, of, &file.id, how).await;
+        assert_eq!(got.is_ok(), listed.contains(&file.id));
+        got.iter().for_each(|file| drop(json_of(said, file)));
+    }
+    let listed: BTreeSet<&ReusableId> = revision.reusable_contents.iter().map(|one| &one.id).collect();
+    for one in &whole.reusable_contents {
+        let got = p.get_reusable_content(actor, of, &one.id, how).await;
+        assert_eq!(got.is_ok(), listed.contains(&one.id));
+    }
+}
+
+async fn holds(plan: Plan) {
+    let (w, _) = world().await;
+    let docs = site(&w, "Docs").await;
+    let settings = json!({ "adaptiveContent": { "enabled": plan.adapts } });
+    let settings = serde_json::from_value(settings).expect("settings");
+    w.platform.update_site(&w.admin, &w.org, &docs, settings).await.expect("changed");
+    let named = |kind: Value| {
+        let mut kind = kind;
+        kind["description"] = "What for".into();
+        kind
+    };
+    let schema = json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
+        "beta": named(json!({ "type": "boolean" })),
+        "plan": named(json!({ "type": "string", "enum": ["free", "pro"] })),
+        "unsigned": { "type": "object", "description": "Unsigned claims of the site visitor.",
+            "additionalProperties": false, "properties": { "eu": named(json!({ "type": "boolean" })) } },
+    } } });
+    let schema = serde_json::from_value(schema).expect("a schema");
+    w.platform.set_adaptive_schema(&w.admin, &w.org, &docs, schema).await.expect("set");
+    let visibility = [
+        SiteVisibility::Public,
+        SiteVisibility::Unlisted,
+        SiteVisibility::ShareLink,
+        SiteVisibility::VisitorAuth,
+    ][plan.visibility];
+    // Of visitors of content that does not adapt nothing is known.
+    let known = if plan.adapts { plan.who } else { Who { beta: false, is_pro: false, eu: false } };
+    let made = make(&w, &docs, &plan, &known).await;
+    show(&w, &docs, visibility).await;
+    w.platform.settle().await.expect("settled");
+    let mut url = address(&w, &docs).await;
+    if visibility == SiteVisibility::ShareLink {
+        let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
+        url =
+            w.platform.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link").urls.published;
+    }
+    let signs = key(&w, &w.org, &docs).await;
+    // What the schema does not name counts for nothing, however it is signed.
+    let claims = json!({
+        "beta": plan.who.beta, "plan": if plan.who.is_pro { "pro" } else { "free" }, "other": true,
+        "unsigned": { "eu": !plan.who.eu },
+    });
+    let visitor = json!({
+        "jwtToken": token(&signs, &claims),
+        "unsignedClaims": { "eu": plan.who.eu, "beta": true, "other": true },
+    });
+    let any_place = made.spaces.iter().any(|(_, is_seen)| *is_seen);
+    match enter(&w, &url, visitor).await {
+        Err(error) => assert!(!any_place, "{error:?}"),
+        Ok((content, actor)) => {
+            assert!(any_place, "{content:?}");
+            assert_eq!(content.context_id.is_some(), plan.adapts);
+            let mut said = crawl(&w, &docs, &actor, &made).await;
+            said.push_str(&serde_json::to_string(&content).expect("JSON"));
+            for Mark { word, is_seen } in &made.marks {
+                assert_eq!(said.contains(word.as_str()), *is_seen, "{word} of {plan:#?}");
+            }
+            let hidden = made.spaces.iter().filter(|(_, is_seen)| !is_seen);
+            for (space, _) in hidden {
+                assert!(!said.contains(space.as_str()), "the id of a hidden space");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_answer_tells_a_visitor_of_what_is_not_for_them_and_all_that_is_is_told(plan in plan()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(holds(plan));
+    }
+}

@@ -1,0 +1,362 @@
+//! What is set on a site besides its structure.
+
+use docs_core::{
+    Platform,
+    model::{
+        CreateShareLink, CreateSiteRedirect, Customization, CustomizationOverride, List, PublishingAuth,
+        RedirectSource, ResolvedRedirect, ShareLink, SiteAdaptiveSchema, SiteRedirect, TemplateConditions,
+        UpdateAdaptiveSchema, UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
+    },
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{Auth, Limit, Reader, Tag, id, page};
+use crate::wire::{
+    error::Answer,
+    params::{Query, RequiredQuery},
+    payload::Strict,
+    reply::{Created, Empty, NoContent, Reply},
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct SiteSettings(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "Tag::Sites")]
+impl SiteSettings {
+    /// Get how a site looks
+    #[oai(path = "/customization", method = "get", operation_id = "getSiteCustomizationById")]
+    async fn customization(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        /// Accepted for clients that send it: nothing is masked.
+        #[oai(name = "unmasked")]
+        _unmasked: Query<bool>,
+    ) -> Answer<Reply<Customization>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.get_site_customization(&auth.0, &org, &site).await?))
+    }
+
+    /// Set how a site looks
+    #[oai(path = "/customization", method = "put", operation_id = "updateSiteCustomizationById")]
+    async fn set_customization(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        look: Strict<Customization>,
+    ) -> Answer<Reply<Customization>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.set_site_customization(&auth.0, &org, &site, look.0).await?))
+    }
+
+    /// Get how a space on a site looks
+    ///
+    /// It looks as the site does, but for what was set on the space.
+    #[oai(
+        path = "/site-spaces/:siteSpaceId/customization",
+        method = "get",
+        operation_id = "getSiteSpaceCustomizationById"
+    )]
+    async fn place_customization(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "siteSpaceId")] place: Path<String>,
+        /// Accepted for clients that send it: nothing is masked.
+        #[oai(name = "unmasked")]
+        _unmasked: Query<bool>,
+    ) -> Answer<Reply<Customization>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let place = id(&place, "site space")?;
+        Ok(Reply(self.0.get_site_space_customization(&auth.0, (&org, &site), &place).await?))
+    }
+
+    /// Change how a space on a site differs from the site
+    ///
+    /// What the request leaves out stays; what it says `null` of is as on the site again.
+    #[oai(
+        path = "/site-spaces/:siteSpaceId/customization",
+        method = "patch",
+        operation_id = "overrideSiteSpaceCustomizationById"
+    )]
+    async fn override_customization(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "siteSpaceId")] place: Path<String>,
+        change: Strict<CustomizationOverride>,
+    ) -> Answer<Reply<Customization>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let place = id(&place, "site space")?;
+        let of = (&org, &site);
+        Ok(Reply(self.0.override_site_space_customization(&auth.0, of, &place, change.0).await?))
+    }
+
+    /// Make a space on a site look as the site
+    #[oai(
+        path = "/site-spaces/:siteSpaceId/customization",
+        method = "delete",
+        operation_id = "deleteSiteSpaceCustomizationById"
+    )]
+    async fn delete_customization(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "siteSpaceId")] place: Path<String>,
+    ) -> Answer<NoContent> {
+        if let (Ok(org), Ok(site), Ok(place)) = (org.parse(), site.parse(), place.parse()) {
+            self.0.delete_site_space_customization(&auth.0, (&org, &site), &place).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// List the share links of a site
+    #[oai(path = "/share-links", method = "get", operation_id = "listSiteShareLinks")]
+    async fn share_links(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+    ) -> Answer<Reply<List<ShareLink>>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let page = page(cursor.0, limit.0);
+        Ok(Reply(self.0.list_share_links(&auth.0, (&org, &site), &page).await?.into()))
+    }
+
+    /// Create a share link
+    ///
+    /// Whoever has its address may read the site, where the site is published to holders of share links.
+    #[oai(path = "/share-links", method = "post", operation_id = "createSiteShareLink")]
+    async fn create_share_link(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        new: Strict<CreateShareLink>,
+    ) -> Answer<Created<ShareLink>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let link = self.0.create_share_link(&auth.0, &org, &site, new.0).await?;
+        let location = self.0.urls().share_link(&org, &site, &link.id);
+        Ok(Created::new(link).at(location))
+    }
+
+    /// Change a share link
+    ///
+    /// What the request leaves out stays.
+    #[oai(path = "/share-links/:shareLinkId", method = "patch", operation_id = "updateSiteShareLinkById")]
+    async fn update_share_link(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "shareLinkId")] link: Path<String>,
+        change: Strict<UpdateShareLink>,
+    ) -> Answer<Reply<ShareLink>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let link = id(&link, "share link")?;
+        Ok(Reply(self.0.update_share_link(&auth.0, (&org, &site), &link, change.0).await?))
+    }
+
+    /// Delete a share link
+    ///
+    /// Its key opens nothing any more. A link that is missing is no error.
+    #[oai(path = "/share-links/:shareLinkId", method = "delete", operation_id = "deleteSiteShareLinkById")]
+    async fn delete_share_link(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "shareLinkId")] link: Path<String>,
+    ) -> Answer<NoContent> {
+        if let (Ok(org), Ok(site), Ok(link)) = (org.parse(), site.parse(), link.parse()) {
+            self.0.delete_share_link(&auth.0, (&org, &site), &link).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// Get how visitors of a site prove who they are
+    ///
+    /// A site that has no signing key yet is given one.
+    #[oai(path = "/publishing/auth", method = "get", operation_id = "getSitePublishingAuthById")]
+    async fn auth(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<PublishingAuth>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.get_publishing_auth(&auth.0, &org, &site).await?))
+    }
+
+    /// Change how visitors of a site prove who they are
+    ///
+    /// What the request leaves out stays, the signing key too.
+    #[oai(path = "/publishing/auth", method = "patch", operation_id = "updateSitePublishingAuthById")]
+    async fn update_auth(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        change: Strict<UpdatePublishingAuth>,
+    ) -> Answer<Reply<PublishingAuth>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.update_publishing_auth(&auth.0, &org, &site, change.0).await?))
+    }
+
+    /// Give a site another signing key
+    ///
+    /// Tokens that were signed with the key before are refused from here on.
+    #[oai(
+        path = "/publishing/auth/regenerate",
+        method = "post",
+        operation_id = "regenerateSitePublishingAuthById"
+    )]
+    async fn regenerate_auth(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<PublishingAuth>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.regenerate_publishing_auth(&auth.0, &org, &site).await?))
+    }
+
+    /// List the redirects of a site
+    #[oai(path = "/redirects", method = "get", operation_id = "listSiteRedirects")]
+    async fn redirects(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        /// The `next.page` of the page before.
+        #[oai(name = "page")]
+        cursor: Query<String>,
+        /// Most items of a page; 50 when absent.
+        limit: Query<Limit>,
+    ) -> Answer<Reply<List<SiteRedirect>>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let page = page(cursor.0, limit.0);
+        Ok(Reply(self.0.list_redirects(&auth.0, (&org, &site), &page).await?.into()))
+    }
+
+    /// Create a redirect
+    #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
+    async fn create_redirect(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        new: Strict<CreateSiteRedirect>,
+    ) -> Answer<Created<SiteRedirect>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Created::new(self.0.create_redirect(&auth.0, &org, &site, new.0).await?))
+    }
+
+    /// Change a redirect
+    ///
+    /// What the request leaves out stays.
+    #[oai(path = "/redirects/:siteRedirectId", method = "patch", operation_id = "updateSiteRedirectById")]
+    async fn update_redirect(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "siteRedirectId")] redirect: Path<String>,
+        change: Strict<UpdateSiteRedirect>,
+    ) -> Answer<Reply<SiteRedirect>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let redirect = id(&redirect, "redirect")?;
+        Ok(Reply(self.0.update_redirect(&auth.0, (&org, &site), &redirect, change.0).await?))
+    }
+
+    /// Delete a redirect
+    ///
+    /// A redirect that is missing is no error.
+    #[oai(path = "/redirects/:siteRedirectId", method = "delete", operation_id = "deleteSiteRedirectById")]
+    async fn delete_redirect(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "siteRedirectId")] redirect: Path<String>,
+    ) -> Answer<NoContent> {
+        if let (Ok(org), Ok(site), Ok(redirect)) = (org.parse(), site.parse(), redirect.parse()) {
+            self.0.delete_redirect(&auth.0, (&org, &site), &redirect).await?;
+        }
+        Ok(Empty)
+    }
+
+    /// Find the redirect of a path, and where it leads
+    #[oai(path = "/redirect", method = "get", operation_id = "getSiteRedirectBySource")]
+    async fn redirect(
+        &self,
+        auth: Reader,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        /// The key of a share link of the site: the address then leads through the link.
+        #[oai(name = "shareKey")]
+        share_key: Query<String>,
+        /// A path on the site.
+        source: RequiredQuery<RedirectSource>,
+    ) -> Answer<Reply<ResolvedRedirect>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        let key = share_key.0.as_deref();
+        Ok(Reply(
+            self.0.resolve_redirect(&auth.with(share_key.clone()), (&org, &site), &source.0, key).await?,
+        ))
+    }
+
+    /// Get the adaptive schema of a site
+    ///
+    /// A site has none until one is set.
+    #[oai(path = "/adaptive-schema", method = "get", operation_id = "getSiteAdaptiveSchema")]
+    async fn adaptive_schema(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<SiteAdaptiveSchema>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.get_adaptive_schema(&auth.0, &org, &site).await?))
+    }
+
+    /// Set the adaptive schema of a site
+    #[oai(path = "/adaptive-schema", method = "put", operation_id = "updateSiteAdaptiveSchema")]
+    async fn set_adaptive_schema(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+        new: Strict<UpdateAdaptiveSchema>,
+    ) -> Answer<Reply<SiteAdaptiveSchema>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.set_adaptive_schema(&auth.0, &org, &site, new.0).await?))
+    }
+
+    /// List conditions that follow from the adaptive schema
+    #[oai(
+        path = "/adaptive-schema/template-conditions",
+        method = "get",
+        operation_id = "listSiteAdaptiveTemplateConditions"
+    )]
+    async fn template_conditions(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "siteId")] site: Path<String>,
+    ) -> Answer<Reply<TemplateConditions>> {
+        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
+        Ok(Reply(self.0.template_conditions(&auth.0, &org, &site).await?))
+    }
+}
