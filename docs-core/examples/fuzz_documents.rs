@@ -1,7 +1,8 @@
 //! Reads mutated Markdown as documents and looks for panics, slow inputs, memory, and trees that are not stable.
 //!
 //! Memory is the most bytes that were alive at once while an input was read, the document among them, for each byte of
-//! the input. Inputs below 32 KiB do not count: a small text may always take what one of that size may.
+//! the input. Inputs below 32 KiB do not count: a small text may always take what one of that size may. Time is that of
+//! the processor, so that what else the machine does at the time does not count.
 //!
 //! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
 
@@ -11,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cpu_time::ThreadTime;
 use docs_core::content::document::{parse, print};
 use peak_alloc::PeakAlloc;
 
@@ -57,7 +59,7 @@ struct Found {
 
 impl Found {
     fn try_one(&mut self, text: &str, is_whole: bool) {
-        let start = Instant::now();
+        let start = ThreadTime::now();
         MEMORY.reset_peak_usage();
         let before = MEMORY.current_usage();
         let result = std::panic::catch_unwind(|| {
@@ -67,7 +69,7 @@ impl Found {
             (added, outcome)
         });
         let taken = match start.elapsed() {
-            // The machine may have had other things to do: what is slow is so each time.
+            // Caches are shared with what else runs: what is slow is so each time.
             taken if taken > LONG => (0..3).map(|_| time(text)).min().unwrap_or(taken),
             taken => taken,
         };
@@ -115,7 +117,7 @@ impl Found {
 const LONG: Duration = Duration::from_millis(100);
 
 fn time(text: &str) -> Duration {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     let _ = std::panic::catch_unwind(|| parse(text));
     start.elapsed()
 }

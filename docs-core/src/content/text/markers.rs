@@ -321,6 +321,13 @@ mod tests {
         assert!(text.len() < 6 * ours.len(), "{}", text.len());
     }
 
+    #[test]
+    fn a_request_that_takes_back_what_an_earlier_one_added_leaves_nothing_of_it() {
+        let (text, sizes) = render(&LineMerger, &["", "", "=======\n", "=======\n", ""]);
+        assert_eq!(text, "");
+        assert_eq!(unfold(&text, &sizes).unwrap(), [""]);
+    }
+
     fn text() -> impl Strategy<Value = String> {
         let line = proptest::sample::select(vec![
             "a",
@@ -368,8 +375,10 @@ mod tests {
             let (written, sizes) = render(&LineMerger, &terms);
             nests(&written, &sizes)?;
             for (at, text) in texts.iter().enumerate().skip(2).step_by(2) {
-                let new = text.lines().filter(|line| !texts[..at].iter().any(|other| other.contains(line)));
-                for line in new {
+                // A later request may take away what its base has.
+                let (before, after) = (&texts[..at], texts[at + 1..].iter().step_by(2));
+                let others: Vec<&String> = before.iter().chain(after).collect();
+                for line in text.lines().filter(|line| !others.iter().any(|other| other.contains(line))) {
                     prop_assert!(written.lines().any(|shown| shown == line), "{}\n{}", line, written);
                 }
             }
