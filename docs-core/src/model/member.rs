@@ -104,7 +104,7 @@ pub struct UpdateMember {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
-    /// A signed token by which the organization's sites know the member; absent where the organization signs none.
+    /// A signed token (RFC 7519) by which the organization's sites know the member for an hour; absent for guests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_visitor_claims: Option<String>,
 }

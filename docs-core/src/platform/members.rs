@@ -78,7 +78,9 @@ impl Platform {
         self.get_member(actor, org, user).await
     }
 
-    /// Notes that the member who acts is there (SPEC 4.10).
+    /// Notes that the member who acts is there (SPEC 4.10), and vouches for them: the sites of the organization know a
+    /// member, though no guest, by the token of the answer for an hour, or until they are no member any more. It is used
+    /// as the token of a visitor, [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token).
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
@@ -87,9 +89,9 @@ impl Platform {
     /// Dropping the future leaves the visit noted or not.
     pub async fn ping_org(&self, actor: &Actor, org: &OrgId) -> Result<Visit> {
         let user = actor.require_user()?.clone();
-        self.upkeep(&Ping { org: org.clone(), user, now: self.now() }).await?;
-        // An organization has no key to sign a visitor's claims with.
-        Ok(Visit::default())
+        self.upkeep(&Ping { org: org.clone(), user: user.clone(), now: self.now() }).await?;
+        let tx = self.read().await?;
+        Ok(Visit { platform_visitor_claims: self.member_token(&tx, (org, &user)).await? })
     }
 
     /// Lists the spaces that a member may see, with the member's role on each, by the time of their creation. Members

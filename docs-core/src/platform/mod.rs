@@ -61,8 +61,8 @@ use crate::{
     content::Content,
     model::{Timestamp, UserId},
     ports::{
-        Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SealingKey, SearchIndex, Secrets, SystemClock, Web,
-        new_id,
+        Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SamlVerifier, SealingKey, SearchIndex, Secrets,
+        SystemClock, Web, new_id,
     },
     store::{Logged, Mode, Objects, Operation, Receipt, Store, Tx, run},
 };
@@ -116,6 +116,7 @@ struct Inner {
     follower: Option<search::Follower>,
     pdf: Option<Arc<dyn Pdf>>,
     pdfs: pdf::Pdfs,
+    saml: Option<Arc<dyn SamlVerifier>>,
     secrets: Arc<dyn Secrets>,
     audit: AuditLog,
     urls: Urls,
@@ -138,6 +139,7 @@ pub struct Builder {
     converter: Option<Arc<dyn Converter>>,
     search: Option<Arc<dyn SearchIndex>>,
     pdf: Option<Arc<dyn Pdf>>,
+    saml: Option<Arc<dyn SamlVerifier>>,
     secrets: Option<Arc<dyn Secrets>>,
     audit: AuditLog,
     urls: Urls,
@@ -201,6 +203,13 @@ impl Builder {
         self
     }
 
+    /// Verifies what SAML identity providers say with this; without it, nobody signs in through them.
+    #[must_use]
+    pub fn saml(mut self, verifier: Arc<dyn SamlVerifier>) -> Self {
+        self.saml = Some(verifier);
+        self
+    }
+
     /// Seals secrets with this; without it, with a key that lives as long as the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
@@ -238,6 +247,7 @@ impl Builder {
             follower: self.search.map(search::Follower::new),
             pdf: self.pdf,
             pdfs: pdf::Pdfs::default(),
+            saml: self.saml,
             audit: self.audit,
             urls: self.urls,
         }))
@@ -258,6 +268,7 @@ impl Platform {
             converter: None,
             search: None,
             pdf: None,
+            saml: None,
             secrets: None,
             audit: AuditLog::default(),
             urls: Urls::new("http://127.0.0.1:4000"),
@@ -316,6 +327,10 @@ impl Platform {
 
     pub(crate) fn pdfs(&self) -> &pdf::Pdfs {
         &self.0.pdfs
+    }
+
+    fn saml(&self) -> Option<&Arc<dyn SamlVerifier>> {
+        self.0.saml.as_ref()
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {

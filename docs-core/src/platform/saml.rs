@@ -1,17 +1,25 @@
-//! SAML providers of organizations. They are kept and shown; signing in through them is not built.
+//! SAML providers of organizations, and who signs in through them.
+//!
+//! Providers are kept and shown, and what they say of somebody is verified through a port. The addresses that a browser
+//! goes through, and what becomes of somebody who signed in, are up to the program that embeds the platform.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Actor, Platform, access, teams};
+use super::{
+    Actor, Platform, access,
+    people::{check_email, platform_only},
+    teams,
+};
 use crate::{
-    Error, Result,
+    Error, ErrorKind, Result,
     model::{
         CreateSamlProvider, OrgId, Patch, SamlProvider, SamlProviderId, SamlProviderObject,
         SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId, UpdateSamlProvider,
     },
     policy::{OrgAccess, OrgAction},
+    ports::{SamlIdentity, SamlTrust},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
         records::{SamlProviderRecord, TeamRecord},
@@ -138,6 +146,49 @@ impl Platform {
             start_url: self.urls().saml_service(&provider.id).start_url,
         });
         Ok(SsoLogins { items: active.collect() })
+    }
+
+    /// Who signed in through a SAML provider, and to which organization: what the provider's response says, verified with
+    /// the certificate that the organization trusts. The address is in lower case.
+    ///
+    /// Only the platform itself may ask: it is for the program that embeds it to know responses that come again by the
+    /// id of the assertion, and to make the user a member, with the provider's team and role, and give them a token.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
+    /// response that is not the provider's, not for this service, or not valid now; `Precondition` without a
+    /// [verifier](super::Builder::saml).
+    pub async fn saml_identity(
+        &self,
+        actor: &Actor,
+        id: &SamlProviderId,
+        response: &str,
+    ) -> Result<(OrgId, SamlIdentity)> {
+        platform_only(actor)?;
+        let missing = || Error::new(ErrorKind::Precondition, "this server verifies no SAML responses");
+        let verifier = self.saml().ok_or_else(missing)?;
+        let tx = self.read().await?;
+        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+        let provider =
+            provider.filter(|it| it.is_active()).ok_or_else(|| Error::not_found("SAML provider"))?;
+        let service = self.urls().saml_service(id);
+        let trust = SamlTrust {
+            issuer: provider.entity_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            certificate: provider.certificate.as_ref().map(ToString::to_string).unwrap_or_default(),
+            audience: service.entity_id,
+            recipient: service.acs_url,
+        };
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
+        };
+        let now = self.now();
+        let found = verifier.verify(&trust, response, now).map_err(|why| refused(&why))?;
+        if found.until <= now {
+            return Err(refused(&"its assertion has expired"));
+        }
+        let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
+        check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
+        Ok((provider.organization.clone(), identity))
     }
 
     async fn saml_views(

@@ -4,6 +4,7 @@ mod address;
 mod admit;
 mod jwt;
 mod lens;
+mod member;
 mod pass;
 mod resolve;
 
@@ -12,7 +13,9 @@ use std::sync::Arc;
 pub(super) use admit::{Admitted, Visit};
 pub(super) use lens::{Eyes, Hidden, Lens, Sighted};
 
-use crate::model::{OrgId, ShareLinkId, SiteId};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{ShareLinkId, SiteId, UserId};
 
 /// Somebody who reads published sites, as their audience: no member of an organization, and nothing but a reader.
 ///
@@ -23,16 +26,26 @@ use crate::model::{OrgId, ShareLinkId, SiteId};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Visitor {
     /// The site that a token is for; any site when there is none.
-    site: Option<(OrgId, SiteId)>,
+    site: Option<SiteId>,
     pass: Pass,
-    /// The fingerprint of the key of the site that signed their claims.
-    signed_with: Option<Arc<str>>,
+    /// Who signed their claims.
+    signed_by: Option<Signer>,
     /// When what was signed ends, in seconds since the epoch.
     until: Option<i64>,
     /// Claims that were signed, as JSON; blank when there are none.
     signed: Arc<str>,
     /// Claims that anybody can make, as JSON.
     unsigned: Arc<str>,
+}
+
+/// Who signed what is known of a visitor.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Signer {
+    /// The site's own sign-in, with the key of this fingerprint.
+    Key(Arc<str>),
+    /// The platform, for this member of the site's organization.
+    Member(UserId),
 }
 
 /// What lets a visitor in where not everybody may.

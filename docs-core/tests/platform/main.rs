@@ -17,6 +17,7 @@ mod pdf;
 mod permissions;
 mod reviews;
 mod revisions;
+mod saml;
 mod search;
 mod setup;
 mod site_settings;

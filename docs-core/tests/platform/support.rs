@@ -11,6 +11,7 @@ use docs_core::{
 };
 use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
 
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) platform: Platform,
     pub(crate) clock: ManualClock,

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{Pass, Sighted, Visitor, lens::MAX_CONDITION_STEPS, pass};
+use super::{Pass, Sighted, Signer, Visitor, lens::MAX_CONDITION_STEPS, member::role_of, pass};
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{self, Budget, Claims, Context},
@@ -121,7 +121,7 @@ impl Platform {
 
     /// Tells whether a site's audience includes a visitor.
     async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
-        let is_here = visitor.site.as_ref().is_none_or(|(_, id)| *id == site.id);
+        let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
         if !is_here || !site.published {
             return Ok(false);
         }
@@ -137,11 +137,17 @@ impl Platform {
         })
     }
 
-    /// Tells whether the key that a site signs with now signed what is known of a visitor.
+    /// Tells whether what is known of a visitor was signed with the key that a site signs with now, or of somebody who
+    /// still is a member.
     async fn signs(&self, tx: &Tx, site: &SiteRecord, visitor: &Visitor) -> Result<bool> {
-        let Some(with) = &visitor.signed_with else { return Ok(false) };
-        let key = signing_key(self.secrets(), tx, &site.id).await?;
-        Ok(key.is_some_and(|key| *pass::fingerprint(&key) == **with))
+        Ok(match &visitor.signed_by {
+            None => false,
+            Some(Signer::Key(with)) => {
+                let key = signing_key(self.secrets(), tx, &site.id).await?;
+                key.is_some_and(|key| *pass::fingerprint(&key) == **with)
+            }
+            Some(Signer::Member(user)) => role_of(tx, (&site.organization, user)).await?.is_some(),
+        })
     }
 
     /// What is known of a visitor on a site: claims that its schema names. Where content does not adapt, nothing is.
@@ -155,7 +161,7 @@ impl Platform {
             return Ok(Sighted { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
         };
         let schema = schema.schema.as_json();
-        // What a key signed that was replaced says nothing any more.
+        // What a key signed that was replaced says nothing any more, nor does what is said of a former member.
         let is_signed = self.signs(tx, site, visitor).await?;
         let claims = |text: &str, schema: &Value| {
             let claims = serde_json::from_str(text).unwrap_or_else(|_| nothing());
@@ -201,7 +207,7 @@ async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<BTreeSet<SpaceId>> {
 
 /// The sites on which a visitor may find a space: their own, or all that have it.
 async fn sites_of(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<SiteId>> {
-    if let Some((_, site)) = &visitor.site {
+    if let Some(site) = &visitor.site {
         return Ok(vec![site.clone()]);
     }
     let rows = tx.scan(&SiteSpaceRecord::of_space(space).scan(false, MAX_SCAN)).await?;

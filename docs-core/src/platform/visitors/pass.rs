@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Pass, Visit, Visitor, jwt};
+use super::{Pass, Signer, Visit, Visitor, jwt};
 use crate::{
     Error, ErrorKind, Result,
     model::{BASE32, OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId},
@@ -38,9 +38,9 @@ pub(super) struct Ticket {
     /// The share link that they came in by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share_link: Option<ShareLinkId>,
-    /// The fingerprint of the key that their own token was signed with.
+    /// Who signed those of their own token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    signed_with: Option<Arc<str>>,
+    signed_by: Option<Signer>,
     /// When it ends, in seconds since the epoch.
     exp: i64,
 }
@@ -107,7 +107,7 @@ impl Platform {
             spaces,
             claims,
             share_link,
-            signed_with: visit.visitor.signed_with.clone(),
+            signed_by: visit.visitor.signed_by.clone(),
             // It ends with what was signed.
             exp: visit.visitor.until.map_or(even, |until| even.min(until)),
         };
@@ -129,9 +129,9 @@ impl Ticket {
         let mut signed = self.claims;
         let unsigned = signed.remove(UNSIGNED).unwrap_or_else(|| Value::Object(Map::new()));
         Visitor {
-            site: Some((self.organization, self.site)),
+            site: Some(self.site),
             pass: self.share_link.map_or(Pass::None, Pass::ShareLink),
-            signed_with: self.signed_with,
+            signed_by: self.signed_by,
             until: Some(self.exp),
             signed: Value::Object(signed).to_string().into(),
             unsigned: unsigned.to_string().into(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Pass, Visit, Visitor, address::Address, jwt, pass};
+use super::{Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -27,8 +27,8 @@ use crate::{
 const MAX_UNSIGNED: usize = 8 * 1024;
 /// Most segments of an address under which a site may be mounted.
 const MAX_MOUNT: usize = 16;
-/// Claims that say when a token is valid, and nothing of the visitor.
-const ABOUT_THE_TOKEN: [&str; 3] = ["exp", "iat", "nbf"];
+/// Claims that say when a token is valid, and nothing of the visitor; and what only those that anybody can make are called.
+const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];
 
 impl Platform {
     /// Finds what is published at an address, and what a visitor reads it with.
@@ -49,9 +49,9 @@ impl Platform {
             return Err(nothing());
         }
         let mut visitor = Visitor {
-            site: Some((site.organization.clone(), site.id.clone())),
+            site: Some(site.id.clone()),
             pass: Pass::None,
-            signed_with: None,
+            signed_by: None,
             until: None,
             signed: Arc::default(),
             unsigned,
@@ -64,10 +64,14 @@ impl Platform {
             key = Some(given.clone());
             used += 1;
         }
-        match self.signed_in(&tx, &site.id, &given).await? {
-            SignedIn::With(fingerprint, claims, until) => {
-                visitor.signed_with = Some(fingerprint);
-                visitor.until = until;
+        match self.signed_in(&tx, &site, &given).await? {
+            SignedIn::As(signer, claims) => {
+                visitor.signed_by = Some(signer);
+                visitor.until = claims.get("exp").and_then(Value::as_f64).map(|end| end as i64);
+                let claims: Map<String, Value> = claims
+                    .into_iter()
+                    .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
+                    .collect();
                 visitor.signed = Value::Object(claims).to_string().into();
             }
             SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
@@ -105,22 +109,30 @@ impl Platform {
         Ok(site.map(|site| (site, used)))
     }
 
-    /// What a token of the visitor's own says.
-    async fn signed_in(&self, tx: &Tx, site: &SiteId, given: &ResolveVisitor) -> Result<SignedIn> {
+    /// What a token of the visitor's own says: one that the site's sign-in made, or the platform for a member.
+    async fn signed_in(&self, tx: &Tx, site: &SiteRecord, given: &ResolveVisitor) -> Result<SignedIn> {
         let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
             return Ok(SignedIn::No(None));
         };
-        let Some(key) = signing_key(self.secrets(), tx, site).await? else {
-            return Ok(SignedIn::No(Some(jwt::Refused::Signature)));
-        };
-        Ok(match jwt::verify(key.as_bytes(), (token, jwt::MAX_TOKEN), self.now()) {
-            Err(refused) => SignedIn::No(Some(refused)),
-            Ok(mut claims) => {
-                let until = claims.get("exp").and_then(Value::as_f64).map(|end| end as i64);
-                ABOUT_THE_TOKEN.iter().chain([&pass::UNSIGNED]).for_each(|name| drop(claims.remove(*name)));
-                SignedIn::With(pass::fingerprint(&key), claims, until)
+        let verify = |key: &[u8]| jwt::verify(key, (token, jwt::MAX_TOKEN), self.now());
+        if let Some(key) = signing_key(self.secrets(), tx, &site.id).await? {
+            match verify(key.as_bytes()) {
+                Ok(claims) => return Ok(SignedIn::As(Signer::Key(pass::fingerprint(&key)), claims)),
+                Err(jwt::Refused::Signature) => {}
+                Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
             }
-        })
+        }
+        let org = &site.organization;
+        let claims = match verify(&self.member_key(org)?) {
+            Ok(claims) => claims,
+            Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
+        };
+        match member::subject(&claims) {
+            Some(user) if member::role_of(tx, (org, &user)).await?.is_some() => {
+                Ok(SignedIn::As(Signer::Member(user), claims))
+            }
+            _ => Ok(SignedIn::No(Some("it is of nobody who is a member now".to_owned()))),
+        }
     }
 
     /// Where visitors of a site sign in.
@@ -197,10 +209,10 @@ struct Asked {
 }
 
 enum SignedIn {
-    /// With the key of this fingerprint; what it says, and when that ends.
-    With(Arc<str>, Map<String, Value>, Option<i64>),
-    /// There is no token, or it is refused.
-    No(Option<jwt::Refused>),
+    /// By this signer, who says this.
+    As(Signer, Map<String, Value>),
+    /// There is no token, or it is refused, and why.
+    No(Option<String>),
 }
 
 /// Tells whether no longer address leads to another section or space.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use data_encoding::BASE64URL_NOPAD;
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        ContentFormat, ElsewhereTarget, Patch, ProxyOrigin, ResolveUrl, ResolvedUrl, RevisionPage,
+        ContentFormat, ElsewhereTarget, Patch, ProxyOrigin, ResolveUrl, ResolvedUrl, RevisionPage, Role,
         SiteVisibility, UpdatePublishingAuth, UpdateSite, Url,
     },
     platform::{ContentOf, Shown, Visitor},
@@ -121,6 +122,69 @@ async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
     resolve(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) }))
         .await
         .refused(ErrorKind::Unauthenticated);
+}
+
+/// The token by which the platform vouches for a member.
+async fn vouched(w: &World, member: &Actor) -> Option<String> {
+    w.platform.ping_org(member, &w.org).await.expect("there").platform_visitor_claims
+}
+
+#[tokio::test]
+async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_their_ping() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, docs, public) = (space(&w, "Guide").await, site(&w, "Docs").await, site(&w, "Open").await);
+    place(&w, &docs, &guide).await;
+    place(&w, &public, &guide).await;
+    show(&w, &docs, SiteVisibility::VisitorAuth).await;
+    show(&w, &public, SiteVisibility::Public).await;
+    let adaptive = json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
+        "email": { "type": "string", "description": "Where they are written to" },
+        "role": { "type": "string", "description": "What they may do", "enum": ["read"] },
+    } } });
+    let adaptive = serde_json::from_value(adaptive).expect("a schema");
+    p.set_adaptive_schema(&w.admin, &w.org, &public, adaptive).await.expect("a schema");
+    let enabled =
+        serde_json::from_value(json!({ "adaptiveContent": { "enabled": true } })).expect("a change");
+    p.update_site(&w.admin, &w.org, &public, enabled).await.expect("changed");
+    let (url, open) = (address(&w, &docs).await, address(&w, &public).await);
+    let (member, guest) = (w.member("Mia", Some(Role::Read)).await, w.member("Gus", None).await);
+    assert_eq!(vouched(&w, &guest).await, None, "guests are vouched for by nobody");
+    let claims = json!({ "jwtToken": vouched(&w, &member).await.expect("a token") });
+    let (_, visitor) = enter(&w, &url, claims.clone()).await.expect("open");
+    p.get_space(&visitor, &guide).await.expect("read");
+    let known = |content: docs_core::model::ResolvedContent| {
+        let part = content.api_token.split('.').nth(1).expect("claims").to_owned();
+        let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).expect("base64url");
+        serde_json::from_slice::<Value>(&bytes).expect("JSON")["claims"].clone()
+    };
+    let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
+    assert_eq!(known(content), json!({ "email": "mia@example.com", "role": "read" }));
+    // It is neither a token of the API, nor of the sites of others, nor of one that changed.
+    let jwt = claims["jwtToken"].as_str().expect("a token");
+    p.authenticate(jwt).await.refused(ErrorKind::Unauthenticated);
+    let title = "Other".parse().expect("a title");
+    let org = p.create_org(&Actor::Platform, title, w.admin.user().expect("a user")).await.expect("another");
+    let mut theirs = w.clone();
+    theirs.org = org;
+    let (other, there) = (site(&theirs, "Theirs").await, space(&theirs, "Theirs").await);
+    place(&theirs, &other, &there).await;
+    show(&theirs, &other, SiteVisibility::VisitorAuth).await;
+    let elsewhere = address(&theirs, &other).await;
+    resolve(&w, &elsewhere, claims.clone()).await.refused(ErrorKind::Unauthenticated);
+    let changed = json!({ "jwtToken": jwt.replacen("eyJ", "eyK", 1) });
+    resolve(&w, &url, changed).await.refused(ErrorKind::Unauthenticated);
+    // It ends after an hour, and with the membership.
+    w.clock.advance(Duration::from_secs(3_599));
+    resolve(&w, &url, claims.clone()).await.expect("valid for an hour");
+    w.clock.advance(Duration::from_secs(1));
+    let error = resolve(&w, &url, claims).await.refused(ErrorKind::Unauthenticated);
+    assert_eq!(error.to_string(), "visitor.jwtToken: it has expired");
+    let claims = json!({ "jwtToken": vouched(&w, &member).await.expect("a token") });
+    let (_, visitor) = enter(&w, &url, claims.clone()).await.expect("open");
+    p.remove_member(&w.admin, &w.org, member.user().expect("a user")).await.expect("removed");
+    p.get_space(&visitor, &guide).await.refused(ErrorKind::NotFound);
+    resolve(&w, &url, claims).await.refused(ErrorKind::Unauthenticated);
 }
 
 #[tokio::test]
