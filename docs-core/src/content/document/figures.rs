@@ -37,12 +37,12 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
         ("pre", 1) => pre(reader, first)?,
         _ => return None,
     };
-    let usual = print::block_alone(&spelling::bare(&block));
+    let bare = spelling::bare(&block);
+    let usual = print::block_alone(&bare);
     if usual.is_some_and(|usual| squash(&usual) == squash(source)) {
-        block =
-            Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..spelling::bare(&block) };
+        block = Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..bare };
     } else if matches!(block.kind, BlockKind::Images { .. } | BlockKind::Drawing { .. }) {
-        block = Block { spelling: Some(source.to_owned()), ..spelling::bare(&block) };
+        block = Block { spelling: Some(source.to_owned()), ..bare };
     } else if matches!(block.kind, BlockKind::Code { .. }) {
         block.spelling = Some("<pre".to_owned());
     }
@@ -388,6 +388,8 @@ impl CodeLines {
                 self.marked.push(false);
             }
             if let (false, Some(last)) = (line.is_empty(), self.lines.last_mut()) {
+                // Most lines are one text.
+                last.reserve_exact(1);
                 last.push(Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())])));
             }
         }

@@ -57,7 +57,9 @@ const ANY_LINE: usize = 160;
 
 /// Tells whether a text is so many lines that it is not even taken apart.
 pub(super) fn is_all_lines(text: &str) -> bool {
-    let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
+    // What is kept as it is has no ends of lines around it, and only one kind of them.
+    let text = text.trim_matches(['\n', '\r']);
+    let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
     count * ANY_LINE > MOST * text.len().max(FLOOR)
 }
 
@@ -100,8 +102,12 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
         ChunkKind::Html => {
             let tags: usize = full().map(|line| line.text.matches('<').count()).sum();
             let blocks: usize = full().map(|line| blocks_of_html(&line.text)).sum();
-            let kept = LINE + CELL * blocks + SIGN * tags + 2 * bytes;
-            (kept, kept / 2 + TAG * tags + longest(lines))
+            let is_code = |line: &Line<'_>| line.text.to_ascii_lowercase().contains("<pre");
+            let code = if full().any(is_code) { CODE_LINE * lines.len() } else { 0 };
+            let kept = LINE + CELL * blocks + code + SIGN * tags + 2 * bytes;
+            // Nothing of code is a mark. Whether it needs HTML is found by writing it without.
+            let text = if full().next().is_some_and(is_code) { 0 } else { longest(lines) };
+            (kept, kept / 2 + code / 4 * 5 + TAG * tags + text)
         }
         _ => {
             let items = full().filter(|line| item(&line.text).is_some()).count();

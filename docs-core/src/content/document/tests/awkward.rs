@@ -81,6 +81,14 @@ fn what_is_too_dense_to_be_a_tree_is_kept_as_it_is() {
     // A text of its usual density is a tree, however long it is.
     let text = "* [A page of the handbook](handbook/a-page.md) says *more* of its subject than this line of the list can say\n".repeat(2_000);
     assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);
+    stable(&format!("<img src=\"a[^1]b/act{}", "\r\n".repeat(5_500)));
+    stable(&format!("a{}b", "\r\n".repeat(5_500)));
+    let code = |line: &str| format!("<pre><code>{}</code></pre>\n", line.repeat(2_000));
+    let lines = parse(&code("let a_line = of_the_usual(length, and_some).that(is_not_short).at_all();\n"));
+    assert_eq!(lines.nodes[0].nodes.len(), 2_000);
+    let text = code("    of_many_lines_that_are_short\n\n\n");
+    assert!(parse(&text).nodes[0].nodes.len() < 2_000);
+    stable(&text);
 }
 
 #[test]
