@@ -7,6 +7,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::{Invalid, keys, lines, print::Printer, weight, whole};
 use crate::model::{Block, Document};
 
+/// What lines end with.
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
 /// Markdown and the document it is.
 #[derive(Debug)]
 pub struct Source<'a> {
@@ -37,9 +40,9 @@ impl<'a> Source<'a> {
 
     /// A text that is one paragraph, kept as it is.
     fn kept(markdown: &str, offset: usize) -> Source<'_> {
-        let is_end = |c: char| matches!(c, '\n' | '\r');
-        let start = offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(is_end).len();
-        let end = start + markdown[start..].trim_end_matches(is_end).len();
+        let start =
+            offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(LINE_ENDS).len();
+        let end = start + markdown[start..].trim_end_matches(LINE_ENDS).len();
         let text = markdown[start..end].replace("\r\n", "\n").replace('\r', "\n");
         let (blocks, ranges) = match text.trim().is_empty() {
             true => (Vec::new(), Vec::new()),
@@ -53,9 +56,18 @@ impl<'a> Source<'a> {
     fn of<'t>(markdown: &'t str) -> Source<'t> {
         let body = super::without_mark(markdown);
         let offset = markdown.len() - body.len();
-        if weight::is_all_lines(body) {
-            return Self::kept(markdown, offset);
-        }
+        let (body, offset) = match weight::is_all_lines(body) {
+            false => (body, offset),
+            true => {
+                // What is kept as it is has no ends of lines around it: they are not what makes it too many.
+                let behind = body.trim_start_matches(LINE_ENDS);
+                let text = behind.trim_end_matches(LINE_ENDS);
+                if weight::is_all_lines(text) {
+                    return Self::kept(markdown, offset);
+                }
+                (text, offset + body.len() - behind.len())
+            }
+        };
         let (lines, starts) = lines::split_at(body);
         let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
         let text = whole::text(&lines);

@@ -57,8 +57,6 @@ const ANY_LINE: usize = 160;
 
 /// Tells whether a text is so many lines that it is not even taken apart.
 pub(super) fn is_all_lines(text: &str) -> bool {
-    // What is kept as it is has no ends of lines around it, and only one kind of them.
-    let text = text.trim_matches(['\n', '\r']);
     let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
     count * ANY_LINE > MOST * text.len().max(FLOOR)
 }

@@ -83,6 +83,10 @@ fn what_is_too_dense_to_be_a_tree_is_kept_as_it_is() {
     assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);
     stable(&format!("<img src=\"a[^1]b/act{}", "\r\n".repeat(5_500)));
     stable(&format!("a{}b", "\r\n".repeat(5_500)));
+    // The ends of lines behind it are none of code that is left open.
+    let open = format!("```\n{}", "\r".repeat(60_000));
+    assert!(parse(&open).nodes.iter().all(|block| block.nodes.len() < 2));
+    stable(&open);
     let code = |line: &str| format!("<pre><code>{}</code></pre>\n", line.repeat(2_000));
     let lines = parse(&code("let a_line = of_the_usual(length, and_some).that(is_not_short).at_all();\n"));
     assert_eq!(lines.nodes[0].nodes.len(), 2_000);
