@@ -60,6 +60,15 @@ pub fn evaluate_for_visitor(
     run(document, Evaluator { mode, conditions: Evaluated::Yes, context, claims, budget })
 }
 
+/// What of a document stands under no condition.
+pub(crate) fn unconditional(document: &Document) -> Document {
+    let (context, claims) = (&Context::default(), &Claims::default());
+    // Without a step left no condition holds.
+    let budget = Budget(0);
+    let (mode, conditions) = (Evaluated::No, Evaluated::Yes);
+    run(document, Evaluator { mode, conditions, context, claims, budget })
+}
+
 fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
     let mut document = document.clone();
     document.nodes = evaluator.blocks(document.nodes);

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use super::{
     Actor, Platform, access, change_requests,
     sites::Placement,
-    visitors::{Admitted, Eyes, Hidden, Lens},
+    visitors::{Admitted, Eyes, Lens},
 };
 use crate::{
-    Error, Result,
-    content::{ContentError, Evaluated, PageEntry, Rendering, ReusableEntry, View, document},
+    Error, ErrorKind, Result,
+    content::{Evaluated, FileEntry, PageEntry, Rendering, ReusableEntry, View, document},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
         RevisionId, RevisionPage, SpaceId,
@@ -125,15 +125,12 @@ impl Located {
         self.eyes.lens(&self.view).await
     }
 
-    async fn hidden(&self) -> Result<Hidden> {
-        self.lens().await?.hidden().await
-    }
-
-    /// A reusable content that the reader sees.
-    async fn reusable(&self, id: &ReusableId) -> Result<ReusableEntry> {
+    /// A reusable content that the reader sees, and what they see it through.
+    async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, Lens)> {
         let missing = || Error::not_found("reusable content");
         let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
-        if self.hidden().await?.reusables.contains(id) { Err(missing()) } else { Ok(entry) }
+        let lens = self.lens().await?;
+        if lens.sees_reusable(id).await? { Ok((entry, lens)) } else { Err(missing()) }
     }
 }
 
@@ -202,13 +199,12 @@ impl Platform {
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
         drop(tx);
         let lens = at.lens().await?;
-        let hidden = lens.hidden().await?;
         let tree = at.view.tree().await?;
         let variables = at.view.variables().await?;
-        let mut reusable = at.view.reusables(None, usize::MAX).await?;
-        reusable.retain(|(id, _)| !hidden.reusables.contains(id));
-        let mut files = at.view.files(None, usize::MAX).await?;
-        files.retain(|(id, _)| !hidden.files.contains(id));
+        let reusable = at.view.reusables(None, usize::MAX).await?;
+        let reusable = seen(reusable, async |id| lens.sees_reusable(id).await).await?;
+        let files = at.view.files(None, usize::MAX).await?;
+        let files = seen(files, async |id| lens.sees_file(id).await).await?;
         Ok(Revision {
             pages: self.tree_view(at.space(), (&tree, &lens), shown)?,
             files: self.file_views(at.space(), files, shown)?,
@@ -382,25 +378,27 @@ impl Platform {
             }
         };
         drop(tx);
-        let hidden = at.eyes.lens(&view).await?.hidden().await?.files;
-        // A page names what is shown only: neither its length nor its cursor tells of the rest.
-        let most = limit + 1 + hidden.len();
-        let mut found = view.files(after.as_ref(), most).await.map_err(|error| match error {
-            ContentError::NotFound(_) if page.page.is_some() => {
+        let lens = at.eyes.lens(&view).await?;
+        let found = files_after(&lens, after, limit + 1).await;
+        let mut found = found.map_err(|error| match error.kind() {
+            ErrorKind::NotFound if page.page.is_some() => {
                 Error::invalid("page", "the revision of this cursor is gone; start from the first page")
             }
-            other => other.into(),
+            _ => error,
         })?;
-        found.retain(|(id, _)| !hidden.contains(id));
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found
             .last()
             .filter(|_| more)
             .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
-        let count = view.counts().await?.files.saturating_sub(hidden.len() as u64);
+        // How many a visitor sees is known when all have been looked at.
+        let count = match lens.hides() {
+            true => None,
+            false => Some(view.counts().await?.files),
+        };
         let items = self.file_views(at.space(), found, shown)?;
-        Ok(Page { items, next, count: Some(count) })
+        Ok(Page { items, next, count })
     }
 
     /// Reads what is known of a file (SPEC 4.7).
@@ -417,7 +415,7 @@ impl Platform {
         let at = self.located(actor, of).await?;
         let missing = || Error::not_found("file");
         let entry = at.view.file(file).await?.ok_or_else(missing)?;
-        if at.hidden().await?.files.contains(file) {
+        if !at.lens().await?.sees_file(file).await? {
             return Err(missing());
         }
         self.file_view(at.space(), file.clone(), entry, shown)
@@ -435,7 +433,7 @@ impl Platform {
         shown: Shown,
     ) -> Result<ReusableContent> {
         let at = self.located(actor, of).await?;
-        let entry = at.reusable(reusable).await?;
+        let (entry, _) = at.reusable(reusable).await?;
         self.reusable_view(at.space(), reusable.clone(), entry, shown)
     }
 }
@@ -455,6 +453,36 @@ fn without_conflicts(page: &mut RevisionPage) {
         RevisionPage::Computed(page) => return page.base.conflicts.clear(),
     };
     below.iter_mut().for_each(without_conflicts);
+}
+
+/// Those of some things that a reader sees.
+async fn seen<Id, T>(things: Vec<(Id, T)>, sees: impl AsyncFn(&Id) -> Result<bool>) -> Result<Vec<(Id, T)>> {
+    let mut seen = Vec::with_capacity(things.len());
+    for (id, thing) in things {
+        if sees(&id).await? {
+            seen.push((id, thing));
+        }
+    }
+    Ok(seen)
+}
+
+/// The first files after one that a reader sees.
+async fn files_after(
+    lens: &Lens,
+    mut after: Option<FileId>,
+    most: usize,
+) -> Result<Vec<(FileId, FileEntry)>> {
+    let mut files = Vec::new();
+    loop {
+        let found = lens.view().files(after.as_ref(), most).await?;
+        let is_last = found.len() < most;
+        after = found.last().map(|(id, _)| id.clone());
+        files.extend(seen(found, async |id| lens.sees_file(id).await).await?);
+        if is_last || files.len() >= most {
+            files.truncate(most);
+            return Ok(files);
+        }
+    }
 }
 
 fn join(path: &str, slug: &str) -> String {

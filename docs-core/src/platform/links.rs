@@ -149,7 +149,8 @@ impl Platform {
         let listing = self.open(actor, of, &named, page).await?;
         listing.require(target).await?;
         let after = listing.after.as_deref().map(source_at).transpose()?;
-        let mut found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
+        let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
+        let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
         let count = listing.view.backlink_count(target).await?;
         let more = found.len() > listing.limit;
         found.truncate(listing.limit);

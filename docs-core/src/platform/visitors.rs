@@ -7,11 +7,12 @@ mod lens;
 mod member;
 mod pass;
 mod resolve;
+mod uses;
 
 use std::sync::Arc;
 
 pub(super) use admit::{Admitted, Visit};
-pub(super) use lens::{Eyes, Hidden, Lens, Sighted};
+pub(super) use lens::{Eyes, Lens, Sighted};
 
 use serde::{Deserialize, Serialize};
 

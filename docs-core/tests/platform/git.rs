@@ -151,7 +151,7 @@ fn from_url(url: &str) -> ImportGitRepository {
 }
 
 /// Imports what the remote has now; answers how the job ended and why it failed.
-async fn import(w: &World, space: &SpaceId) -> (JobState, Option<String>) {
+pub(crate) async fn import(w: &World, space: &SpaceId) -> (JobState, Option<String>) {
     // So that this job is the newest.
     w.clock.advance(Duration::from_millis(1));
     w.platform.import_git(&w.admin, space, from_url("https://git.example/docs")).await.expect("enqueued");
@@ -182,7 +182,7 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
     out
 }
 
-async fn world() -> (World, Remote, SpaceId) {
+pub(crate) async fn world() -> (World, Remote, SpaceId) {
     let remote = Remote::default();
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;

@@ -14,7 +14,7 @@ use super::{
         load::{Gather, Session, Step},
         map::{self, Difference, Range},
     },
-    Link, LinkRange, LinkSource, LinkTarget, Parts, Place, References, Standing, backlink, backlinks,
+    Backlinks, Link, LinkRange, LinkSource, LinkTarget, Parts, Place, References, Standing, Uses, backlinks,
     of_parts, source_of,
 };
 use crate::store::{Hash, Key};
@@ -180,18 +180,20 @@ impl Work {
 /// The entries of a source: its links, and the backlinks that follow from them.
 fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTreeMap<Key, Bytes>> {
     let mut gather = Gather::default();
-    let mut out = BTreeMap::new();
+    let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
     for standing in Standing::ALL {
         let (from, to) = LinkRange { standing, source: Some(source.clone()) }.prefix().below();
         let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
         for (key, value) in gather.ask(range)?.unwrap_or_default() {
-            if let Some(target) = Place::of(source, &Link::read(&key, &value)?.reference).target() {
-                out.insert(backlink(&target, source), Bytes::new());
+            let link = Link::read(&key, &value)?;
+            if let Some(target) = link.target() {
+                back.add(&target, &link);
             }
             out.insert(key, value);
         }
     }
     gather.done()?;
+    out.extend(back.into_entries());
     Ok(out)
 }
 
@@ -201,8 +203,8 @@ pub(crate) fn entries(
     references: &References,
     has: impl Fn(&LinkTarget) -> bool,
 ) -> ContentResult<BTreeMap<Key, Bytes>> {
-    let mut out = BTreeMap::new();
-    for ((reference, relation), times) in references {
+    let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
+    for ((reference, relation), uses) in references {
         let place = Place::of(source, reference);
         let standing = match &place {
             Place::Inside(target) if has(target) => Standing::Inside,
@@ -212,11 +214,13 @@ pub(crate) fn entries(
             Place::Web(_) => Standing::Web,
         };
         let (source, reference) = (source.clone(), reference.clone());
-        let link = Link { source, reference, relation: *relation, times: *times, standing };
+        let Uses { times, is_conditional } = *uses;
+        let link = Link { source, reference, relation: *relation, times, standing, is_conditional };
         out.insert(link.key()?, link.value()?);
         if let Some(target) = place.target() {
-            out.insert(backlink(&target, &link.source), Bytes::new());
+            back.add(&target, &link);
         }
     }
+    out.extend(back.into_entries());
     Ok(out)
 }

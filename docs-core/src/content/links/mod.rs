@@ -12,6 +12,8 @@ mod derive;
 mod read;
 mod refer;
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::refer::reference as referred;
 pub(crate) use self::{
     derive::entries,
-    refer::{Parts, References, of_parts},
+    refer::{Parts, References, Uses, of_parts},
 };
 use super::{
     ContentError, ContentResult,
@@ -139,6 +141,8 @@ pub struct Link {
     pub times: u64,
     /// How it stands within the revision.
     pub standing: Standing,
+    /// Whether all of those places stand under a condition.
+    pub is_conditional: bool,
 }
 
 /// How many links there are.
@@ -232,6 +236,8 @@ struct LinkEntry {
     relation: LinkRelation,
     #[serde(default = "once", skip_serializing_if = "is_once")]
     times: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "if")]
+    is_conditional: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -278,8 +284,8 @@ impl Link {
     }
 
     fn value(&self) -> ContentResult<Bytes> {
-        let Self { reference, relation, times, .. } = self.clone();
-        encode(&LinkEntry { reference, relation, times })
+        let Self { reference, relation, times, is_conditional, .. } = self.clone();
+        encode(&LinkEntry { reference, relation, times, is_conditional })
     }
 
     fn read(key: &str, value: &[u8]) -> ContentResult<Self> {
@@ -288,8 +294,8 @@ impl Link {
         let [_, standing, class, id, ..] = parts.as_slice() else { return Err(damaged()) };
         let standing = Standing::ALL.into_iter().find(|s| s.segment() == standing).ok_or_else(damaged)?;
         let source = LinkSource::parse(class, id).ok_or_else(damaged)?;
-        let LinkEntry { reference, relation, times } = decode(key, value)?;
-        Ok(Self { source, reference, relation, times, standing })
+        let LinkEntry { reference, relation, times, is_conditional } = decode(key, value)?;
+        Ok(Self { source, reference, relation, times, standing, is_conditional })
     }
 }
 
@@ -302,6 +308,26 @@ fn backlink(target: &LinkTarget, source: &LinkSource) -> Key {
     let (class, id) = source.segments();
     backlinks(target).part(class).part(id).key()
 }
+
+/// The backlinks of one source: each says whether all links to its target stand under conditions.
+#[derive(Default)]
+struct Backlinks(BTreeMap<Key, bool>);
+
+impl Backlinks {
+    fn add(&mut self, target: &LinkTarget, link: &Link) {
+        let is_conditional = self.0.entry(backlink(target, &link.source)).or_insert(true);
+        *is_conditional &= link.is_conditional;
+    }
+
+    fn into_entries(self) -> impl Iterator<Item = (Key, Bytes)> {
+        let value =
+            |is_conditional| if is_conditional { Bytes::from_static(CONDITIONAL) } else { Bytes::new() };
+        self.0.into_iter().map(move |(key, is_conditional)| (key, value(is_conditional)))
+    }
+}
+
+/// The value of a backlink that only conditions let a reader see.
+const CONDITIONAL: &[u8] = b"true";
 
 /// The source at the end of a backlink's key.
 fn source_of(key: &str) -> ContentResult<LinkSource> {

@@ -9,7 +9,8 @@ use super::{
         map::{self, Range},
         read,
     },
-    Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks, source_of,
+    CONDITIONAL, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks,
+    source_of,
 };
 use crate::{
     model::{FileId, PageId, ReusableId},
@@ -62,8 +63,8 @@ impl View {
         .await
     }
 
-    /// Up to `limit` sources that link to a target, after one: pages first, each in the order of the ids. The target
-    /// need not exist; what links to itself is not among them.
+    /// Up to `limit` sources that link to a target, after one: pages first, each in the order of the ids, and whether they
+    /// do so under conditions only. The target need not exist; what links to itself is not among them.
     ///
     /// # Errors
     /// As [`View::links`].
@@ -72,11 +73,11 @@ impl View {
         target: &LinkTarget,
         after: Option<&LinkSource>,
         limit: usize,
-    ) -> ContentResult<Vec<LinkSource>> {
+    ) -> ContentResult<Vec<(LinkSource, bool)>> {
         let (start, to) = backlinks(target).below();
         let from = after.map_or(start, |source| key::after(&backlink(target, source)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
-        found.iter().map(|(key, _)| source_of(key)).collect()
+        found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL))).collect()
     }
 
     /// How many sources link to a target, in O(log n).

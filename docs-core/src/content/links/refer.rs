@@ -1,21 +1,33 @@
 //! What a page or a reusable content refers to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use super::super::{
-    Body, PageEntry, ReusableEntry, TextMerger,
-    facade::term_texts,
-    load::{Session, Step},
-    markdown::{LinkRole, links_and_specs},
-    reference::named,
-    text,
+use super::{
+    super::{
+        Body, PageEntry, ReusableEntry, TextMerger, document, evaluate,
+        facade::term_texts,
+        load::{Session, Step},
+        markdown::{LinkRole, links_and_specs},
+        reference::named,
+        text,
+    },
+    LinkSource, LinkTarget, Place,
 };
 use crate::model::{ContentRef, LinkRelation, PageCover};
 
-/// The references of one source, and at how many places each stands.
-pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), u64>;
+/// The references of one source, and where each stands.
+pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), Uses>;
+
+/// Where a reference stands in a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Uses {
+    /// At how many places.
+    pub(crate) times: u64,
+    /// Whether they all stand under a condition.
+    pub(crate) is_conditional: bool,
+}
 
 /// The parts of a record that refer to something.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -47,8 +59,24 @@ impl Parts {
     /// The references of the parts, given the text of the body.
     pub(crate) fn references(&self, markdown: &str) -> References {
         let mut found = References::new();
-        let mut add = |reference, relation| *found.entry((reference, relation)).or_default() += 1;
+        let mut add = |reference, relation| {
+            let none = Uses { times: 0, is_conditional: false };
+            found.entry((reference, relation)).or_insert(none).times += 1;
+        };
         of_text(markdown, &mut add);
+        if may_have_conditions(markdown) {
+            let mut always = BTreeSet::new();
+            of_text(&unconditional(markdown), &mut |reference, relation| {
+                always.insert((reference, relation));
+            });
+            found.iter_mut().for_each(|(reference, uses)| uses.is_conditional = !always.contains(reference));
+        }
+        // What does not stand in the text is there for all who see the source.
+        let mut add = |reference, relation| {
+            let none = Uses { times: 0, is_conditional: false };
+            let uses = found.entry((reference, relation)).or_insert(none);
+            (uses.times, uses.is_conditional) = (uses.times + 1, false);
+        };
         let covers = self.cover.iter().flat_map(|cover| [&cover.reference, &cover.reference_dark]);
         for picture in covers.flatten() {
             add(picture.clone(), LinkRelation::DependsOn);
@@ -68,6 +96,14 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// What of the same content they refer to, given the text of the body.
+    pub(crate) fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
+        let references = self.references(markdown);
+        references.keys().filter_map(|(reference, _)| Place::of(source, reference).target()).collect()
+    }
+}
+
 /// The references of a record. A body in conflict counts as what readers are shown: the change request's side.
 pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &Parts) -> Step<References> {
     let terms = term_texts(session, &parts.body)?;
@@ -76,6 +112,17 @@ pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &P
     }
     let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
     Ok(parts.references(&text::request_side(merger, &terms)))
+}
+
+/// Tells whether a text may have conditions.
+fn may_have_conditions(markdown: &str) -> bool {
+    let mut tags = markdown.split("{%").skip(1);
+    tags.any(|tag| tag.trim_start_matches(['-', ' ', '\t', '\n', '\r']).starts_with("if"))
+}
+
+/// What of a text stands under no condition; nothing when that cannot be told.
+fn unconditional(markdown: &str) -> String {
+    document::print(&evaluate::unconditional(&document::parse(markdown))).unwrap_or_default()
 }
 
 fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {

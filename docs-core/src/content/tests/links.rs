@@ -84,7 +84,7 @@ fn sources(content: &Content, root: Hash, target: &LinkTarget) -> Vec<String> {
     let view = content.view(DOMAIN, root);
     let found = now(view.backlinks(target, None, 100)).unwrap();
     assert_eq!(now(view.backlink_count(target)).unwrap(), found.len() as u64);
-    found.iter().map(|source| name(source).to_owned()).collect()
+    found.iter().map(|(source, _)| name(source).to_owned()).collect()
 }
 
 fn links_of_text(markdown: &str) -> Vec<String> {

@@ -90,8 +90,8 @@ impl Platform {
         evaluated: Evaluated,
     ) -> Result<Document> {
         let at = self.located(actor, of).await?;
-        let entry = at.reusable(reusable).await?;
-        at.lens().await?.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
+        let (entry, lens) = at.reusable(reusable).await?;
+        lens.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
     }
 
     /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
@@ -117,11 +117,13 @@ impl Located {
         if let Some(page) = seen.find(|page| page.entry.body == *body) {
             return Ok(page.entry.variables.clone());
         }
-        let hidden = lens.hidden().await?.reusables;
         let reusables = self.view.reusables(None, usize::MAX).await?;
-        let mut seen = reusables.iter().filter(|(id, _)| !hidden.contains(id));
-        let found = seen.any(|(_, entry)| entry.body == *body);
-        found.then(Variables::new).ok_or_else(|| Error::not_found("document"))
+        for (id, _) in reusables.iter().filter(|(_, entry)| entry.body == *body) {
+            if lens.sees_reusable(id).await? {
+                return Ok(Variables::new());
+            }
+        }
+        Err(Error::not_found("document"))
     }
 
     /// The document of a body; an empty one has none.

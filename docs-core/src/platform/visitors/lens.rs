@@ -1,24 +1,21 @@
 //! What conditions let a reader of content see.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use serde_json::Value;
 
+use super::uses::Uses;
 use crate::{
     Error, Result,
     content::{
-        Evaluated, LinkRange, LinkSource, LinkTarget, PageEntry, PageTree, Standing, View, evaluate,
-        evaluate_for_visitor,
+        Evaluated, PageEntry, PageTree, View, evaluate, evaluate_for_visitor,
         expression::{self, Budget, Claims, Context, MAX_STEPS},
     },
-    model::{Document, FileId, HeaderLinks, PageId, ReusableId, Variables},
+    model::{Document, HeaderLinks, PageId, Variables},
 };
-
-/// Most links of a source, or sources of a target, that are read in one go.
-const CHUNK: usize = 1_000;
 
 /// Most steps that all conditions of a site, or of a content, take together. Those that are left then do not hold.
 pub(super) const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
@@ -58,12 +55,15 @@ pub(in crate::platform) enum Eyes {
 impl Eyes {
     /// The lens that these eyes see a content through.
     pub(in crate::platform) async fn lens(&self, view: &View) -> Result<Lens> {
-        let Self::Visitor(sighted) = self else { return Ok(Lens { view: view.clone(), visitor: None }) };
+        let uses = Uses::default();
+        let Self::Visitor(sighted) = self else {
+            return Ok(Lens { view: view.clone(), visitor: None, uses });
+        };
         let context = of_space(view).await?.with_visitor(&sighted.signed, &sighted.unsigned);
         let claims = sighted.claims.clone();
         let decided = Mutex::new((HashMap::new(), Budget(MAX_CONDITION_STEPS)));
         let visitor = Some(Gaze { context, claims, decided });
-        Ok(Lens { view: view.clone(), visitor })
+        Ok(Lens { view: view.clone(), visitor, uses })
     }
 }
 
@@ -72,6 +72,7 @@ impl Eyes {
 pub(in crate::platform) struct Lens {
     view: View,
     visitor: Option<Gaze>,
+    uses: Uses,
 }
 
 /// A visitor looking at a content.
@@ -115,15 +116,25 @@ impl Lens {
 
     /// Refuses a page that the reader does not see, as if it were not there.
     pub(in crate::platform) async fn require(&self, id: &PageId, entry: &PageEntry) -> Result<()> {
+        if self.shows(id, entry).await? { Ok(()) } else { Err(Error::not_found("page")) }
+    }
+
+    /// Tells whether the reader sees a page: its own condition and those of all above hold.
+    pub(super) async fn shows(&self, id: &PageId, entry: &PageEntry) -> Result<bool> {
         if !self.hides() {
-            return Ok(());
+            return Ok(true);
         }
         let above = self.view.ancestors(id).await?;
         let mut line = above.iter().map(|(_, entry)| entry).chain([entry]);
-        if line.all(|entry| self.meets(entry.condition.as_deref())) {
-            return Ok(());
-        }
-        Err(Error::not_found("page"))
+        Ok(line.all(|entry| self.meets(entry.condition.as_deref())))
+    }
+
+    pub(in crate::platform) const fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(super) const fn uses(&self) -> &Uses {
+        &self.uses
     }
 
     /// A document as the reader sees it: for a member as far as variables decide what it says, as members have no
@@ -146,51 +157,6 @@ impl Lens {
             }
         })
     }
-
-    /// What only hidden pages use, and is hidden with them.
-    pub(in crate::platform) async fn hidden(&self) -> Result<Hidden> {
-        if !self.hides() {
-            return Ok(Hidden::default());
-        }
-        let view = &self.view;
-        let tree = view.tree().await?;
-        let shown = self.shown(&tree);
-        let pages =
-            tree.pages().iter().zip(shown).filter(|(_, shown)| !shown).map(|(page, _)| page.id.clone());
-        let pages: HashSet<PageId> = pages.collect();
-        let used = used_by(view, &pages).await?;
-        let mut hidden = Hidden { pages, ..Hidden::default() };
-        // A reusable content is seen where a page that is seen uses it, or one that is seen itself; so what use each
-        // other in a circle are hidden together.
-        let mut seen: BTreeSet<LinkTarget> = BTreeSet::new();
-        loop {
-            let mut found = Vec::new();
-            for (target, sources) in used.iter().filter(|(target, _)| !seen.contains(*target)) {
-                let is_seen = |source: &LinkSource| match source {
-                    LinkSource::Page(page) => !hidden.pages.contains(page),
-                    LinkSource::Reusable(id) => {
-                        let target = LinkTarget::Reusable(id.clone());
-                        !used.contains_key(&target) || seen.contains(&target)
-                    }
-                };
-                if sources.iter().any(is_seen) {
-                    found.push(target.clone());
-                }
-            }
-            if found.is_empty() {
-                break;
-            }
-            seen.extend(found);
-        }
-        for target in used.into_keys().filter(|target| !seen.contains(target)) {
-            match target {
-                LinkTarget::File(id) => drop(hidden.files.insert(id)),
-                LinkTarget::Reusable(id) => drop(hidden.reusables.insert(id)),
-                LinkTarget::Page(_) => {}
-            }
-        }
-        Ok(hidden)
-    }
 }
 
 /// What expressions know of a space.
@@ -198,60 +164,4 @@ async fn of_space(view: &View) -> Result<Context> {
     let variables = view.variables().await?;
     let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();
     Ok(Context::default().with_space(&variables))
-}
-
-/// What a reader does not see of a content.
-#[derive(Debug, Default)]
-pub(in crate::platform) struct Hidden {
-    pub(in crate::platform) pages: HashSet<PageId>,
-    pub(in crate::platform) files: HashSet<FileId>,
-    pub(in crate::platform) reusables: HashSet<ReusableId>,
-}
-
-/// The files and reusable contents that pages use, also by way of each other, each with all that uses it.
-async fn used_by(view: &View, pages: &HashSet<PageId>) -> Result<HashMap<LinkTarget, Vec<LinkSource>>> {
-    let mut used: HashMap<LinkTarget, Vec<LinkSource>> = HashMap::new();
-    let mut open: Vec<LinkSource> = pages.iter().cloned().map(LinkSource::Page).collect();
-    while let Some(source) = open.pop() {
-        for target in targets_of(view, &source).await? {
-            if used.contains_key(&target) {
-                continue;
-            }
-            let sources = sources_of(view, &target).await?;
-            if let LinkTarget::Reusable(id) = &target {
-                open.push(LinkSource::Reusable(id.clone()));
-            }
-            used.insert(target, sources);
-        }
-    }
-    Ok(used)
-}
-
-/// The files and reusable contents that a source uses.
-async fn targets_of(view: &View, source: &LinkSource) -> Result<BTreeSet<LinkTarget>> {
-    let mut targets = BTreeSet::new();
-    let range = LinkRange { standing: Standing::Inside, source: Some(source.clone()) };
-    let mut after = None;
-    loop {
-        let links = view.links(&range, after.as_deref(), CHUNK).await?;
-        after = links.last().map(|(key, _)| key.to_string());
-        let found = links.iter().filter_map(|(_, link)| link.target());
-        targets.extend(found.filter(|target| !matches!(target, LinkTarget::Page(_))));
-        if links.len() < CHUNK {
-            return Ok(targets);
-        }
-    }
-}
-
-/// All that uses a target.
-async fn sources_of(view: &View, target: &LinkTarget) -> Result<Vec<LinkSource>> {
-    let mut sources = Vec::new();
-    loop {
-        let found = view.backlinks(target, sources.last(), CHUNK).await?;
-        let is_last = found.len() < CHUNK;
-        sources.extend(found);
-        if is_last {
-            return Ok(sources);
-        }
-    }
 }

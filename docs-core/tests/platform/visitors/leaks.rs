@@ -7,6 +7,7 @@ use docs_core::{
     content::Evaluated,
     model::{ContentFormat, FileId, PageId, ReusableId, SectionId, SiteId, SiteVisibility, SpaceId},
     platform::{ContentOf, Shown},
+    store::PageRequest,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -47,7 +48,20 @@ struct PagePlan {
     condition: usize,
     block: usize,
     is_below: bool,
-    has_file: bool,
+    file: FilePlan,
+}
+
+/// Where the file of a page is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FilePlan {
+    None,
+    Page,
+    /// In the block with a condition.
+    Block,
+    /// In both.
+    Both,
+    /// Nowhere.
+    Unused,
 }
 
 /// The condition of a space on the site, and its pages.
@@ -63,8 +77,15 @@ struct Plan {
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
-    let page = (0..CONDITIONS.len(), 0..CONDITIONS.len(), any::<bool>(), any::<bool>())
-        .prop_map(|(condition, block, is_below, has_file)| PagePlan { condition, block, is_below, has_file });
+    let file = prop::sample::select(vec![
+        FilePlan::None,
+        FilePlan::Page,
+        FilePlan::Block,
+        FilePlan::Both,
+        FilePlan::Unused,
+    ]);
+    let page = (0..CONDITIONS.len(), 0..CONDITIONS.len(), any::<bool>(), file)
+        .prop_map(|(condition, block, is_below, file)| PagePlan { condition, block, is_below, file });
     let space = (0..OUTER, prop::collection::vec(page, 1..4));
     let section = (0..OUTER, prop::collection::vec(space, 1..3));
     let who =
@@ -160,14 +181,22 @@ async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], (made, who, is_see
             "" => "true",
             condition => condition,
         };
-        let mut markdown =
-            format!("{text} is said.\n\n{{% if {open} %}}\n{block} is said to some.\n{{% endif %}}\n");
+        let uses = |plans: [FilePlan; 2]| if plans.contains(&page.file) { "[a file](/files/f)" } else { "" };
+        let (within, outside) =
+            (uses([FilePlan::Block, FilePlan::Both]), uses([FilePlan::Page, FilePlan::Both]));
+        let markdown = format!(
+            "{text} is said.\n\n{{% if {open} %}}\n{block} is said to some. {within}\n{{% endif %}}\n\n{outside}\n"
+        );
         let mut changes = Vec::new();
-        if page.has_file {
-            let name = made.mark(seen);
+        if page.file != FilePlan::None {
+            let is_told = match page.file {
+                FilePlan::Block => seen && holds(page.block),
+                FilePlan::Page | FilePlan::Both => seen,
+                FilePlan::Unused | FilePlan::None => false,
+            };
+            let name = made.mark(is_told);
             let file = json!({ "name": format!("{name}.txt"), "base64": "YQ==", "contentType": "text/plain", "ref": "f" });
             changes.push(json!({ "operation": "insert_files", "files": [file] }));
-            markdown.push_str("\n[a file](/files/f)\n");
         }
         let mut insert =
             json!({ "operation": "insert_page", "title": title, "document": { "markdown": markdown } });
@@ -236,7 +265,15 @@ async fn crawl_space(w: &World, of: &ContentOf, actor: &Actor, said: &mut String
     let pages = p.list_pages(actor, of, how).await.expect("pages");
     json_of(said, &pages);
     let files = p.list_files(actor, of, how, &Default::default()).await.expect("files");
-    assert_eq!(files.count, Some(files.items.len() as u64));
+    assert_eq!((files.next, files.count), (None, None));
+    assert_eq!(files.items, revision.files);
+    let mut one = PageRequest { limit: Some(1), ..PageRequest::default() };
+    for file in &revision.files {
+        let page = p.list_files(actor, of, how, &one).await.expect("a page");
+        assert_eq!(page.items.as_slice(), std::slice::from_ref(file));
+        one.page = page.next;
+    }
+    assert_eq!(one.page, None, "no page tells that there are files behind the last one seen");
     json_of(said, &files.items);
     // Those who work on it know all files and reusable contents.
     let whole = p.get_revision(&w.admin, of, how).await.expect("a revision");
