@@ -11,11 +11,11 @@ use std::sync::Arc;
 use super::{
     Actor, Platform, access, change_requests,
     sites::Placement,
-    visitors::{Admitted, Eyes, Lens},
+    visitors::{Admitted, Eyes, Lens, Visitor},
 };
 use crate::{
     Error, ErrorKind, Result,
-    content::{Evaluated, FileEntry, PageEntry, Rendering, ReusableEntry, View, document},
+    content::{Evaluated, FileEntry, LinkTarget, PageEntry, Rendering, ReusableEntry, View, document},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
         RevisionId, RevisionPage, SpaceId,
@@ -130,7 +130,7 @@ impl Located {
         let missing = || Error::not_found("reusable content");
         let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
         let lens = self.lens().await?;
-        if lens.sees_reusable(id).await? { Ok((entry, lens)) } else { Err(missing()) }
+        if lens.sees(LinkTarget::Reusable(id.clone())).await? { Ok((entry, lens)) } else { Err(missing()) }
     }
 }
 
@@ -143,8 +143,14 @@ impl Platform {
 
     /// Finds the content that a request is about, which may be that of a visitor of a site.
     async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
-        let Actor::Visitor(visitor) = actor else { return self.locate(tx, actor, of).await };
-        let Admitted { access, sighted, placement } = self.admit(tx, visitor, &of.space).await?;
+        let visitor = match Visitor::of(actor, None) {
+            Some(visitor) => visitor,
+            None => match self.locate(tx, actor, of).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
+                done => return done,
+            },
+        };
+        let Admitted { access, sighted, placement } = self.admit(tx, &visitor, &of.space).await?;
         // What was published before may have been taken back with good reason.
         let is_published = match &of.version {
             Version::Live => true,
@@ -202,9 +208,9 @@ impl Platform {
         let tree = at.view.tree().await?;
         let variables = at.view.variables().await?;
         let reusable = at.view.reusables(None, usize::MAX).await?;
-        let reusable = seen(reusable, async |id| lens.sees_reusable(id).await).await?;
+        let reusable = seen(&lens, reusable, LinkTarget::Reusable).await?;
         let files = at.view.files(None, usize::MAX).await?;
-        let files = seen(files, async |id| lens.sees_file(id).await).await?;
+        let files = seen(&lens, files, LinkTarget::File).await?;
         Ok(Revision {
             pages: self.tree_view(at.space(), (&tree, &lens), shown)?,
             files: self.file_views(at.space(), files, shown)?,
@@ -415,7 +421,7 @@ impl Platform {
         let at = self.located(actor, of).await?;
         let missing = || Error::not_found("file");
         let entry = at.view.file(file).await?.ok_or_else(missing)?;
-        if !at.lens().await?.sees_file(file).await? {
+        if !at.lens().await?.sees(LinkTarget::File(file.clone())).await? {
             return Err(missing());
         }
         self.file_view(at.space(), file.clone(), entry, shown)
@@ -456,10 +462,14 @@ fn without_conflicts(page: &mut RevisionPage) {
 }
 
 /// Those of some things that a reader sees.
-async fn seen<Id, T>(things: Vec<(Id, T)>, sees: impl AsyncFn(&Id) -> Result<bool>) -> Result<Vec<(Id, T)>> {
+async fn seen<Id: Clone, T>(
+    lens: &Lens,
+    things: Vec<(Id, T)>,
+    target: fn(Id) -> LinkTarget,
+) -> Result<Vec<(Id, T)>> {
     let mut seen = Vec::with_capacity(things.len());
     for (id, thing) in things {
-        if sees(&id).await? {
+        if lens.sees(target(id.clone())).await? {
             seen.push((id, thing));
         }
     }
@@ -477,7 +487,7 @@ async fn files_after(
         let found = lens.view().files(after.as_ref(), most).await?;
         let is_last = found.len() < most;
         after = found.last().map(|(id, _)| id.clone());
-        files.extend(seen(found, async |id| lens.sees_file(id).await).await?);
+        files.extend(seen(lens, found, LinkTarget::File).await?);
         if is_last || files.len() >= most {
             files.truncate(most);
             return Ok(files);

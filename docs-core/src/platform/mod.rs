@@ -49,7 +49,7 @@ pub use members::MemberFilter;
 pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
-pub use sites::SiteFilter;
+pub use sites::{SiteFilter, SiteOf};
 pub use spaces::RESTORE_WINDOW;
 pub use teams::TeamFilter;
 pub use tree::Reach;

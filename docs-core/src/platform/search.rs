@@ -119,7 +119,7 @@ impl Platform {
         page: &PageRequest,
     ) -> Result<Page<SearchSpaceResult>> {
         let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, (org, site)).await?;
+        let opened = self.opened(&tx, actor, (org, site).into()).await?;
         drop(tx);
         let site = &opened.site;
         if !site.published {

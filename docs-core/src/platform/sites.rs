@@ -21,7 +21,7 @@ pub(super) use self::{
 use super::{
     Actor, Platform, access,
     site_settings::{SharedLink, customizations},
-    visitors::Visit,
+    visitors::{Visit, Visitor},
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -178,7 +178,7 @@ impl Platform {
     /// `NotFound`.
     pub async fn get_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
         let (tx, opened) = self.open_site(actor, (org, id)).await?;
-        self.shown_site(&tx, &opened, &SharedLink::default()).await
+        self.shown_site(&tx, &opened).await
     }
 
     /// Changes a site (SPEC 4.11). What the request leaves out stays.
@@ -238,26 +238,20 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` while the site is not published.
-    pub async fn published_site(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        share_key: Option<&str>,
-    ) -> Result<PublishedSite> {
+    pub async fn published_site(&self, actor: &Actor, of: impl Into<SiteOf<'_>>) -> Result<PublishedSite> {
         let (tx, opened) = self.open_site(actor, of).await?;
         if !opened.site.published {
             return Err(Error::not_found("published site"));
         }
         let places = opened.outline.all_places();
         let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
-        let through = SharedLink::find(self, &tx, share_key).await?;
-        let seen = self.seen(&tx, &opened, &ids).await?.without_hidden().through(&through);
+        let seen = self.seen(&tx, &opened, &ids).await?.without_hidden();
         let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
         if let Viewer::Visitor(visitor) = &opened.viewer {
             let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
             looks.for_each(|look| visitor.clear(&mut look.header.links));
         }
-        let site = self.shown_site(&tx, &opened, &through).await?;
+        let site = self.shown_site(&tx, &opened).await?;
         Ok(PublishedSite {
             object: PublishedSiteObject::Is,
             site,
@@ -267,11 +261,11 @@ impl Platform {
         })
     }
 
-    /// A site, its published address led through a share link.
-    async fn shown_site(&self, tx: &Tx, opened: &Opened, through: &SharedLink) -> Result<Site> {
+    /// A site, its published address led through the share link it is read by.
+    async fn shown_site(&self, tx: &Tx, opened: &Opened) -> Result<Site> {
         let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
-        through.lead(&mut site.urls.published);
+        opened.link.lead(&mut site.urls.published);
         if let Viewer::Visitor(_) = opened.viewer {
             // How many there are that the visitor does not see is not told.
             site.site_spaces = opened.outline.all_places().len() as u64;
@@ -323,26 +317,58 @@ fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
     id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
 }
 
+/// Which site is read, and by which share link.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteOf<'a> {
+    /// The organization.
+    pub org: &'a OrgId,
+    /// The site.
+    pub site: &'a SiteId,
+    /// The key of a share link of the site: it lets visitors in, and addresses lead through it. One that opens nothing
+    /// changes nothing.
+    pub share_key: Option<&'a str>,
+}
+
+impl<'a> From<(&'a OrgId, &'a SiteId)> for SiteOf<'a> {
+    fn from((org, site): (&'a OrgId, &'a SiteId)) -> Self {
+        Self { org, site, share_key: None }
+    }
+}
+
+impl<'a> From<(&'a OrgId, &'a SiteId, Option<&'a str>)> for SiteOf<'a> {
+    fn from((org, site, share_key): (&'a OrgId, &'a SiteId, Option<&'a str>)) -> Self {
+        Self { org, site, share_key }
+    }
+}
+
 /// A site, shared.
 type SharedSite = Arc<SiteRecord>;
 
 impl Platform {
     /// A site with the right to see it, on a snapshot.
-    async fn open_site(&self, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<(Tx, Opened)> {
+    async fn open_site(&self, actor: &Actor, of: impl Into<SiteOf<'_>>) -> Result<(Tx, Opened)> {
         let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, of).await?;
+        let opened = self.opened(&tx, actor, of.into()).await?;
         Ok((tx, opened))
     }
 
     /// A site and all of it, as far as a member or a visitor sees it.
-    pub(super) async fn opened(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<Opened> {
-        if let Actor::Visitor(visitor) = actor {
-            let Visit { site, outline, sighted, .. } = self.visit_site(tx, visitor, of).await?;
-            return Ok(Opened { site, outline, viewer: Viewer::Visitor(sighted) });
-        }
-        let (access, site) = access::site(tx, actor, of, SiteAction::View).await?;
-        let outline = Outline::load(tx, &site).await?;
-        Ok(Opened { site, outline, viewer: Viewer::Member(access, actor.clone()) })
+    pub(super) async fn opened(&self, tx: &Tx, actor: &Actor, of: SiteOf<'_>) -> Result<Opened> {
+        let SiteOf { org, site, share_key } = of;
+        let link = SharedLink::find(self, tx, share_key).await?;
+        let visitor = match Visitor::of(actor, share_key) {
+            Some(visitor) => visitor,
+            None => match access::site(tx, actor, (org, site), SiteAction::View).await {
+                Ok((access, site)) => {
+                    let outline = Outline::load(tx, &site).await?;
+                    return Ok(Opened { site, outline, viewer: Viewer::Member(access, actor.clone()), link });
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(share_key),
+                Err(error) => return Err(error),
+            },
+        };
+        let Visit { site, outline, sighted, .. } = self.visit_site(tx, &visitor, (org, site)).await?;
+        Ok(Opened { site, outline, viewer: Viewer::Visitor(sighted), link })
     }
 
     /// The sites that a space is on, by the id that a request gives: few, whatever the number of sites.

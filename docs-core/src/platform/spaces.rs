@@ -16,6 +16,7 @@ use super::{
     site_settings::SharedLink,
     sites::Placement,
     tree::{Gap, Move, Reach, Transfer, Walk, Wanted, check_number, make_room, require_place, room_in},
+    visitors::Visitor,
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -130,17 +131,31 @@ impl Platform {
         share_key: Option<&str>,
     ) -> Result<Space> {
         let tx = self.read().await?;
-        if let Actor::Visitor(visitor) = actor {
-            let mut space = self.visited_space(&tx, visitor, id).await?;
-            SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
-            return Ok(space);
-        }
-        let access = access::any_space(&tx, actor, id).await?;
-        self.refuse_expired(access.space())?;
-        let mut shown = self.space_views(&tx, std::slice::from_ref(&access)).await?;
-        let mut space = shown.pop().ok_or_else(|| Error::not_found("space"))?;
+        let mut space = self.space_for(&tx, actor, (id, share_key)).await?;
         SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
         Ok(space)
+    }
+
+    /// A space as a member or a visitor sees it.
+    async fn space_for(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (id, share_key): (&SpaceId, Option<&str>),
+    ) -> Result<Space> {
+        let visitor = match Visitor::of(actor, share_key) {
+            Some(visitor) => visitor,
+            None => match access::any_space(tx, actor, id).await {
+                Ok(access) => {
+                    self.refuse_expired(access.space())?;
+                    let mut shown = self.space_views(tx, std::slice::from_ref(&access)).await?;
+                    return shown.pop().ok_or_else(|| Error::not_found("space"));
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(share_key),
+                Err(error) => return Err(error),
+            },
+        };
+        self.visited_space(tx, &visitor, id).await
     }
 
     /// Changes a space (SPEC 4.4). What the request leaves out stays.

@@ -16,6 +16,7 @@ pub(super) use lens::{Eyes, Lens, Sighted};
 
 use serde::{Deserialize, Serialize};
 
+use super::Actor;
 use crate::model::{ShareLinkId, SiteId, UserId};
 
 /// Somebody who reads published sites, as their audience: no member of an organization, and nothing but a reader.
@@ -37,6 +38,8 @@ pub struct Visitor {
     signed: Arc<str>,
     /// Claims that anybody can make, as JSON.
     unsigned: Arc<str>,
+    /// Whether it is a user, who sees as little as anybody where they are no member.
+    is_user: bool,
 }
 
 /// Who signed what is known of a visitor.
@@ -65,6 +68,18 @@ impl Visitor {
     #[must_use]
     pub fn anonymous() -> Self {
         Self::default()
+    }
+
+    /// The visitor that an actor is, and what they come in by; `None` for who may be a member.
+    pub(in crate::platform) fn of(actor: &Actor, share_key: Option<&str>) -> Option<Self> {
+        let Actor::Visitor(visitor) = actor else { return None };
+        Some(share_key.map_or_else(|| visitor.clone(), |key| visitor.clone().with_share_key(key)))
+    }
+
+    /// A user who is no member, and what they come in by.
+    pub(in crate::platform) fn stranger(share_key: Option<&str>) -> Self {
+        let user = Self { is_user: true, ..Self::default() };
+        share_key.map_or_else(|| user.clone(), |key| user.clone().with_share_key(key))
     }
 
     /// The same visitor with the secret of a share link; a token that says how they came in goes before it.

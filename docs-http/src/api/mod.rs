@@ -57,16 +57,6 @@ impl Asks for Reader {
     }
 }
 
-impl Reader {
-    /// The reader with the secret of a share link, as far as they come in by it.
-    fn with(self, share_key: Query<String>) -> Actor {
-        match (self.actor(), share_key.0) {
-            (Actor::Visitor(visitor), Some(key)) => Actor::Visitor(visitor.with_share_key(&key)),
-            (actor, _) => actor,
-        }
-    }
-}
-
 /// All operations.
 pub type Api = (
     users::Users,

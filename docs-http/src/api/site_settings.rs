@@ -311,10 +311,8 @@ impl SiteSettings {
         source: RequiredQuery<RedirectSource>,
     ) -> Answer<Reply<ResolvedRedirect>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let key = share_key.0.as_deref();
-        Ok(Reply(
-            self.0.resolve_redirect(&auth.with(share_key.clone()), (&org, &site), &source.0, key).await?,
-        ))
+        let of = (&org, &site, share_key.0.as_deref());
+        Ok(Reply(self.0.resolve_redirect(&auth.actor(), of, &source.0).await?))
     }
 
     /// Get the adaptive schema of a site

@@ -34,12 +34,12 @@ impl Structure {
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The key of a share link of the site, for visitors who read by it.
+        /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<SiteStructure>> {
         let (org, site) = of(&org, &site)?;
-        Ok(Reply(self.0.site_structure(&auth.with(share_key), (&org, &site)).await?))
+        Ok(Reply(self.0.site_structure(&auth.actor(), (&org, &site, share_key.0.as_deref())).await?))
     }
 
     /// Put a part of a site beside another
@@ -70,7 +70,7 @@ impl Structure {
         cursor: Query<String>,
         /// Most items of a page; 50 when absent.
         limit: Query<Limit>,
-        /// The key of a share link of the site, for visitors who read by it.
+        /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
         /// `true` for the default one of each section, or of a site without sections; `false` for all others.
@@ -79,7 +79,10 @@ impl Structure {
         let (org, site) = of(&org, &site)?;
         let page = page(cursor.0, limit.0);
         Ok(Reply(
-            self.0.list_site_spaces(&auth.with(share_key), (&org, &site), default.0, &page).await?.into(),
+            self.0
+                .list_site_spaces(&auth.actor(), (&org, &site, share_key.0.as_deref()), default.0, &page)
+                .await?
+                .into(),
         ))
     }
 
@@ -168,13 +171,15 @@ impl Structure {
         cursor: Query<String>,
         /// Most items of a page; 50 when absent.
         limit: Query<Limit>,
-        /// The key of a share link of the site, for visitors who read by it.
+        /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<List<SiteSection>>> {
         let (org, site) = of(&org, &site)?;
         let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_sections(&auth.with(share_key), (&org, &site), &page).await?.into()))
+        Ok(Reply(
+            self.0.list_sections(&auth.actor(), (&org, &site, share_key.0.as_deref()), &page).await?.into(),
+        ))
     }
 
     /// Add a section to a site

@@ -68,8 +68,8 @@ impl Spaces {
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<Space>> {
-        let (space, key) = (id(&space, "space")?, share_key.0.clone());
-        Ok(Reply(self.0.get_shared_space(&auth.with(share_key), &space, key.as_deref()).await?))
+        let space = id(&space, "space")?;
+        Ok(Reply(self.0.get_shared_space(&auth.actor(), &space, share_key.0.as_deref()).await?))
     }
 
     /// Change a space

@@ -9,7 +9,7 @@
 use super::{ContentOf, Located};
 use crate::{
     Error, Result,
-    content::{Body, ContentError, Evaluated, Rendering, Term, Terms, document},
+    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, Term, Terms, document},
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{Actor, Platform, visitors::Lens},
     store::Hash,
@@ -119,7 +119,7 @@ impl Located {
         }
         let reusables = self.view.reusables(None, usize::MAX).await?;
         for (id, _) in reusables.iter().filter(|(_, entry)| entry.body == *body) {
-            if lens.sees_reusable(id).await? {
+            if lens.sees(LinkTarget::Reusable(id.clone())).await? {
                 return Ok(Variables::new());
             }
         }

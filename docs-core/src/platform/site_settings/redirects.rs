@@ -4,7 +4,6 @@ use std::{slice, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::SharedLink;
 use crate::{
     Error, ErrorKind, Result,
     content::View,
@@ -12,7 +11,12 @@ use crate::{
         CreateSiteRedirect, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource, ResolvedRedirect,
         SiteId, SiteRedirect, SiteRedirectObject, UpdateSiteRedirect,
     },
-    platform::{Actor, Platform, access, sites::Opened, teams, visitors::Eyes},
+    platform::{
+        Actor, Platform, access,
+        sites::{Opened, SiteOf},
+        teams,
+        visitors::Eyes,
+    },
     policy::SiteAction,
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
@@ -132,21 +136,20 @@ impl Platform {
     pub async fn resolve_redirect(
         &self,
         actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
+        of: impl Into<SiteOf<'_>>,
         source: &RedirectSource,
-        share_key: Option<&str>,
     ) -> Result<ResolvedRedirect> {
+        let of = of.into();
         let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, (org, site)).await?;
-        let found = tx.get_value(&RedirectRecord::by_source(site, source)).await?;
+        let opened = self.opened(&tx, actor, of).await?;
+        let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
         let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
-        let redirect = find(&tx, site, &id).await?;
-        let through = SharedLink::find(self, &tx, share_key).await?;
+        let redirect = find(&tx, of.site, &id).await?;
         let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
         drop(tx);
         let path = found.path().await?.ok_or_else(gone)?;
         let mut target = Some(found.url + &path);
-        through.lead(&mut target);
+        opened.link.lead(&mut target);
         let target = target.ok_or_else(gone)?;
         Ok(ResolvedRedirect { redirect: view(&redirect), target })
     }
@@ -160,7 +163,7 @@ impl Platform {
     ) -> Result<()> {
         let tx = self.read().await?;
         access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
-        let opened = self.opened(&tx, actor, (org, site)).await?;
+        let opened = self.opened(&tx, actor, (org, site).into()).await?;
         let found = self.destination(&tx, &opened, destination).await?;
         drop(tx);
         let found = found.ok_or_else(|| no_such(destination))?;

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use super::{
+    SiteOf,
     change::On,
     order,
     outline::{MAX_GROUP_DEPTH, MAX_GROUPS, Node, Outline},
@@ -31,7 +32,7 @@ impl Platform {
     pub async fn list_section_groups(
         &self,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: impl Into<SiteOf<'_>>,
         page: &PageRequest,
     ) -> Result<Page<SiteSectionGroup>> {
         let (tx, opened) = self.open_site(actor, of).await?;

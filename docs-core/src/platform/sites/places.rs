@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
+    SiteOf,
     change::{On, manageable},
     order,
     outline::{MAX_SPACES, Outline},
@@ -29,7 +30,7 @@ impl Platform {
     pub async fn list_site_spaces(
         &self,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: impl Into<SiteOf<'_>>,
         default: Option<bool>,
         page: &PageRequest,
     ) -> Result<Page<SiteSpace>> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
+    SiteOf,
     change::{On, manageable},
     order,
     outline::{MAX_SECTIONS, Node, Outline},
@@ -30,7 +31,7 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn site_structure(&self, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<SiteStructure> {
+    pub async fn site_structure(&self, actor: &Actor, of: impl Into<SiteOf<'_>>) -> Result<SiteStructure> {
         let (tx, opened) = self.open_site(actor, of).await?;
         let outline = &opened.outline;
         let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
@@ -44,7 +45,7 @@ impl Platform {
     pub async fn list_sections(
         &self,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: impl Into<SiteOf<'_>>,
         page: &PageRequest,
     ) -> Result<Page<SiteSection>> {
         let (tx, opened) = self.open_site(actor, of).await?;

@@ -134,7 +134,7 @@ impl Platform {
         let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
-        let shown = match &opened.viewer {
+        let mut shown = match &opened.viewer {
             Viewer::Member(org, actor) => {
                 let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
                 let access: Vec<_> = access.into_iter().flatten().collect();
@@ -144,12 +144,13 @@ impl Platform {
                 live.flatten().filter_map(|space| self.visited(opened, &places, space)).collect()
             }
         };
+        shown.iter_mut().for_each(|space| opened.link.lead_space(space));
         let shown: BTreeMap<&SpaceId, &Space> = shown.iter().map(|space| (&space.id, space)).collect();
         let seen = |place: &Arc<SiteSpaceRecord>| {
             Some((place.id.clone(), Space::clone(shown.get(&place.space).copied()?)))
         };
         let spaces = places.into_iter().filter_map(seen).collect();
-        Ok(Seen { urls: self.urls().clone(), opened, outline, spaces, link: SharedLink::default() })
+        Ok(Seen { urls: self.urls().clone(), opened, outline, spaces })
     }
 
     /// A space as a visitor of a site sees it at the first of these places that has it.
@@ -173,6 +174,8 @@ pub(in crate::platform) struct Opened {
     pub(in crate::platform) site: SharedSite,
     pub(in crate::platform) outline: Outline,
     pub(in crate::platform) viewer: Viewer,
+    /// The share link that it is read by, which published addresses lead through.
+    pub(in crate::platform) link: SharedLink,
 }
 
 /// Who reads a site.
@@ -202,7 +205,6 @@ pub(in crate::platform) struct Seen<'a> {
     outline: Outline,
     /// The spaces that are shown, by the id of the site space.
     spaces: BTreeMap<SiteSpaceId, Space>,
-    link: SharedLink,
 }
 
 impl Seen<'_> {
@@ -213,13 +215,6 @@ impl Seen<'_> {
             Part::Section(_) => true,
             Part::Place(place) => spaces.contains_key(&place.id),
         });
-        self
-    }
-
-    /// The same with all published addresses led through a share link.
-    pub(super) fn through(mut self, link: &SharedLink) -> Self {
-        self.spaces.values_mut().for_each(|space| link.lead_space(space));
-        self.link = link.clone();
         self
     }
 
@@ -300,7 +295,7 @@ impl Seen<'_> {
     fn published(&self, segments: &[&str]) -> Option<String> {
         let site = &self.opened.site;
         let mut url = site.published.then(|| self.urls.published_below(site.basename.as_str(), segments));
-        self.link.lead(&mut url);
+        self.opened.link.lead(&mut url);
         url
     }
 

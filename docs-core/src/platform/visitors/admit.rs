@@ -179,7 +179,7 @@ impl Platform {
 impl Visitor {
     /// The refusal of what this visitor does not see: whoever is nobody may come back with a token.
     fn refused(&self, noun: &str) -> Error {
-        if self.site.is_none() && self.pass == Pass::None {
+        if self.site.is_none() && self.pass == Pass::None && !self.is_user {
             let message = "a token is needed; send it as `Authorization: Bearer <token>`";
             return Error::new(ErrorKind::Unauthenticated, message);
         }

@@ -135,6 +135,7 @@ impl Ticket {
             until: Some(self.exp),
             signed: Value::Object(signed).to_string().into(),
             unsigned: unsigned.to_string().into(),
+            is_user: false,
         }
     }
 }

@@ -55,6 +55,7 @@ impl Platform {
             until: None,
             signed: Arc::default(),
             unsigned,
+            is_user: false,
         };
         let mut key = None;
         if site.visibility == SiteVisibility::ShareLink {

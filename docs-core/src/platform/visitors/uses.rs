@@ -12,7 +12,7 @@ use crate::{
         Evaluated, LinkSource, LinkTarget, Parts, Rendering, View,
         document::{self, print},
     },
-    model::{FileId, PageId, ReusableId, Variables},
+    model::{PageId, Variables},
 };
 
 /// Most sources of a target that are read in one go.
@@ -27,19 +27,9 @@ pub(super) struct Uses {
 }
 
 impl Lens {
-    /// Tells whether the reader sees a file.
-    pub(in crate::platform) async fn sees_file(&self, id: &FileId) -> Result<bool> {
-        self.sees(LinkTarget::File(id.clone())).await
-    }
-
-    /// Tells whether the reader sees a reusable content.
-    pub(in crate::platform) async fn sees_reusable(&self, id: &ReusableId) -> Result<bool> {
-        self.sees(LinkTarget::Reusable(id.clone())).await
-    }
-
     /// Tells whether a page that the reader sees uses something, itself or by way of reusable contents. What nothing
     /// uses is seen by members only.
-    async fn sees(&self, target: LinkTarget) -> Result<bool> {
+    pub(in crate::platform) async fn sees(&self, target: LinkTarget) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
         }

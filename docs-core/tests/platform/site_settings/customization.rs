@@ -290,7 +290,7 @@ async fn changes_are_told_from_what_they_leave_out(
         assert_eq!(serde_json::to_value(&told).expect("JSON"), expected, "{change:?}");
         let read = p.get_site_space_customization(me, of, &one.place).await.expect("read");
         assert_eq!(read, told);
-        let published = p.published_site(me, of, None).await.expect("published").customizations;
+        let published = p.published_site(me, of).await.expect("published").customizations;
         assert_eq!(serde_json::to_value(&published.site).expect("JSON"), look, "the site is as it was");
         let of_place = published.site_spaces.get(&one.place);
         assert_eq!(of_place, (!differs.is_empty()).then_some(&told), "only what differs is listed");

@@ -25,7 +25,7 @@ fn source(path: &str) -> RedirectSource {
 
 /// Where a path leads.
 async fn target(w: &World, one: &Published, path: &str) -> Result<String, ErrorKind> {
-    let found = w.platform.resolve_redirect(&w.admin, (&w.org, &one.site), &source(path), None).await;
+    let found = w.platform.resolve_redirect(&w.admin, (&w.org, &one.site), &source(path)).await;
     found.map(|found| found.target).map_err(|error| error.kind())
 }
 
@@ -122,11 +122,11 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
     create(&w, &one, "/old").await;
     let reader = w.member("Rob", Some(Role::Read)).await;
     let of = (&w.org, &one.site);
-    p.resolve_redirect(&reader, of, &source("/old"), None).await.expect("the reader sees the space");
+    p.resolve_redirect(&reader, of, &source("/old")).await.expect("the reader sees the space");
     let closed = UpdateSpace { default_level: Patch::<LevelInput>::Clear, ..UpdateSpace::default() };
     p.update_space(me, &one.space, closed).await.expect("closed");
-    assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/old"), None).await), ErrorKind::NotFound);
-    p.resolve_redirect(me, of, &source("/old"), None).await.expect("an administrator sees it");
+    assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/old")).await), ErrorKind::NotFound);
+    p.resolve_redirect(me, of, &source("/old")).await.expect("an administrator sees it");
     // Who manages the site, but does not see a space on it, cannot lead there.
     let creator = w.member("Cleo", Some(Role::Create)).await;
     let theirs = p.create_site(&creator, &w.org, Default::default()).await.expect("a site").id;

@@ -192,7 +192,7 @@ async fn readers_of_a_published_site_do_not_meet_what_is_deleted_or_left_empty_b
     let group = read(json!({ "title": "Group", "sections": [first] }));
     p.add_section_group(me, of, group).await.expect("added");
     p.delete_space(me, &guide).await.expect("deleted");
-    let published = p.published_site(me, (&w.org, &site), None).await.expect("published").structure;
+    let published = p.published_site(me, (&w.org, &site)).await.expect("published").structure;
     let published = serde_json::to_value(published).expect("JSON");
     let shown = published["structure"].as_array().expect("sections");
     assert_eq!(shown.len(), 1, "{shown:?}");

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{address, enter, key, place, resolve, show, signed, site, token};
 use crate::{
     search::{add, edit, space},
-    support::{Refused, World},
+    support::{Refused, World, person},
 };
 
 fn anybody() -> Actor {
@@ -41,7 +41,7 @@ async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
     ] {
         show(&w, &docs, visibility).await;
         let read = p.get_page(&anybody(), &of, &page, Shown::default()).await;
-        let site = p.published_site(&anybody(), (&w.org, &docs), None).await;
+        let site = p.published_site(&anybody(), (&w.org, &docs)).await;
         assert_eq!((read.is_ok(), site.is_ok()), (open, open), "{visibility:?}: {read:?} {site:?}");
         p.get_space(&anybody(), &other).await.refused(ErrorKind::Unauthenticated);
         p.get_org(&anybody(), &w.org).await.refused(ErrorKind::NotFound);
@@ -79,6 +79,86 @@ async fn a_share_link_opens_its_site_until_it_is_revoked() {
         p.get_space(actor, &guide).await.refused(ErrorKind::NotFound);
     }
     resolve(&w, &link.urls.published, Value::Null).await.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_user_who_is_no_member_reads_what_anybody_reads_and_nothing_else() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
+    let page = add(&w, &guide, "Start", "Hello.").await;
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    let of = ContentOf::space(guide.clone());
+    let (stranger, guest) = (person(p, "Sam").await, w.member("Gus", None).await);
+    for visibility in [SiteVisibility::Public, SiteVisibility::ShareLink, SiteVisibility::VisitorAuth] {
+        show(&w, &docs, visibility).await;
+        let open = visibility == SiteVisibility::Public;
+        for user in [&stranger, &guest] {
+            // Where nobody is told to come with a token, who has one is told that there is nothing.
+            let answers = [
+                p.get_space(user, &guide).await.map(drop),
+                p.get_page(user, &of, &page, Shown::default()).await.map(drop),
+                p.site_structure(user, (&w.org, &docs)).await.map(drop),
+            ];
+            for answer in answers {
+                assert_eq!(
+                    answer.map_err(|error| error.kind()),
+                    if open { Ok(()) } else { Err(ErrorKind::NotFound) }
+                );
+            }
+            p.get_space(user, &other).await.refused(ErrorKind::NotFound);
+            p.delete_space(user, &guide)
+                .await
+                .map(|there_was| assert!(!there_was))
+                .expect("there is none for them");
+        }
+    }
+    let seen = p.get_space(&anybody(), &guide).await.refused(ErrorKind::Unauthenticated);
+    assert!(seen.to_string().contains("token"), "{seen}");
+}
+
+#[tokio::test]
+async fn what_is_read_by_a_share_link_leads_through_it() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
+    let new = serde_json::from_value(json!({ "spaceId": guide, "title": "Part" })).expect("a section");
+    p.add_section(&w.admin, (&w.org, &docs), new).await.expect("a section");
+    show(&w, &docs, SiteVisibility::ShareLink).await;
+    let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
+    let start = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link").urls.published;
+    let key = start.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
+    let stranger = person(p, "Sam").await;
+    let first = Default::default();
+    for reader in [&anybody(), &stranger, &w.admin] {
+        let of = (&w.org, &docs, Some(key.as_str()));
+        let sections = p.list_sections(reader, of, &first).await.expect("sections").items;
+        let places = p.list_site_spaces(reader, of, None, &first).await.expect("places").items;
+        let whole = p.published_site(reader, of).await.expect("a site");
+        let space = p.get_shared_space(reader, &guide, Some(&key)).await.expect("a space");
+        for url in [
+            &sections[0].urls.published,
+            &places[0].urls.published,
+            &places[0].space.urls.published,
+            &whole.site.urls.published,
+            &space.urls.published,
+        ] {
+            assert!(url.as_ref().is_some_and(|url| url.starts_with(&start)), "{url:?} {start}");
+        }
+        let structure = p.site_structure(reader, of).await.expect("a structure");
+        let text = serde_json::to_string(&structure).expect("JSON");
+        assert!(text.contains(&start), "{text}");
+    }
+    for key in ["wrong", ""] {
+        let of = (&w.org, &docs, Some(key));
+        p.list_sections(&stranger, of, &first).await.refused(ErrorKind::NotFound);
+        let own = p.list_sections(&w.admin, of, &first).await.expect("sections").items;
+        assert!(
+            own[0].urls.published.as_ref().is_some_and(|url| !url.starts_with(&start)),
+            "it changes nothing"
+        );
+    }
 }
 
 #[tokio::test]

@@ -224,7 +224,7 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     let (p, of, first) = (&w.platform, (&w.org, site), Default::default());
     let mut said = String::new();
     json_of(&mut said, &p.get_site(actor, &w.org, site).await.expect("a site"));
-    json_of(&mut said, &p.published_site(actor, of, None).await.expect("a site"));
+    json_of(&mut said, &p.published_site(actor, of).await.expect("a site"));
     json_of(&mut said, &p.site_structure(actor, of).await.expect("a structure"));
     json_of(&mut said, &p.list_sections(actor, of, &first).await.expect("sections").items);
     json_of(&mut said, &p.list_site_spaces(actor, of, None, &first).await.expect("spaces").items);

@@ -58,7 +58,7 @@ impl Act<'_> {
                 })
                 .await
             }
-            _ => told(p.published_site(&me, (&org, &site), None).await),
+            _ => told(p.published_site(&me, (&org, &site)).await),
         })
     }
 
