@@ -149,7 +149,7 @@ impl Platform {
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_spaces(&ask, PAGES_OF_A_SPACE).await?;
             let ids: Vec<&SpaceId> = hits.iter().filter_map(|hit| Some(&hit.pages.first()?.space)).collect();
-            let seen = self.still_seen(actor, org, &ids).await?;
+            let seen = self.still_seen((actor, &audience), org, &ids).await?;
             let mut shown = Vec::with_capacity(hits.len());
             for hit in &hits {
                 let space = hit.pages.first().and_then(|page| seen.get(&page.space));
@@ -185,7 +185,7 @@ impl Platform {
     /// Those of these spaces that the actor may see now.
     async fn still_seen(
         &self,
-        actor: &Actor,
+        (actor, audience): (&Actor, &Audience),
         org: &OrgId,
         ids: &[&SpaceId],
     ) -> Result<BTreeMap<SpaceId, SpaceAccess>> {
@@ -193,10 +193,10 @@ impl Platform {
         let keys: Vec<Key> = ids.iter().map(|id| SpaceRecord::at(id)).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
-        let seen: Vec<SpaceAccess> = match actor {
+        let seen: Vec<SpaceAccess> = match audience {
             // What the site shows the visitor was found out when the search began.
-            Actor::Visitor(_) => live.flatten().map(SpaceAccess::of_visitor).collect(),
-            _ => {
+            Audience::Visitor(_) => live.flatten().map(SpaceAccess::of_visitor).collect(),
+            Audience::Members | Audience::Anybody => {
                 let access = access::org(&tx, actor, org).await?;
                 Sight::new(access, actor).spaces(&tx, live.collect()).await?.into_iter().flatten().collect()
             }

@@ -33,7 +33,7 @@ use docs_core::{
 };
 use poem_openapi::Tags;
 
-use crate::wire::{error::ApiError, params::Query};
+use crate::wire::error::ApiError;
 
 /// Who asks.
 type Auth = crate::auth::Signed<Actor>;

@@ -6,7 +6,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Reader, Tag, id, page};
+use super::{Asks, Auth, Limit, Reader, Tag, id, page};
 use crate::wire::{
     error::Answer,
     params::Query,

@@ -31,6 +31,14 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// A world of which nothing is published: what is, anybody reads.
+    async fn unpublished() -> Self {
+        let w = Self::new().await;
+        let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
+        w.s.post(&format!("{site}/unpublish"), 200, json!({})).await;
+        w
+    }
+
     pub(crate) async fn new() -> Self {
         let s = Server::new().await;
         let space = s.space().await;
@@ -301,10 +309,7 @@ pub(crate) fn bearer(token: &str) -> String {
 
 #[tokio::test]
 async fn nobody_gets_in_without_a_valid_token() {
-    let w = World::new().await;
-    // What is published anybody reads.
-    let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
-    w.s.post(&format!("{site}/unpublish"), 200, json!({})).await;
+    let w = World::unpublished().await;
     let before = w.s.stored().await;
     for op in w.ops() {
         let path = w.path(&op);
@@ -454,7 +459,7 @@ async fn a_reader_reads_everything_and_changes_nothing() {
 
 #[tokio::test]
 async fn members_of_another_organization_do_not_learn_that_anything_is_there() {
-    let w = World::new().await;
+    let w = World::unpublished().await;
     let before = w.s.stored().await;
     let stranger = bearer(&w.s.stranger);
     for op in w.ops() {
@@ -475,7 +480,7 @@ async fn members_of_another_organization_do_not_learn_that_anything_is_there() {
 
 #[tokio::test]
 async fn a_guest_sees_the_organization_and_nothing_in_it() {
-    let w = World::new().await;
+    let w = World::unpublished().await;
     let before = w.s.stored().await;
     let guest = bearer(&w.s.guest);
     for op in w.ops() {
