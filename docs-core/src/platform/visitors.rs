@@ -2,6 +2,7 @@
 
 mod address;
 mod admit;
+mod decider;
 mod jwt;
 mod lens;
 mod member;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::Actor;
 use crate::model::{ShareLinkId, SiteId, UserId};
 
-/// Somebody who reads published sites, as their audience: no member of an organization, and nothing but a reader.
+/// Somebody who reads published sites, as their audience, and nothing but a reader: also where they are a member.
 ///
 /// A visitor who came through [`resolve_url`](super::Platform::resolve_url) holds a content token, which
 /// [`authenticate`](super::Platform::authenticate) turns into an actor again; [`anonymous`](Visitor::anonymous) is

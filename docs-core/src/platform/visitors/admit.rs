@@ -1,13 +1,13 @@
 //! Whether a visitor may come in, and what of a site they see.
 
-use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{Pass, Sighted, Signer, Visitor, lens::MAX_CONDITION_STEPS, member::role_of, pass};
+use super::{Pass, Sighted, Signer, Visitor, member::role_of, pass};
 use crate::{
     Error, ErrorKind, Result,
-    content::expression::{self, Budget, Claims, Context},
+    content::expression::{Claims, Context},
     model::{Condition, OrgId, SiteId, SiteVisibility, Space, SpaceId},
     platform::{
         Platform,
@@ -102,19 +102,15 @@ impl Platform {
             return Ok(None);
         }
         let sighted = self.sighted(tx, visitor, &site).await?;
-        let context = Context::default().with_visitor(&sighted.signed, &sighted.unsigned);
+        let decider = sighted.decider(Context::default());
         let outline = Outline::load(tx, &site).await?;
         let live = live_spaces(tx, &outline).await?;
-        let budget = RefCell::new(Budget(MAX_CONDITION_STEPS));
         let outline = outline.filter(|part| {
             let (is_live, condition) = match part {
                 Part::Section(section) => (true, section.condition.as_ref()),
                 Part::Place(place) => (live.contains(&place.space), place.condition.as_ref()),
             };
-            let holds = |condition: &Condition| {
-                expression::condition_within(condition.as_str(), &context, &mut budget.borrow_mut())
-            };
-            is_live && condition.is_none_or(holds)
+            is_live && decider.holds(condition.map(Condition::as_str))
         });
         Ok(Some(Visit { site, outline, sighted: Arc::new(sighted), visitor: visitor.clone() }))
     }
@@ -163,13 +159,25 @@ impl Platform {
         let schema = schema.schema.as_json();
         // What a key signed that was replaced says nothing any more, nor does what is said of a former member.
         let is_signed = self.signs(tx, site, visitor).await?;
+        let role = match &visitor.signed_by {
+            Some(Signer::Member(user)) => role_of(tx, (&site.organization, user)).await?,
+            _ => None,
+        };
         let claims = |text: &str, schema: &Value| {
             let claims = serde_json::from_str(text).unwrap_or_else(|_| nothing());
             declared(schema, &claims).unwrap_or_else(nothing)
         };
+        let signed = || {
+            let mut known: Value = serde_json::from_str(&visitor.signed).unwrap_or_else(|_| nothing());
+            // The role of a member is what it is now.
+            if let (Some(role), Some(known)) = (role, known.as_object_mut()) {
+                known.insert("role".to_owned(), json!(role));
+            }
+            declared(schema, &known).unwrap_or_else(nothing)
+        };
         let of_unsigned = schema.get("properties").and_then(|known| known.get(pass::UNSIGNED));
         Ok(Sighted {
-            signed: if is_signed { claims(&visitor.signed, schema) } else { nothing() },
+            signed: if is_signed { signed() } else { nothing() },
             unsigned: of_unsigned.map_or_else(nothing, |schema| claims(&visitor.unsigned, schema)),
             claims: Claims::from_schema(schema),
         })

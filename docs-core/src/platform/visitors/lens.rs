@@ -1,24 +1,18 @@
 //! What conditions let a reader of content see.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::uses::Uses;
+use super::{decider::Decider, uses::Uses};
 use crate::{
     Error, Result,
     content::{
         Evaluated, PageEntry, PageTree, View, evaluate, evaluate_for_visitor,
-        expression::{self, Budget, Claims, Context, MAX_STEPS},
+        expression::{Claims, Context},
     },
-    model::{Document, HeaderLinks, PageId, Variables},
+    model::{Condition, Document, HeaderLinks, PageId, Variables},
 };
-
-/// Most steps that all conditions of a site, or of a content, take together. Those that are left then do not hold.
-pub(super) const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
 
 /// What is known of a visitor, as far as it decides what they see.
 #[derive(Clone, Debug)]
@@ -34,12 +28,13 @@ pub(in crate::platform) struct Sighted {
 impl Sighted {
     /// Keeps the links of a site's header that are for the visitor, who is not told what they depend on.
     pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
-        let context = Context::default().with_visitor(&self.signed, &self.unsigned);
-        let mut budget = Budget(MAX_CONDITION_STEPS);
-        links.retain(|link| {
-            let condition = link.condition.take();
-            condition.is_none_or(|it| expression::condition_within(it.as_str(), &context, &mut budget))
-        });
+        let decider = self.decider(Context::default());
+        links.retain(|link| decider.holds(link.condition.take().as_ref().map(Condition::as_str)));
+    }
+
+    /// Who decides conditions in a context.
+    pub(super) fn decider(&self, context: Context) -> Decider {
+        Decider::new(context.with_visitor(&self.signed, &self.unsigned))
     }
 }
 
@@ -59,10 +54,8 @@ impl Eyes {
         let Self::Visitor(sighted) = self else {
             return Ok(Lens { view: view.clone(), visitor: None, uses });
         };
-        let context = of_space(view).await?.with_visitor(&sighted.signed, &sighted.unsigned);
-        let claims = sighted.claims.clone();
-        let decided = Mutex::new((HashMap::new(), Budget(MAX_CONDITION_STEPS)));
-        let visitor = Some(Gaze { context, claims, decided });
+        let decider = sighted.decider(of_space(view).await?);
+        let visitor = Some(Gaze { decider, claims: sighted.claims.clone() });
         Ok(Lens { view: view.clone(), visitor, uses })
     }
 }
@@ -78,11 +71,8 @@ pub(in crate::platform) struct Lens {
 /// A visitor looking at a content.
 #[derive(Debug)]
 struct Gaze {
-    /// The visitor, and the variables of the space.
-    context: Context,
+    decider: Decider,
     claims: Claims,
-    /// Conditions that were decided, as pages often share them, and the steps that are left for others.
-    decided: Mutex<(HashMap<String, bool>, Budget)>,
 }
 
 impl Lens {
@@ -93,15 +83,7 @@ impl Lens {
 
     /// Tells whether a condition lets the reader see what it stands at.
     pub(in crate::platform) fn meets(&self, condition: Option<&str>) -> bool {
-        let (Some(condition), Some(gaze)) = (condition, &self.visitor) else { return true };
-        let mut decided = gaze.decided.lock().unwrap_or_else(PoisonError::into_inner);
-        let (decided, budget) = &mut *decided;
-        if let Some(holds) = decided.get(condition) {
-            return *holds;
-        }
-        let holds = expression::condition_within(condition, &gaze.context, budget);
-        decided.insert(condition.to_owned(), holds);
-        holds
+        self.visitor.as_ref().is_none_or(|gaze| gaze.decider.holds(condition))
     }
 
     /// Which pages of a tree the reader sees: those whose own condition and all above hold.
@@ -147,7 +129,7 @@ impl Lens {
     ) -> Result<Document> {
         Ok(match &self.visitor {
             Some(gaze) => {
-                let context = gaze.context.clone().with_page(of_page);
+                let context = gaze.decider.context().clone().with_page(of_page);
                 evaluate_for_visitor(&document, mode, &context, &gaze.claims)
             }
             None if mode == Evaluated::No => document,

@@ -19,7 +19,7 @@ use crate::{
     },
     store::{
         Key, Tx,
-        records::{SiteAuthRecord, SiteRecord, SpaceRecord, linked_id},
+        records::{SiteAuthRecord, SiteRecord, linked_id},
     },
 };
 
@@ -83,7 +83,7 @@ impl Platform {
             SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
         }
         let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
-        self.located_at(&tx, &visit, Asked { address, used, key }).await
+        self.located_at(&visit, Asked { address, used, key })
     }
 
     /// The site that an address begins with the mount of, and how many segments that takes.
@@ -152,13 +152,11 @@ impl Platform {
     }
 
     /// What is at an address below a site.
-    async fn located_at(&self, tx: &Tx, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
+    fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
         let Asked { address, used: site_used, key } = asked;
         let segments = address.behind(site_used);
         let outline = &visit.outline;
         let found = outline.find(&segments).ok_or_else(nothing)?;
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&found.place.space)).await?;
-        space.filter(|space| space.deleted_at.is_none()).ok_or_else(nothing)?;
         let used = site_used + found.used;
         let names = outline.place_segments(found.place);
         let pathname = address.rest(used);
