@@ -190,7 +190,7 @@ impl Undecided {
         let text = plain(&block.nodes);
         let (mut has_any, mut rest) = (false, text.as_str());
         while let Some((_, tag)) = rest.split_once("{%") {
-            let name = tag.trim_start_matches(['-', ' ', '\t', '\n', '\r']);
+            let name = tag.trim_start_matches(['-', ' ', '\t', '\n', '\r', '>']);
             let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
             match name {
                 "if" => (has_any, self.open) = (true, self.open + 1),

@@ -50,7 +50,7 @@ pub use evaluate::{Evaluated, evaluate, evaluate_for_visitor};
 pub use facade::Content;
 pub use file_name::is_numbered;
 pub(crate) use file_name::{check_file_name, clean_file_name};
-pub(crate) use links::Parts;
+pub(crate) use links::{AllBacklinks, Parts};
 pub use links::{Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing};
 pub use load::{CacheLimits, Cost};
 pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};

@@ -145,9 +145,10 @@ impl Platform {
     async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
         let visitor = match Visitor::of(actor, None) {
             Some(visitor) => visitor,
-            None => match self.locate(tx, actor, of).await {
+            None => match access::space(tx, actor, &of.space).await {
+                Ok(access) => return self.locate_in(tx, access, of).await,
                 Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
-                done => return done,
+                Err(error) => return Err(error),
             },
         };
         let Admitted { access, sighted, placement } = self.admit(tx, &visitor, &of.space).await?;
@@ -207,6 +208,7 @@ impl Platform {
         let lens = at.lens().await?;
         let tree = at.view.tree().await?;
         let variables = at.view.variables().await?;
+        lens.prepare().await?;
         let reusable = at.view.reusables(None, usize::MAX).await?;
         let reusable = seen(&lens, reusable, LinkTarget::Reusable).await?;
         let files = at.view.files(None, usize::MAX).await?;
@@ -476,16 +478,21 @@ async fn seen<Id: Clone, T>(
     Ok(seen)
 }
 
+/// Files that are looked at together where not all are seen.
+const FILES_AT_ONCE: usize = 200;
+
 /// The first files after one that a reader sees.
 async fn files_after(
     lens: &Lens,
     mut after: Option<FileId>,
     most: usize,
 ) -> Result<Vec<(FileId, FileEntry)>> {
+    // A visitor may see few of them.
+    let chunk = if lens.hides() { most.max(FILES_AT_ONCE) } else { most };
     let mut files = Vec::new();
     loop {
-        let found = lens.view().files(after.as_ref(), most).await?;
-        let is_last = found.len() < most;
+        let found = lens.view().files(after.as_ref(), chunk).await?;
+        let is_last = found.len() < chunk;
         after = found.last().map(|(id, _)| id.clone());
         files.extend(seen(lens, found, LinkTarget::File).await?);
         if is_last || files.len() >= most {

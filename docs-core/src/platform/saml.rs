@@ -22,7 +22,7 @@ use crate::{
     ports::{SamlIdentity, SamlTrust},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
-        records::{SamlProviderRecord, TeamRecord},
+        records::{MemberRecord, SamlProviderRecord, TeamRecord, UserRecord, linked_id},
     },
 };
 
@@ -152,12 +152,14 @@ impl Platform {
     /// the certificate that the organization trusts. The address is in lower case.
     ///
     /// Only the platform itself may ask: it is for the program that embeds it to know responses that come again by the
-    /// id of the assertion, and to make the user a member, with the provider's team and role, and give them a token.
+    /// id of the assertion, and to make the user a member, with the provider's team and role, and give them a token. A
+    /// provider speaks for its organization only: who has an account already signs in with it, until an administrator
+    /// [makes the member one who signs in so](Self::set_sso_member).
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
-    /// response that is not the provider's, not for this service, or not valid now; `Precondition` without a
-    /// [verifier](super::Builder::saml).
+    /// response that is not the provider's, not for this service, or not valid now; `Conflict` for the address of an
+    /// account that is not linked; `Precondition` without a [verifier](super::Builder::saml).
     pub async fn saml_identity(
         &self,
         actor: &Actor,
@@ -169,12 +171,14 @@ impl Platform {
         let verifier = self.saml().ok_or_else(missing)?;
         let tx = self.read().await?;
         let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
-        let provider =
-            provider.filter(|it| it.is_active()).ok_or_else(|| Error::not_found("SAML provider"))?;
+        let missing = || Error::not_found("SAML provider");
+        let provider = provider.filter(|provider| provider.is_active()).ok_or_else(missing)?;
+        let issuer = provider.entity_id.as_ref().ok_or_else(missing)?;
+        let certificate = provider.certificate.as_ref().ok_or_else(missing)?;
         let service = self.urls().saml_service(id);
         let trust = SamlTrust {
-            issuer: provider.entity_id.as_ref().map(ToString::to_string).unwrap_or_default(),
-            certificate: provider.certificate.as_ref().map(ToString::to_string).unwrap_or_default(),
+            issuer: issuer.to_string(),
+            certificate: certificate.to_string(),
             audience: service.entity_id,
             recipient: service.acs_url,
         };
@@ -188,6 +192,7 @@ impl Platform {
         }
         let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
         check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
+        require_linked(&tx, &provider.organization, &identity.email).await?;
         Ok((provider.organization.clone(), identity))
     }
 
@@ -239,6 +244,17 @@ async fn provider(
     let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
     let provider = provider.filter(|provider| provider.organization == *org);
     Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
+}
+
+/// Refuses the address of an account that does not sign in to the organization through its providers: anybody can have
+/// an organization, and a provider that says what they like.
+async fn require_linked(tx: &Tx, org: &OrgId, email: &str) -> Result<()> {
+    let Some(known) = tx.get_value(&UserRecord::by_email(email)).await? else { return Ok(()) };
+    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, &linked_id(&known)?)).await?;
+    if member.is_some_and(|member| member.sso) {
+        return Ok(());
+    }
+    Err(Error::conflict("an account has this address: sign in with it, until an administrator links it"))
 }
 
 async fn of_rows(

@@ -32,7 +32,8 @@ pub struct SamlIdentity {
 
 /// Verifies responses of identity providers (SAML 2.0, HTTP-POST binding).
 ///
-/// An adapter keeps nothing: the same response is verified again however often it comes.
+/// An adapter keeps nothing: the same response is verified again however often it comes. It takes milliseconds of
+/// computing and waits for nothing.
 pub trait SamlVerifier: Send + Sync + 'static {
     /// Verifies a response at a time, and reads the one assertion that is signed.
     ///

@@ -52,6 +52,10 @@ async fn what_an_active_provider_says_is_verified_for_this_service_with_its_cert
     let p = &w.platform;
     let of = provider(&w, true).await;
     assert_eq!(of.status, SamlProviderStatus::Active);
+    // The address is that of the administrator's account.
+    let known = p.saml_identity(&Actor::Platform, &of.id, "ada@example.com 60").await;
+    known.refused(ErrorKind::Conflict);
+    p.set_sso_member(&w.admin, &w.org, w.admin.user().expect("a user")).await.expect("linked");
     let (org, who) =
         p.saml_identity(&Actor::Platform, &of.id, "Ada@Example.com 60").await.expect("an identity");
     assert_eq!(
@@ -61,6 +65,9 @@ async fn what_an_active_provider_says_is_verified_for_this_service_with_its_cert
     let service = &of.service;
     let expected = format!("https://idp.example {CERTIFICATE} {} {}", service.entity_id, service.acs_url);
     assert_eq!(who.assertion, expected);
+    let (_, new) =
+        p.saml_identity(&Actor::Platform, &of.id, "New@example.com 60").await.expect("an identity");
+    assert_eq!(new.email, "new@example.com", "nobody has the address yet");
     for (response, why) in [
         ("unsigned", "the SAML response: it is not signed"),
         ("ada@example.com 0", "the SAML response: its assertion has expired"),

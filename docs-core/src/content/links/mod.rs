@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::refer::reference as referred;
 pub(crate) use self::{
     derive::entries,
+    read::Backlinks as AllBacklinks,
     refer::{Parts, References, Uses, of_parts},
 };
 use super::{
@@ -337,6 +338,21 @@ fn source_of(key: &str) -> ContentResult<LinkSource> {
         _ => None,
     };
     source.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
+}
+
+/// The target that a backlink's key names.
+fn target_of(key: &str) -> ContentResult<LinkTarget> {
+    let parts = segments(key);
+    let target = match parts.as_slice() {
+        [_, class, id, ..] => match class.as_ref() {
+            keys::PAGE => id.parse().ok().map(LinkTarget::Page),
+            keys::FILE => id.parse().ok().map(LinkTarget::File),
+            keys::REUSABLE => id.parse().ok().map(LinkTarget::Reusable),
+            _ => None,
+        },
+        _ => None,
+    };
+    target.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
 }
 
 fn cut(text: &str) -> &str {

@@ -1,5 +1,7 @@
 //! Reading links and backlinks, and many things of a revision at once.
 
+use std::collections::HashMap;
+
 use super::{
     super::{
         Content, ContentResult, FileEntry, PageEntry, ReusableEntry, View,
@@ -10,12 +12,15 @@ use super::{
         read,
     },
     CONDITIONAL, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks,
-    source_of,
+    source_of, target_of,
 };
 use crate::{
     model::{FileId, PageId, ReusableId},
     store::{Hash, Key, KeyBuf, key},
 };
+
+/// What links to what, and whether under conditions only.
+pub(crate) type Backlinks = HashMap<LinkTarget, Vec<(LinkSource, bool)>>;
 
 impl View {
     /// Up to `limit` links of a standing after a key, with their keys: first those of one source, then of the next.
@@ -78,6 +83,22 @@ impl View {
         let from = after.map_or(start, |source| key::after(&backlink(target, source)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
         found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL))).collect()
+    }
+
+    /// All that links to files and reusable contents, by target, as [`View::backlinks`] says it.
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub(crate) async fn all_backlinks(&self) -> ContentResult<Backlinks> {
+        let mut all = Backlinks::new();
+        for class in [keys::FILE, keys::REUSABLE] {
+            let (from, to) = KeyBuf::new(keys::BACKLINK).part(class).below();
+            for (key, value) in self.range(Range::new(from, to)).await? {
+                let (target, source) = (target_of(&key)?, source_of(&key)?);
+                all.entry(target).or_default().push((source, *value == *CONDITIONAL));
+            }
+        }
+        Ok(all)
     }
 
     /// How many sources link to a target, in O(log n).

@@ -114,10 +114,10 @@ pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &P
     Ok(parts.references(&text::request_side(merger, &terms)))
 }
 
-/// Tells whether a text may have conditions.
+/// Tells whether a text may have conditions. Where a tag ends is for its reader to say: it may be on lines that begin with
+/// the marks of a quotation.
 fn may_have_conditions(markdown: &str) -> bool {
-    let mut tags = markdown.split("{%").skip(1);
-    tags.any(|tag| tag.trim_start_matches(['-', ' ', '\t', '\n', '\r']).starts_with("if"))
+    markdown.split_once("{%").is_some_and(|(_, behind)| behind.contains("if"))
 }
 
 /// What of a text stands under no condition; nothing when that cannot be told.

@@ -13,7 +13,7 @@ use crate::{
     platform::Platform,
 };
 
-/// For how long a content token is good.
+/// For how long a content token is good, at least.
 pub(super) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
 /// What the key of content tokens is made for, and of: a text that is longer than a key.
 const PURPOSE: &str = "key of content tokens";

@@ -2,14 +2,14 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use super::lens::Lens;
 use crate::{
     Result,
     content::{
-        Evaluated, LinkSource, LinkTarget, Parts, Rendering, View,
+        AllBacklinks, Evaluated, LinkSource, LinkTarget, Parts, Rendering,
         document::{self, print},
     },
     model::{PageId, Variables},
@@ -21,87 +21,150 @@ const CHUNK: usize = 200;
 /// What was found out about the sources of a content.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
-    pages: Mutex<HashMap<PageId, bool>>,
+    /// All backlinks of files and reusable contents, where all are asked for.
+    all: OnceLock<AllBacklinks>,
+    found: Mutex<Found>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    targets: HashMap<LinkTarget, bool>,
+    pages: HashMap<PageId, bool>,
     /// What sources use as the reader sees them.
-    seen: Mutex<HashMap<LinkSource, Arc<HashSet<LinkTarget>>>>,
+    within: HashMap<LinkSource, Arc<HashSet<LinkTarget>>>,
+}
+
+impl Uses {
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Some of what uses a target.
+struct Sources {
+    items: Vec<(LinkSource, bool)>,
+    /// Whether there may be more.
+    more: bool,
 }
 
 impl Lens {
-    /// Tells whether a page that the reader sees uses something, itself or by way of reusable contents. What nothing
-    /// uses is seen by members only.
+    /// Reads what uses anything in one go, for who goes on to ask of everything.
+    pub(in crate::platform) async fn prepare(&self) -> Result<()> {
+        if self.hides() && self.uses().all.get().is_none() {
+            let all = self.view().all_backlinks().await?;
+            self.uses().all.get_or_init(|| all);
+        }
+        Ok(())
+    }
+
+    /// Tells whether the reader sees a file or a reusable content: a page that they see uses it, itself or by way of
+    /// reusable contents. A file that nothing uses is seen by members only; a reusable content that nothing uses in its
+    /// own space may be used in others.
     pub(in crate::platform) async fn sees(&self, target: LinkTarget) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
         }
+        if let Some(sees) = self.uses().found().targets.get(&target) {
+            return Ok(*sees);
+        }
         let mut known: HashSet<LinkTarget> = HashSet::from([target.clone()]);
-        let mut open = vec![target];
-        while let Some(target) = open.pop() {
-            let mut after: Option<LinkSource> = None;
-            loop {
-                let sources = self.view().backlinks(&target, after.as_ref(), CHUNK).await?;
-                for (source, is_conditional) in &sources {
-                    let via = match source {
-                        LinkSource::Page(page) if !self.sees_page(page).await? => continue,
-                        LinkSource::Page(_) => None,
-                        LinkSource::Reusable(id) => Some(LinkTarget::Reusable(id.clone())),
-                    };
-                    if via.as_ref().is_some_and(|via| known.contains(via))
-                        || *is_conditional && !self.seen_in(source).await?.contains(&target)
-                    {
-                        continue;
-                    }
-                    let Some(via) = via else { return Ok(true) };
-                    known.insert(via.clone());
-                    open.push(via);
-                }
-                match sources.last() {
-                    Some((last, _)) if sources.len() == CHUNK => after = Some(last.clone()),
-                    _ => break,
-                }
+        let mut open = vec![target.clone()];
+        while let Some(next) = open.pop() {
+            if self.is_used(&next, (&mut known, &mut open)).await? {
+                self.uses().found().targets.insert(target, true);
+                return Ok(true);
             }
         }
+        // Nothing leads from any of these to what is seen.
+        self.uses().found().targets.extend(known.into_iter().map(|target| (target, false)));
         Ok(false)
+    }
+
+    /// Tells whether a page that the reader sees uses a target; the reusable contents that do are left to be looked at.
+    async fn is_used(
+        &self,
+        target: &LinkTarget,
+        (known, open): (&mut HashSet<LinkTarget>, &mut Vec<LinkTarget>),
+    ) -> Result<bool> {
+        let mut after: Option<LinkSource> = None;
+        loop {
+            let Sources { items, more } = self.sources(target, after.as_ref()).await?;
+            if items.is_empty() && after.is_none() && matches!(target, LinkTarget::Reusable(_)) {
+                return Ok(true);
+            }
+            for (source, is_conditional) in &items {
+                let via = match source {
+                    LinkSource::Page(page) if !self.sees_page(page).await? => continue,
+                    LinkSource::Page(_) => None,
+                    LinkSource::Reusable(id) => Some(LinkTarget::Reusable(id.clone())),
+                };
+                if via.as_ref().is_some_and(|via| known.contains(via))
+                    || *is_conditional && !self.within(source).await?.contains(target)
+                {
+                    continue;
+                }
+                let Some(via) = via else { return Ok(true) };
+                let sees = self.uses().found().targets.get(&via).copied();
+                match sees {
+                    Some(true) => return Ok(true),
+                    // Not marked as known: it does not depend on this search.
+                    Some(false) => continue,
+                    None => open.push(via.clone()),
+                }
+                known.insert(via);
+            }
+            if !more {
+                return Ok(false);
+            }
+            after = items.into_iter().next_back().map(|(source, _)| source);
+        }
+    }
+
+    /// Some of what uses a target, after one.
+    async fn sources(&self, target: &LinkTarget, after: Option<&LinkSource>) -> Result<Sources> {
+        if let Some(all) = self.uses().all.get() {
+            return Ok(Sources { items: all.get(target).cloned().unwrap_or_default(), more: false });
+        }
+        let items = self.view().backlinks(target, after, CHUNK).await?;
+        let more = items.len() == CHUNK;
+        Ok(Sources { items, more })
     }
 
     /// Tells whether the reader sees a page.
     async fn sees_page(&self, id: &PageId) -> Result<bool> {
-        let known = |uses: &Uses| uses.pages.lock().unwrap_or_else(PoisonError::into_inner).get(id).copied();
-        if let Some(sees) = known(self.uses()) {
-            return Ok(sees);
+        if let Some(sees) = self.uses().found().pages.get(id) {
+            return Ok(*sees);
         }
         let sees = match self.view().page(id).await? {
             Some(entry) => self.shows(id, &entry).await?,
             None => false,
         };
-        self.uses().pages.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), sees);
+        self.uses().found().pages.insert(id.clone(), sees);
         Ok(sees)
     }
 
     /// What a source uses as the reader sees it, its conditions decided.
-    async fn seen_in(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
-        let known =
-            |uses: &Uses| uses.seen.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
-        if let Some(seen) = known(self.uses()) {
-            return Ok(seen);
+    async fn within(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
+        if let Some(within) = self.uses().found().within.get(source) {
+            return Ok(Arc::clone(within));
         }
-        let seen = Arc::new(self.read_seen(self.view(), source).await?);
-        let mut all = self.uses().seen.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(source.clone(), Arc::clone(&seen));
-        Ok(seen)
+        let within = Arc::new(self.read_within(source).await?);
+        self.uses().found().within.insert(source.clone(), Arc::clone(&within));
+        Ok(within)
     }
 
-    async fn read_seen(&self, view: &View, source: &LinkSource) -> Result<HashSet<LinkTarget>> {
+    async fn read_within(&self, source: &LinkSource) -> Result<HashSet<LinkTarget>> {
         let (parts, variables) = match source {
-            LinkSource::Page(id) => match view.page(id).await? {
+            LinkSource::Page(id) => match self.view().page(id).await? {
                 Some(entry) => (Parts::from(&entry), entry.variables),
                 None => return Ok(HashSet::new()),
             },
-            LinkSource::Reusable(id) => match view.reusable(id).await? {
+            LinkSource::Reusable(id) => match self.view().reusable(id).await? {
                 Some(entry) => (Parts::from(&entry), Variables::new()),
                 None => return Ok(HashSet::new()),
             },
         };
-        let text = view.text(&parts.body, Rendering::Request).await?;
+        let text = self.view().text(&parts.body, Rendering::Request).await?;
         let shown = self.document(document::parse(&text), &variables, Evaluated::No).await?;
         // What cannot be written shows nothing.
         let text = print(&shown).unwrap_or_default();

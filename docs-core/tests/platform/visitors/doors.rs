@@ -240,6 +240,11 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     };
     let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
     assert_eq!(known(content), json!({ "email": "mia@example.com", "role": "read" }));
+    // What they may do is asked when it is needed, not taken from the token.
+    let raised = serde_json::from_value(json!({ "role": "comment" })).expect("a change");
+    p.update_member(&w.admin, &w.org, member.user().expect("a user"), raised).await.expect("changed");
+    let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
+    assert_eq!(known(content), json!({ "email": "mia@example.com" }), "the schema names no such role");
     // It is neither a token of the API, nor of the sites of others, nor of one that changed.
     let jwt = claims["jwtToken"].as_str().expect("a token");
     p.authenticate(jwt).await.refused(ErrorKind::Unauthenticated);

@@ -49,6 +49,8 @@ struct PagePlan {
     block: usize,
     is_below: bool,
     file: FilePlan,
+    /// Whether the block is in a quotation.
+    quoted: bool,
 }
 
 /// Where the file of a page is used.
@@ -84,8 +86,9 @@ fn plan() -> impl Strategy<Value = Plan> {
         FilePlan::Both,
         FilePlan::Unused,
     ]);
-    let page = (0..CONDITIONS.len(), 0..CONDITIONS.len(), any::<bool>(), file)
-        .prop_map(|(condition, block, is_below, file)| PagePlan { condition, block, is_below, file });
+    let page = (0..CONDITIONS.len(), 0..CONDITIONS.len(), any::<bool>(), file, any::<bool>()).prop_map(
+        |(condition, block, is_below, file, quoted)| PagePlan { condition, block, is_below, file, quoted },
+    );
     let space = (0..OUTER, prop::collection::vec(page, 1..4));
     let section = (0..OUTER, prop::collection::vec(space, 1..3));
     let who =
@@ -184,9 +187,13 @@ async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], (made, who, is_see
         let uses = |plans: [FilePlan; 2]| if plans.contains(&page.file) { "[a file](/files/f)" } else { "" };
         let (within, outside) =
             (uses([FilePlan::Block, FilePlan::Both]), uses([FilePlan::Page, FilePlan::Both]));
-        let markdown = format!(
-            "{text} is said.\n\n{{% if {open} %}}\n{block} is said to some. {within}\n{{% endif %}}\n\n{outside}\n"
-        );
+        let block = format!("{{% if {open} %}}\n{block} is said to some. {within}\n{{% endif %}}");
+        let block = match page.quoted {
+            // A tag may go on in the next line, behind the mark of the quotation.
+            true => format!("> {}", block.replacen("{% if", "{%\nif", 1).replace('\n', "\n> ")),
+            false => block,
+        };
+        let markdown = format!("{text} is said.\n\n{block}\n\n{outside}\n");
         let mut changes = Vec::new();
         if page.file != FilePlan::None {
             let is_told = match page.file {
