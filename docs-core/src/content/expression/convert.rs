@@ -196,7 +196,7 @@ fn big(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
 /// A function as it was written.
 fn source(function: &Function) -> String {
     match &function.0 {
-        FunctionKind::Method(name) => format!("function {name}() {{ [native code] }}"),
+        FunctionKind::Method(method) => format!("function {}() {{ [native code] }}", method.name),
         FunctionKind::Written { program, node, .. } => match &program.nodes[*node] {
             Node::Function(written) => program.source[written.span.clone()].to_owned(),
             _ => String::new(),

@@ -235,10 +235,8 @@ impl Machine<'_> {
                     }
                     Value::Text(text) => {
                         self.charge(text.len())?;
-                        let characters = text.chars().enumerate();
-                        object.extend(
-                            characters.map(|(n, c)| (n.to_string().into(), Value::from(c.to_string()))),
-                        );
+                        let units = text.encode_utf16().enumerate();
+                        object.extend(units.map(|(n, unit)| (n.to_string().into(), Value::from_unit(unit))));
                     }
                     _ => {}
                 },
@@ -280,8 +278,9 @@ impl Machine<'_> {
         };
         Ok(own.unwrap_or_else(|| {
             let method = methods::of(object, key);
-            method
-                .map_or(Value::Undefined, |name| Value::Function(Function(FunctionKind::Method(name)).into()))
+            method.map_or(Value::Undefined, |method| {
+                Value::Function(Function(FunctionKind::Method(method)).into())
+            })
         }))
     }
 
@@ -293,7 +292,7 @@ impl Machine<'_> {
         let Some(index) = index(key) else { return Ok(None) };
         self.charge(text.len() / BYTES_A_STEP)?;
         let unit = text.encode_utf16().nth(index);
-        Ok(unit.map(|unit| Value::from(String::from_utf16_lossy(&[unit]))))
+        Ok(unit.map(Value::from_unit))
     }
 
     fn arity(&self, function: &Function) -> Option<Value> {

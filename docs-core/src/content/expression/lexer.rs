@@ -192,18 +192,21 @@ impl Lexer<'_> {
     }
 
     fn operand_expected(&self) -> bool {
-        match self.tokens.last().map(|token| &token.kind) {
+        // What is before an operand also is so with `++` or `--` behind it, and what ends one, too.
+        let is_step = |token: &Token| matches!(token.kind, Kind::Sign("++" | "--"));
+        let before = self.tokens.len() - self.tokens.iter().rev().take_while(|it| is_step(it)).count();
+        match self.tokens[..before].last().map(|token| &token.kind) {
             None => true,
-            Some(Kind::Name(name)) => BEFORE_OPERAND.contains(&&**name) && !self.after_dot(),
-            Some(Kind::Sign(sign)) => !matches!(*sign, ")" | "]" | "}" | "++" | "--"),
+            Some(Kind::Name(name)) => BEFORE_OPERAND.contains(&&**name) && !self.after_dot(before),
+            Some(Kind::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
             Some(Kind::Template { more, .. }) => *more,
             Some(_) => false,
         }
     }
 
-    /// Whether the last token is the name of a member.
-    fn after_dot(&self) -> bool {
-        let before = self.tokens.len().checked_sub(2).map(|at| &self.tokens[at].kind);
+    /// Whether the last of so many tokens is the name of a member.
+    fn after_dot(&self, count: usize) -> bool {
+        let before = count.checked_sub(2).map(|at| &self.tokens[at].kind);
         matches!(before, Some(Kind::Sign("." | "?.")))
     }
 
@@ -225,7 +228,8 @@ impl Lexer<'_> {
                 Some(c) if is_line_end(c) => {
                     return Err(self.error(start, "begins a regular expression that does not end"));
                 }
-                Some('\\') => {
+                // A line may not end behind it either.
+                Some('\\') if self.peek().is_some_and(|c| !is_line_end(c)) => {
                     self.bump();
                 }
                 Some('[') => in_class = true,
@@ -369,7 +373,7 @@ pub(super) fn is_blank(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
-fn is_name_start(c: char) -> bool {
+pub(super) fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '$' || c == '_'
 }
 

@@ -58,10 +58,14 @@ pub(super) fn write(number: f64) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     let scientific = format!("{:e}", number.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let mut digits: String = mantissa.chars().filter(|c| *c != '.').collect();
     let count = digits.len() as i32;
     // The number is 0.digits × 10^point.
     let point = exponent.parse::<i32>().unwrap_or(0) + 1;
+    if let Some(last) = digits.pop() {
+        let is_up = "13579".contains(last) && is_between(number.abs(), count as usize, count - point);
+        digits.push(if is_up { char::from(last as u8 - 1) } else { last });
+    }
     let zeros = |n: i32| "0".repeat(n.unsigned_abs() as usize);
     let body = match point {
         _ if count <= point && point <= 21 => format!("{digits}{}", zeros(point - count)),
@@ -75,6 +79,19 @@ pub(super) fn write(number: f64) -> String {
         }
     };
     format!("{sign}{body}")
+}
+
+/// Tells whether a number lies in the middle of two of so many digits, of which so many are after the point. Of these
+/// two the even one is written, and the upper one is what formatting gives.
+fn is_between(number: f64, digits: usize, after: i32) -> bool {
+    if after < 0 {
+        let exact = format!("{number:.0}");
+        let rest = exact.get(digits..).unwrap_or_default();
+        return rest.strip_prefix('5').is_some_and(|rest| rest.bytes().all(|b| b == b'0'));
+    }
+    // Digits are that few only where numbers are far apart; then it has one bit more than digits after the point.
+    let scaled = number * f64::powi(2.0, after);
+    after <= 20 && scaled.fract() == 0.5
 }
 
 /// A number with so many digits after the point, at most 100; halves are rounded away from zero.
@@ -147,15 +164,15 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
         }
     }
     let mut before = Vec::new();
-    // Beyond 2^53 the last digits are not known, and written as zeros.
-    while whole >= 9_007_199_254_740_992.0 {
+    // Beyond 2^53 the last digits are not known, and written as zeros, but for one, as engines do.
+    while whole / base_f >= 9_007_199_254_740_992.0 {
         whole /= base_f;
         before.push('0');
     }
-    whole = whole.floor();
     loop {
-        before.push(digit(whole % base_f));
-        whole = (whole / base_f).floor();
+        let last = whole % base_f;
+        before.push(digit(last));
+        whole = (whole - last) / base_f;
         if whole <= 0.0 {
             break;
         }
@@ -167,6 +184,23 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
         text.extend(after.into_iter().map(digit));
     }
     text
+}
+
+/// A big integer in a base of 2 to 36.
+pub(super) fn big_in_base(number: i128, base: u32) -> String {
+    let mut digits = Vec::new();
+    let mut rest = number.unsigned_abs();
+    loop {
+        digits.push(char::from_digit((rest % u128::from(base)) as u32, base).unwrap_or('0'));
+        rest /= u128::from(base);
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        digits.push('-');
+    }
+    digits.into_iter().rev().collect()
 }
 
 /// A number as the 32 bits that bit operators work on.

@@ -68,7 +68,8 @@ pub(super) fn parse(source: &str) -> Parsed<Program> {
         return Err(ExpressionError::new(source, at, message));
     }
     let tokens = lexer::tokens(source)?;
-    let mut parser = Parser { source, tokens, at: 0, nodes: Vec::new(), grouped: Vec::new(), depth: 0 };
+    let (nodes, grouped, optional) = (Vec::new(), Vec::new(), Vec::new());
+    let mut parser = Parser { source, tokens, at: 0, nodes, grouped, optional, depth: 0 };
     let root = parser.statement()?;
     Ok(Program { source: source.into(), nodes: parser.nodes, root })
 }
@@ -80,6 +81,8 @@ struct Parser<'s> {
     nodes: Vec<Node>,
     /// Nodes that stand in parentheses of their own.
     grouped: Vec<NodeId>,
+    /// Nodes that are chains with a `?.` in them.
+    optional: Vec<NodeId>,
     depth: usize,
 }
 
@@ -282,7 +285,7 @@ impl Parser<'_> {
 
     fn check_place(&self, of: NodeId) -> Parsed<()> {
         match self.nodes[of] {
-            Node::Name(_) | Node::Member(..) => Ok(()),
+            Node::Name(_) | Node::Member(..) if !self.optional.contains(&of) => Ok(()),
             _ => Err(self.error("is at `++` or `--` of what is neither a name nor a member")),
         }
     }
@@ -294,6 +297,7 @@ impl Parser<'_> {
     }
 
     fn links(&mut self, mut value: NodeId, links: Links) -> Parsed<NodeId> {
+        let mut is_optional = false;
         loop {
             value = match &self.token().kind {
                 Kind::Sign(".") => {
@@ -304,6 +308,7 @@ impl Parser<'_> {
                 // A member or a call of nothing is nothing in any case, so both kinds of link are the same.
                 Kind::Sign("?.") if links == Links::All => {
                     self.at += 1;
+                    is_optional = true;
                     match &self.token().kind {
                         Kind::Sign("(" | "[") => continue,
                         Kind::Template { .. } => return Err(self.unexpected()),
@@ -327,9 +332,11 @@ impl Parser<'_> {
                 Kind::Template { opens: true, .. } => {
                     return Err(self.error("is a template after a value, which is not supported"));
                 }
-                _ => return Ok(value),
+                _ => break,
             };
         }
+        self.optional.extend(is_optional.then_some(value));
+        Ok(value)
     }
 
     fn member_name(&mut self) -> Parsed<Arc<str>> {

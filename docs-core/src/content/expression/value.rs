@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
     ast::{NodeId, Program},
+    methods::Method,
     number,
 };
 use crate::model::VariableValue;
@@ -54,7 +55,7 @@ pub struct Function(pub(super) FunctionKind);
 
 pub(super) enum FunctionKind {
     /// A method that was taken from its value without being called.
-    Method(&'static str),
+    Method(Method),
     /// A function of an expression and the names it sees.
     Written { program: Arc<Program>, node: NodeId, scope: Option<Arc<Scope>> },
 }
@@ -163,6 +164,11 @@ impl Value {
             Self::Function(_) => "function",
             Self::Null | Self::Array(_) | Self::Object(_) | Self::Regex(_) => "object",
         }
+    }
+
+    /// A unit of UTF-16 as text: a half of a pair is U+FFFD.
+    pub(super) fn from_unit(unit: u16) -> Self {
+        String::from_utf16_lossy(&[unit]).into()
     }
 
     pub(super) const fn is_nullish(&self) -> bool {

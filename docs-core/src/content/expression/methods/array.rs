@@ -107,6 +107,10 @@ fn with(machine: &mut Machine<'_>, mut items: Vec<Value>, args: &[Value]) -> Eva
 
 fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Value]) -> Eval<Value> {
     let what = arg(args, 0);
+    // Of nothing, not even the place to start at is looked at.
+    if items.is_empty() {
+        return Ok(if method == "includes" { false.into() } else { (-1.0).into() });
+    }
     machine.charge(items.len())?;
     let number = |at: Option<usize>| Value::Number(at.map_or(-1.0, |at| at as f64));
     if method == "lastIndexOf" {

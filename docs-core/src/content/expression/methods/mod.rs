@@ -5,6 +5,8 @@ mod pattern;
 mod text;
 
 pub(super) use self::pattern::matches;
+use std::mem::{Discriminant, discriminant};
+
 use super::{
     EvalError,
     eval::{Eval, Machine},
@@ -12,34 +14,47 @@ use super::{
     value::Value,
 };
 
+const BIG: [&str; 2] = ["toString", "valueOf"];
 const NUMBER: [&str; 3] = ["toFixed", "toString", "valueOf"];
 const PLAIN: [&str; 2] = ["toString", "valueOf"];
 const OBJECT: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
 const REGEX: [&str; 4] = ["exec", "test", "toString", "valueOf"];
 
+/// A method of all values of a kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Method {
+    of: Discriminant<Value>,
+    pub(super) name: &'static str,
+}
+
 /// The method of a value that has a name.
-pub(super) fn of(value: &Value, name: &str) -> Option<&'static str> {
+pub(super) fn of(value: &Value, name: &str) -> Option<Method> {
     let all: &[&'static str] = match value {
         Value::Undefined | Value::Null => &[],
         Value::Boolean(_) | Value::Function(_) => &PLAIN,
-        Value::Number(_) | Value::BigInt(_) => &NUMBER,
+        Value::Number(_) => &NUMBER,
+        Value::BigInt(_) => &BIG,
         Value::Text(_) => &text::METHODS,
         Value::Array(_) => &array::METHODS,
         Value::Object(_) => &OBJECT,
         Value::Regex(_) => &REGEX,
     };
-    all.iter().find(|known| **known == name).copied()
+    let name = all.iter().find(|known| **known == name)?;
+    Some(Method { of: discriminant(value), name })
 }
 
 /// Calls a method that [`of`] has found.
 pub(super) fn call(
     machine: &mut Machine<'_>,
     this: &Value,
-    method: &'static str,
+    method: Method,
     arguments: &[Value],
 ) -> Eval<Value> {
     machine.charge(1)?;
-    match (this, method) {
+    if method.of != discriminant(this) {
+        return Err(EvalError::wrong("a method is called of a value that it does not belong to"));
+    }
+    match (this, method.name) {
         (this, "valueOf") => Ok(this.clone()),
         (Value::Text(text), method) => text::call(machine, text, method, arguments),
         (Value::Array(items), method) => array::call(machine, items, method, arguments),
@@ -63,12 +78,12 @@ pub(super) fn call(
             machine.text_value(number::fixed(*value, places as usize))
         }
         (Value::Number(value), "toString") => {
-            let base = integer(machine, arguments, 0, 10.0)?;
-            if !(2.0..=36.0).contains(&base) {
-                return Err(EvalError::wrong("`toString` takes a base of 2 to 36"));
-            }
-            machine.charge(70)?;
-            machine.text_value(number::in_base(*value, base as u32))
+            let base = base(machine, arguments)?;
+            machine.text_value(number::in_base(*value, base))
+        }
+        (Value::BigInt(value), "toString") => {
+            let base = base(machine, arguments)?;
+            machine.text_value(number::big_in_base(*value, base))
         }
         (this, "toString") => machine.text(this).map(Value::Text),
         _ => Ok(Value::Undefined),
@@ -85,6 +100,16 @@ fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f
         Value::Undefined => Ok(missing),
         value => machine.number(value).map(number::whole),
     }
+}
+
+/// The base that a number is written in.
+fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> {
+    let base = integer(machine, arguments, 0, 10.0)?;
+    if !(2.0..=36.0).contains(&base) {
+        return Err(EvalError::wrong("`toString` takes a base of 2 to 36"));
+    }
+    machine.charge(70)?;
+    Ok(base as u32)
 }
 
 /// An argument that counts from the end when negative, as a place in something of a length.

@@ -71,7 +71,7 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
             } else {
                 regex.find(&characters, 0, &mut machine.left)?.into_iter().collect()
             };
-            replace(machine, &characters, &Places { found: places, names: regex.groups() }, arg(args, 1))
+            replace(machine, &Places { text, characters, found: places, names: regex.groups() }, arg(args, 1))
         }
         (_, what) => {
             let what = machine.text(what)?;
@@ -79,7 +79,7 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
             let what = self::characters(machine, &what)?;
             let most = if method == "replace" { 1 } else { usize::MAX };
             let places = plain(machine, &characters, &what, most)?;
-            replace(machine, &characters, &Places { found: places, names: &[] }, arg(args, 1))
+            replace(machine, &Places { text, characters, found: places, names: &[] }, arg(args, 1))
         }
     }
 }
@@ -135,11 +135,14 @@ fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -
 
 /// What is replaced.
 struct Places<'p> {
+    text: &'p Arc<str>,
+    characters: Vec<char>,
     found: Vec<Found>,
     names: &'p [Option<String>],
 }
 
-fn replace(machine: &mut Machine<'_>, text: &[char], places: &Places<'_>, with: &Value) -> Eval<Value> {
+fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval<Value> {
+    let text = &places.characters[..];
     let pattern = match with {
         Value::Function(_) => None,
         with => Some(machine.text(with)?),
@@ -153,10 +156,7 @@ fn replace(machine: &mut Machine<'_>, text: &[char], places: &Places<'_>, with: 
         match &pattern {
             Some(pattern) => expand(machine, pattern, text, (found, places.names), &mut out)?,
             None => {
-                let mut arguments = groups(machine, text, found)?;
-                machine.charge(from / 16)?;
-                let before = text[..from].iter().map(|c| c.len_utf16()).sum::<usize>();
-                arguments.push(Value::Number(before as f64));
+                let arguments = arguments(machine, places, found)?;
                 let replaced = machine.call(with, arguments)?;
                 out.push_str(&machine.text(&replaced)?);
             }
@@ -167,6 +167,23 @@ fn replace(machine: &mut Machine<'_>, text: &[char], places: &Places<'_>, with: 
     }
     out.extend(&text[copied..]);
     machine.text_value(out)
+}
+
+/// What a function that replaces is told: what was found, its groups, where, in which text, and the groups by name.
+fn arguments(machine: &mut Machine<'_>, places: &Places<'_>, found: &Found) -> Eval<Vec<Value>> {
+    let mut arguments = groups(machine, &places.characters, found)?;
+    let (from, _) = found.whole();
+    machine.charge(from / 16)?;
+    let before = places.characters[..from].iter().map(|c| c.len_utf16()).sum::<usize>();
+    arguments.push(Value::Number(before as f64));
+    arguments.push(Value::Text(places.text.clone()));
+    if places.names.iter().any(Option::is_some) {
+        let named = places.names.iter().zip(&arguments);
+        let named = named.filter_map(|(name, group)| Some((name.as_deref()?.into(), group.clone())));
+        let named = machine.object(named.collect())?;
+        arguments.push(named);
+    }
+    Ok(arguments)
 }
 
 /// Writes a replacement, in which `$1` and others stand for what was found.
@@ -243,7 +260,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
     let characters = characters(machine, text)?;
     let places = match separator {
         Value::Undefined => return machine.array(vec![Value::Text(text.clone())]),
-        Value::Regex(regex) => all(machine, regex, &characters)?,
+        Value::Regex(regex) => all(machine, &regex.anywhere(), &characters)?,
         separator => {
             let separator = machine.text(separator)?;
             let separator = self::characters(machine, &separator)?;

@@ -22,6 +22,7 @@ impl Parser<'_> {
     pub(super) fn arrow(&mut self) -> Parsed<NodeId> {
         let start = self.token().at;
         let parameters = if self.is("(") { self.parameters()? } else { vec![self.parameter()?] };
+        self.check_names(&parameters)?;
         self.expect("=>")?;
         let body = if self.is("{") { self.function_body()? } else { Some(self.nested(Self::assignment)?) };
         let span = start..self.tokens[self.at - 1].end;
@@ -31,8 +32,15 @@ impl Parser<'_> {
     pub(super) fn function(&mut self) -> Parsed<NodeId> {
         let start = self.token().at;
         self.at += 1;
+        if self.is("*") {
+            return Err(self.error("begins a generator, which is not supported"));
+        }
         let name = if self.is("(") { None } else { Some(self.plain_name()?) };
         let parameters = self.parameters()?;
+        // Functions of old may name two parameters alike: the last counts.
+        if parameters.iter().any(|parameter| parameter.rest || parameter.default.is_some()) {
+            self.check_names(&parameters)?;
+        }
         let body = self.function_body()?;
         let span = start..self.tokens[self.at - 1].end;
         Ok(self.push(Node::Function(FunctionNode { name, parameters, body, span })))
@@ -63,6 +71,16 @@ impl Parser<'_> {
             }
         }
         Ok(parameters)
+    }
+
+    fn check_names(&self, parameters: &[Parameter]) -> Parsed<()> {
+        let is_known = |(at, parameter): (usize, &Parameter)| {
+            parameters[..at].iter().any(|it| it.name == parameter.name)
+        };
+        if parameters.iter().enumerate().any(is_known) {
+            return Err(self.error("follows two parameters of the same name"));
+        }
+        Ok(())
     }
 
     fn parameter(&mut self) -> Parsed<Parameter> {

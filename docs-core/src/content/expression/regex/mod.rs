@@ -6,7 +6,7 @@
 mod compile;
 mod parse;
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use super::EvalError;
 
@@ -16,6 +16,7 @@ const MAX_PROGRAM: usize = 2_000;
 const OF_A_STEP: usize = 8;
 
 /// A regular expression.
+#[derive(Clone)]
 pub struct Regex {
     source: Box<str>,
     flags: Flags,
@@ -35,6 +36,7 @@ struct Flags {
     indices: bool,
 }
 
+#[derive(Clone)]
 enum Step {
     Char(char),
     Any,
@@ -93,7 +95,7 @@ impl Regex {
     /// Reads an expression; the error is the end of a sentence that starts with its place.
     pub(super) fn new(source: &str, flags: &str) -> Result<Self, String> {
         let flags = parse_flags(flags)?;
-        let parsed = parse::parse(source)?;
+        let parsed = parse::parse(source, flags.unicode)?;
         let groups = parsed.groups.clone();
         let (program, slots) = compile::compile(&parsed)?;
         Ok(Self { source: source.into(), flags, program, slots, groups })
@@ -101,6 +103,16 @@ impl Regex {
 
     pub(super) const fn is_global(&self) -> bool {
         self.flags.global
+    }
+
+    /// The same, looked for at every place.
+    pub(super) fn anywhere(&self) -> Cow<'_, Self> {
+        if !self.flags.sticky {
+            return Cow::Borrowed(self);
+        }
+        let mut anywhere = self.clone();
+        anywhere.flags.sticky = false;
+        Cow::Owned(anywhere)
     }
 
     /// The names of the groups, the whole at 0.

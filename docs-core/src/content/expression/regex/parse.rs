@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::{Class, compile::Greedy, is_word};
-use crate::content::expression::lexer::is_blank;
+use crate::content::expression::lexer::{is_blank, is_name_start};
 
 /// Most groups within one another.
 const MAX_DEPTH: usize = 30;
@@ -61,9 +61,10 @@ pub(super) struct Parsed {
     pub(super) groups: Vec<Option<String>>,
 }
 
-pub(super) fn parse(source: &str) -> Result<Parsed, String> {
-    let mut parser =
-        Parser { rest: source.chars().peekable(), groups: vec![None], backs: Vec::new(), depth: 0 };
+/// Reads an expression; one with the flag `u` may have no sign that means nothing where it stands.
+pub(super) fn parse(source: &str, is_strict: bool) -> Result<Parsed, String> {
+    let rest = source.chars().peekable();
+    let mut parser = Parser { rest, groups: vec![None], backs: Vec::new(), depth: 0, is_strict };
     let part = parser.either()?;
     if parser.rest.peek().is_some() {
         return Err("is a regular expression with a `)` too many".to_owned());
@@ -80,7 +81,13 @@ struct Parser<'s> {
     groups: Vec<Option<String>>,
     backs: Vec<usize>,
     depth: usize,
+    is_strict: bool,
 }
+
+const REPEATS_NOTHING: &str = "is a regular expression that repeats nothing";
+
+/// What a backslash stands before, so that it means itself.
+const SIGNS: &str = "^$\\.*+?()[]{}|/";
 
 impl Parser<'_> {
     fn eat(&mut self, c: char) -> bool {
@@ -112,6 +119,9 @@ impl Parser<'_> {
     }
 
     fn part(&mut self) -> Result<Part, String> {
+        if self.rest.peek() == Some(&'{') && self.count()?.is_some() {
+            return Err(REPEATS_NOTHING.to_owned());
+        }
         Ok(match self.rest.next() {
             Some('.') => Part::Any,
             Some('^') => Part::Start,
@@ -119,7 +129,10 @@ impl Parser<'_> {
             Some('(') => return self.group(),
             Some('[') => Part::Class(self.class()?.into()),
             Some('\\') => return self.escape(),
-            Some('*' | '+' | '?') => return Err("is a regular expression that repeats nothing".to_owned()),
+            Some('*' | '+' | '?') => return Err(REPEATS_NOTHING.to_owned()),
+            Some(c @ ('{' | '}' | ']')) if self.is_strict => {
+                return Err(format!("is a regular expression with a lone `{c}`"));
+            }
             Some(c) => Part::Char(c),
             None => Part::All(Vec::new()),
         })
@@ -136,6 +149,9 @@ impl Parser<'_> {
                 Some('<') if !matches!(self.rest.peek(), Some('=' | '!')) => {
                     number = Some(self.groups.len());
                     let name = self.until('>')?;
+                    if self.groups.iter().flatten().any(|known| *known == name) {
+                        return Err("is a regular expression with two groups of one name".to_owned());
+                    }
                     self.groups.push(Some(name));
                 }
                 _ => return Err("is a regular expression with a group that is not supported".to_owned()),
@@ -160,7 +176,7 @@ impl Parser<'_> {
         loop {
             match self.rest.next() {
                 Some(c) if c == end && !text.is_empty() => return Ok(text),
-                Some(c) if c.is_alphanumeric() || c == '_' || c == '$' => text.push(c),
+                Some(c) if is_name_start(c) || c.is_numeric() && !text.is_empty() => text.push(c),
                 _ => return Err("is a regular expression with a wrong name of a group".to_owned()),
             }
         }
@@ -177,7 +193,9 @@ impl Parser<'_> {
             },
             _ => return Ok(part),
         };
-        if matches!(part, Part::Start | Part::End | Part::Word(_)) {
+        if matches!(part, Part::Start | Part::End | Part::Word(_))
+            || self.is_strict && matches!(part, Part::Look(..))
+        {
             return Err("is a regular expression that repeats a position".to_owned());
         }
         self.rest.next();
@@ -189,7 +207,10 @@ impl Parser<'_> {
     fn count(&mut self) -> Result<Option<(usize, Option<usize>)>, String> {
         let mut ahead = self.rest.clone();
         ahead.next();
-        let text: String = ahead.by_ref().take_while(|c| *c != '}').collect();
+        let text: String = ahead.clone().take_while(|c| *c != '}').collect();
+        if ahead.nth(text.chars().count()).is_none() {
+            return Ok(None);
+        }
         let (least, most) = match text.split_once(',') {
             None => (text.as_str(), Some(text.as_str())),
             Some((least, "")) => (least, None),
@@ -253,11 +274,21 @@ impl Parser<'_> {
             't' => Escaped::Char('\t'),
             'v' => Escaped::Char('\u{b}'),
             'f' => Escaped::Char('\u{c}'),
+            // In a class; elsewhere these refer to groups.
+            '1'..='9' => {
+                return Err("is a regular expression with an octal escape, which is not supported".to_owned());
+            }
+            '0' if self.rest.peek().is_some_and(char::is_ascii_digit) => {
+                return Err("is a regular expression with an octal escape, which is not supported".to_owned());
+            }
             '0' => Escaped::Char('\0'),
             'x' => Escaped::Char(self.hex(2)?),
             'u' => Escaped::Char(self.hex(4)?),
             'p' | 'P' => return Err("is a regular expression with `\\p`, which is not supported".to_owned()),
             'c' => return Err("is a regular expression with `\\c`, which is not supported".to_owned()),
+            c if self.is_strict && !SIGNS.contains(c) => {
+                return Err(format!("is a regular expression with `\\{c}`, which means nothing"));
+            }
             c => Escaped::Char(c),
         })
     }
@@ -291,6 +322,9 @@ impl Parser<'_> {
                 (Escaped::Char(_), Some(Escaped::Char(_))) => {
                     return Err("is a regular expression with a range that ends before it begins".to_owned());
                 }
+                (_, Some(_)) if self.is_strict => {
+                    return Err("is a regular expression with a range that has no end".to_owned());
+                }
                 (first, second) => {
                     class.add(first);
                     class.add(Escaped::Char('-'));
@@ -306,6 +340,7 @@ impl Parser<'_> {
             Some(']') => Ok(None),
             Some('\\') => match self.rest.next() {
                 Some('b') => Ok(Some(Escaped::Char('\u{8}'))),
+                Some('-') => Ok(Some(Escaped::Char('-'))),
                 Some(c) => self.escaped(c).map(Some),
                 None => Err("is a regular expression that ends with a backslash".to_owned()),
             },

@@ -1,5 +1,6 @@
 //! Values, refusals, limits and reads of expressions.
 
+mod javascript;
 mod limits;
 mod table;
 
