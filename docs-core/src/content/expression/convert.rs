@@ -119,7 +119,7 @@ impl Machine<'_> {
         let order = match (&a, &b) {
             (Value::Text(a), Value::Text(b)) => {
                 self.charge(a.len().min(b.len()) / 16)?;
-                Some(a.encode_utf16().cmp(b.encode_utf16()))
+                Some(order(a, b))
             }
             (Value::BigInt(a), Value::BigInt(b)) => Some(a.cmp(b)),
             (Value::BigInt(a), b) => number::compare_big(*a, self.number(b)?),
@@ -164,6 +164,17 @@ impl Machine<'_> {
             BinaryOp::BitXor => f64::from(bits(a) ^ bits(b)),
             _ => f64::NAN,
         }))
+    }
+}
+
+/// The order of the units of UTF-16. It is that of the bytes, but for characters that take two units: they come before
+/// those from U+E000 on, which take one.
+fn order(a: &str, b: &str) -> Ordering {
+    match a.bytes().zip(b.bytes()).find(|(a, b)| a != b) {
+        None => a.len().cmp(&b.len()),
+        Some((0xee | 0xef, 0xf0..)) => Ordering::Greater,
+        Some((0xf0.., 0xee | 0xef)) => Ordering::Less,
+        Some((a, b)) => a.cmp(&b),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::{
     Context, EvalError, MAX_ITEMS, MAX_TEXT,
     ast::{BinaryOp, FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
     methods, number,
-    value::{Array, Function, FunctionKind, Object, Scope, Value},
+    value::{Array, Function, FunctionKind, Named, Object, Scope, Value},
 };
 
 /// How deep evaluation may recurse: nesting of the text, and calls of functions within it.
@@ -21,6 +21,9 @@ const BYTES_A_STEP: usize = 16;
 const BLOCKED: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
 pub(super) type Eval<T> = Result<T, EvalError>;
+
+/// What a function is given: seldom more than an item, its place, and the array.
+pub(super) type Arguments = SmallVec<[Value; 4]>;
 
 /// The names that a node sees: those of the functions around it.
 pub(super) type Names<'s> = Option<&'s Arc<Scope>>;
@@ -118,7 +121,7 @@ impl Machine<'_> {
                 _ if first.is_nullish() => Ok(Value::Undefined),
                 _ => {
                     let arguments = self.items(arguments, names)?;
-                    self.call(&first, arguments)
+                    self.call(&first, arguments.into())
                 }
             },
             _ => Ok(first),
@@ -199,8 +202,10 @@ impl Machine<'_> {
                         values.extend_from_slice(array.items());
                     }
                     Value::Text(text) => {
-                        self.charge(text.len())?;
-                        values.extend(text.chars().map(|c| Value::Text(c.to_string().into())));
+                        // One too many tells that there are too many.
+                        let characters = text.chars().take(MAX_ITEMS + 1);
+                        self.charge(characters.clone().count())?;
+                        values.extend(characters.map(|c| Value::from(&*c.encode_utf8(&mut [0; 4]))));
                     }
                     _ => return Err(EvalError::wrong("`...` takes an array or a text")),
                 },
@@ -321,14 +326,14 @@ impl Machine<'_> {
         match &member {
             Value::Function(function) => match function.0 {
                 FunctionKind::Method(method) => methods::call(self, object, method, &arguments),
-                FunctionKind::Written { .. } => self.call(&member, arguments),
+                FunctionKind::Written { .. } => self.call(&member, arguments.into()),
             },
             _ => Err(EvalError::wrong("what is called is no function")),
         }
     }
 
     /// Calls a function that an expression has written.
-    pub(super) fn call(&mut self, function: &Value, arguments: Vec<Value>) -> Eval<Value> {
+    pub(super) fn call(&mut self, function: &Value, arguments: Arguments) -> Eval<Value> {
         let Value::Function(called) = function else {
             return Err(EvalError::wrong("what is called is no function"));
         };
@@ -351,17 +356,17 @@ impl Machine<'_> {
         function: &Value,
         written: &FunctionNode,
         above: Option<&Arc<Scope>>,
-        arguments: Vec<Value>,
+        arguments: Arguments,
     ) -> Eval<Arc<Scope>> {
         let scope = |names, above: Option<Arc<Scope>>| {
             Scope::new(names, above).map(Arc::new).ok_or(EvalError::TooDeep)
         };
         let mut above = above.cloned();
         if let Some(name) = &written.name {
-            above = Some(scope(vec![(name.clone(), function.clone())], above)?);
+            above = Some(scope(smallvec![(name.clone(), function.clone())], above)?);
         }
         let mut arguments = arguments.into_iter();
-        let mut names: Vec<(Arc<str>, Value)> = Vec::with_capacity(written.parameters.len());
+        let mut names = Named::with_capacity(written.parameters.len());
         for parameter in &written.parameters {
             let value = if parameter.rest {
                 let rest = arguments.by_ref().collect();

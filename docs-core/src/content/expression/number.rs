@@ -63,7 +63,7 @@ pub(super) fn write(number: f64) -> String {
     // The number is 0.digits × 10^point.
     let point = exponent.parse::<i32>().unwrap_or(0) + 1;
     if let Some(last) = digits.pop() {
-        let is_up = "13579".contains(last) && is_between(number.abs(), count as usize, count - point);
+        let is_up = "13579".contains(last) && is_between(number.abs(), count - point);
         digits.push(if is_up { char::from(last as u8 - 1) } else { last });
     }
     let zeros = |n: i32| "0".repeat(n.unsigned_abs() as usize);
@@ -81,17 +81,12 @@ pub(super) fn write(number: f64) -> String {
     format!("{sign}{body}")
 }
 
-/// Tells whether a number lies in the middle of two of so many digits, of which so many are after the point. Of these
-/// two the even one is written, and the upper one is what formatting gives.
-fn is_between(number: f64, digits: usize, after: i32) -> bool {
-    if after < 0 {
-        let exact = format!("{number:.0}");
-        let rest = exact.get(digits..).unwrap_or_default();
-        return rest.strip_prefix('5').is_some_and(|rest| rest.bytes().all(|b| b == b'0'));
-    }
-    // Digits are that few only where numbers are far apart; then it has one bit more than digits after the point.
-    let scaled = number * f64::powi(2.0, after);
-    after <= 20 && scaled.fract() == 0.5
+/// Tells whether a number lies in the middle of two with so many digits after the point. Of these two the even one is
+/// written, and the upper one is what formatting gives.
+fn is_between(number: f64, after: i32) -> bool {
+    // It then has one bit more than digits after the point. Integers that end in zeros are nearer to each other than two
+    // such numbers.
+    (1..=20).contains(&after) && (number * f64::powi(2.0, after)).fract() == 0.5
 }
 
 /// A number with so many digits after the point, at most 100; halves are rounded away from zero.

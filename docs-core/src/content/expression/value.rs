@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use smallvec::SmallVec;
+
 use super::{
     ast::{NodeId, Program},
     methods::Method,
@@ -60,16 +62,19 @@ pub(super) enum FunctionKind {
     Written { program: Arc<Program>, node: NodeId, scope: Option<Arc<Scope>> },
 }
 
+/// Values by the names of parameters.
+pub(super) type Named = SmallVec<[(Arc<str>, Value); 2]>;
+
 /// Names within a function.
 pub(super) struct Scope {
-    names: Vec<(Arc<str>, Value)>,
+    names: Named,
     above: Option<Arc<Scope>>,
     nesting: u16,
 }
 
 impl Scope {
     /// `None` when values would be nested too deep.
-    pub(super) fn new(names: Vec<(Arc<str>, Value)>, above: Option<Arc<Self>>) -> Option<Self> {
+    pub(super) fn new(names: Named, above: Option<Arc<Self>>) -> Option<Self> {
         let inner = names.iter().map(|(_, value)| value.nesting()).max().unwrap_or(0);
         let nesting = 1 + inner.max(above.as_ref().map_or(0, |above| above.nesting));
         (nesting <= MAX_NESTING).then_some(Self { names, above, nesting })

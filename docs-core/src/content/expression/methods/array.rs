@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::smallvec;
+
 use super::{arg, at_index, integer, place};
 use crate::content::expression::{
     EvalError, MAX_ITEMS,
@@ -167,7 +169,7 @@ fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[V
         },
     };
     while let Some((at, item)) = rest.pop() {
-        let arguments = vec![sum, item.clone(), Value::Number(at as f64), Value::Array(array.clone())];
+        let arguments = smallvec![sum, item.clone(), Value::Number(at as f64), Value::Array(array.clone())];
         sum = machine.call(function, arguments)?;
     }
     Ok(sum)
@@ -183,7 +185,7 @@ fn each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Val
         let at = if backwards { items.len() - 1 - step } else { step };
         let item = &items[at];
         let answer = machine
-            .call(function, vec![item.clone(), Value::Number(at as f64), Value::Array(array.clone())])?;
+            .call(function, smallvec![item.clone(), Value::Number(at as f64), Value::Array(array.clone())])?;
         match (method, answer.is_truthy()) {
             ("every", false) => return Ok(Value::Boolean(false)),
             ("some", true) => return Ok(Value::Boolean(true)),
@@ -239,7 +241,7 @@ fn merge(
                 machine.less(&Value::Text(b), &Value::Text(a))? == Some(true)
             }
             by => {
-                let order = machine.call(by, vec![a.clone(), b.clone()])?;
+                let order = machine.call(by, smallvec![a.clone(), b.clone()])?;
                 machine.number(&order)? > 0.0
             }
         };

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use smallvec::smallvec;
+
 use super::arg;
 use crate::content::expression::{
-    EvalError, MAX_TEXT,
+    EvalError, MAX_ITEMS, MAX_TEXT,
     eval::{Eval, Machine},
     regex::{Found, Regex},
     value::Value,
@@ -90,6 +92,9 @@ fn characters(machine: &mut Machine<'_>, text: &str) -> Eval<Vec<char>> {
 }
 
 fn slice(characters: &[char], (from, to): (usize, usize)) -> Value {
+    if let [character] = &characters[from..to] {
+        return Value::from(&*character.encode_utf8(&mut [0; 4]));
+    }
     Value::from(characters[from..to].iter().collect::<String>())
 }
 
@@ -124,7 +129,7 @@ fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -
     while at + what.len() <= text.len() && places.len() < most {
         if text[at..].starts_with(what) {
             machine.charge(1)?;
-            places.push(Found { groups: vec![Some((at, at + what.len()))] });
+            places.push(Found { groups: smallvec![Some((at, at + what.len()))] });
             at += what.len().max(1);
         } else {
             at += 1;
@@ -157,7 +162,7 @@ fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval
             Some(pattern) => expand(machine, pattern, text, (found, places.names), &mut out)?,
             None => {
                 let arguments = arguments(machine, places, found)?;
-                let replaced = machine.call(with, arguments)?;
+                let replaced = machine.call(with, arguments.into())?;
                 out.push_str(&machine.text(&replaced)?);
             }
         }
@@ -264,7 +269,8 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
         separator => {
             let separator = machine.text(separator)?;
             let separator = self::characters(machine, &separator)?;
-            plain(machine, &characters, &separator, usize::MAX)?
+            // The places at both ends may separate nothing.
+            plain(machine, &characters, &separator, most.min(MAX_ITEMS) + 2)?
         }
     };
     let mut parts = Vec::new();
@@ -276,8 +282,16 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
             continue;
         }
         parts.push(slice(&characters, (from, start)));
-        parts.extend(groups(machine, &characters, found)?.into_iter().skip(1));
+        if found.groups.len() > 1 {
+            parts.extend(groups(machine, &characters, found)?.into_iter().skip(1));
+        }
         from = end;
+        if parts.len() >= most {
+            break;
+        }
+        if parts.len() > MAX_ITEMS {
+            return Err(EvalError::TooManyItems);
+        }
     }
     let empty = characters.is_empty() && places.iter().any(|found| found.whole() == (0, 0));
     if !empty {

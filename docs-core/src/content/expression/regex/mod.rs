@@ -8,12 +8,16 @@ mod parse;
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
+use smallvec::SmallVec;
+
 use super::EvalError;
 
 /// Most instructions of a compiled expression: counted repetitions multiply.
 const MAX_PROGRAM: usize = 2_000;
 /// Ranges of a class that are looked at for one step, and remembered positions that are written for one.
 const OF_A_STEP: usize = 8;
+/// Steps that looking ahead takes besides those within.
+const LOOK: usize = 4;
 
 /// A regular expression.
 #[derive(Clone)]
@@ -82,7 +86,7 @@ impl Class {
 
 /// Where an expression was found: the whole and its groups, as ranges of characters.
 pub(super) struct Found {
-    pub(super) groups: Vec<Option<(usize, usize)>>,
+    pub(super) groups: SmallVec<[Option<(usize, usize)>; 1]>,
 }
 
 impl Found {
@@ -276,7 +280,7 @@ impl Machine<'_> {
                 Some((from, to)) => self.back(pc, at, from..to)?,
             },
             Step::Look { not, after } => {
-                self.charge(self.slots.len() / OF_A_STEP)?;
+                self.charge(LOOK + self.slots.len() / OF_A_STEP)?;
                 let before = self.slots.clone();
                 let found = self.run(pc + 1, at)?;
                 let after_look = std::mem::replace(&mut self.slots, before);

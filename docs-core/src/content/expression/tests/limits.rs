@@ -82,6 +82,8 @@ fn what_grows_without_bound_ends_in_an_error() {
         ("`${'x'.repeat(60000)}${'x'.repeat(60000)}`", EvalError::TextTooLong),
         ("'x'.repeat(1000).replaceAll('x', 'y'.repeat(1000))", EvalError::TextTooLong),
         ("'x'.repeat(10001).split('')", EvalError::TooManyItems),
+        ("'xy'.repeat(50000).split('y')", EvalError::TooManyItems),
+        ("[...'x'.repeat(10001)]", EvalError::TooManyItems),
         (&format!("{thousand}.map(x => {thousand})"), EvalError::Steps),
         (&format!("{thousand}.flatMap(x => [1,2,3,4,5,6,7,8,9,0,1])"), EvalError::TooManyItems),
         (&format!("{thousand}.reduce((a, x) => [a], 1)"), EvalError::TooDeep),
@@ -110,6 +112,9 @@ fn ten_thousand_items_can_be_asked() {
     let all = "'x'.repeat(10000).split('')";
     assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
     assert_eq!(value(&format!("{all}.length")), "10000");
+    assert_eq!(value("[...'x'.repeat(10000)].length"), "10000");
+    // Those that are not asked for are not counted.
+    assert_eq!(value("'x'.repeat(50000).split('', 2)"), r#"["x", "x"]"#);
 }
 
 #[test]

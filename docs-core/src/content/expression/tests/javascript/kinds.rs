@@ -316,7 +316,7 @@ impl Generator<'_> {
         // Too few, too many.
         if self.random.one_in(8) {
             arguments.pop();
-        } else if self.random.one_in(20) {
+        } else if self.random.one_in(20) && !["sort", "toSorted"].contains(&name) {
             arguments.push('x');
         }
         let receiver = self.receiver(of);

@@ -1,0 +1,609 @@
+//! Reads and evaluates random expressions in random contexts and looks for panics, slow ones, memory, and values that
+//! depend on what the expression is said not to read.
+//!
+//! An input is random tokens, an expression of the corpus that was changed, a few pieces over and over, or any bytes.
+//! Time is that of the processor, so that what else the machine does at the time does not count: of reading and
+//! evaluating one, and of evaluating a small document with it. Memory is the most bytes that were alive at once
+//! meanwhile.
+//!
+//! `cargo run --release -p docs-core --example fuzz_expressions -- COUNT [SEED]`
+
+use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
+use docs_core::{
+    content::{
+        Evaluated, evaluate, evaluate_for_visitor,
+        expression::{Claims, Context, Expression, ReadPath, condition, inline},
+    },
+    model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode, Variables},
+};
+use peak_alloc::PeakAlloc;
+use serde_json::{Map, Value as Json, json};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Contexts that inputs share for a while.
+const WORLDS: usize = 64;
+/// Inputs after which there are other contexts.
+const WHILE: u64 = 100_000;
+/// The most time that one may take.
+const MOST_TIME: Duration = Duration::from_millis(10);
+/// The most memory that one may take.
+const MOST_MEMORY: usize = 32 * 1024 * 1024;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let count: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(100_000);
+    let seed: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let mut random = Random(seed.max(1));
+    let mut found = Found::default();
+    let mut worlds = Vec::new();
+    let start = Instant::now();
+    for index in 0..count {
+        if index % WHILE == 0 {
+            worlds = (0..WORLDS).map(|_| World::any(&mut random)).collect();
+        }
+        let text = input(&mut random);
+        let world = &worlds[random.below(WORLDS)];
+        found.try_one(&text, world, &mut random);
+        if index % 1_000_000 == 999_999 {
+            found.report(index + 1, start.elapsed());
+        }
+    }
+    found.report(count, start.elapsed());
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    read: u64,
+    valued: u64,
+    panics: u64,
+    slow: u64,
+    slowest: Duration,
+    slowest_document: Duration,
+    large: u64,
+    memory: usize,
+    /// How many were evaluated again after what they do not read was changed, and how many had another value then.
+    changed: u64,
+    leaks: u64,
+}
+
+/// How one ended: whether it was read, whether it had a value, and what differs.
+struct Ended {
+    read: bool,
+    valued: bool,
+    leak: Option<bool>,
+    document: Duration,
+}
+
+impl Found {
+    fn try_one(&mut self, text: &str, world: &World, random: &mut Random) {
+        let (is_changed, is_document) = (random.below(32) == 0, random.below(64) == 0);
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        let result = std::panic::catch_unwind(|| {
+            let (taken, (read, valued)) = time(|| alone(text, world));
+            let leak = is_changed.then(|| leak(text, world)).flatten();
+            let document = if is_document { time(|| in_document(text, world)).0 } else { Duration::ZERO };
+            (taken, Ended { read, valued, leak, document })
+        });
+        let memory = MEMORY.peak_usage().saturating_sub(before);
+        let Ok((taken, ended)) = result else {
+            self.panics += 1;
+            return show("panic", text);
+        };
+        self.read += u64::from(ended.read);
+        self.valued += u64::from(ended.valued);
+        self.changed += u64::from(ended.leak.is_some());
+        if ended.leak == Some(true) {
+            self.leaks += 1;
+            show("reads more than it says", text);
+        }
+        // Caches are shared with what else runs: what is slow is so each time.
+        let taken = again(taken, || time(|| alone(text, world)).0);
+        let document = again(ended.document, || time(|| in_document(text, world)).0);
+        if taken > self.slowest && taken > MOST_TIME / 2 {
+            show(&format!("slowest so far ({taken:?})"), text);
+        }
+        self.slowest = self.slowest.max(taken);
+        self.slowest_document = self.slowest_document.max(document);
+        if taken > MOST_TIME {
+            self.slow += 1;
+            show(&format!("slow ({taken:?})"), text);
+        }
+        self.memory = self.memory.max(memory);
+        if memory > MOST_MEMORY {
+            self.large += 1;
+            show(&format!("large ({memory} bytes)"), text);
+        }
+    }
+
+    fn report(&self, count: u64, taken: Duration) {
+        let seconds = taken.as_secs_f64().max(0.001);
+        println!(
+            "{count} inputs, {} read, {} with a value, {:.0} inputs/s; panics {}, slower than {MOST_TIME:?} {}, slowest \
+             {:?} ({:?} in a document), more than {MOST_MEMORY} bytes {}, most {}, evaluated with other claims {}, \
+             with another value then {}",
+            self.read,
+            self.valued,
+            count as f64 / seconds,
+            self.panics,
+            self.slow,
+            self.slowest,
+            self.slowest_document,
+            self.large,
+            self.memory,
+            self.changed,
+            self.leaks,
+        );
+    }
+}
+
+fn time<T>(run: impl Fn() -> T) -> (Duration, T) {
+    let start = ThreadTime::now();
+    let answer = std::hint::black_box(run());
+    (start.elapsed(), answer)
+}
+
+fn again(taken: Duration, run: impl Fn() -> Duration) -> Duration {
+    if taken > MOST_TIME / 2 { (0..10).map(|_| run()).min().unwrap_or(taken).min(taken) } else { taken }
+}
+
+fn show(what: &str, text: &str) {
+    println!("{what}: {:?}", text.chars().take(1_100).collect::<String>());
+}
+
+/// Reads and evaluates an expression as it stands alone.
+fn alone(text: &str, world: &World) -> (bool, bool) {
+    let Ok(expression) = Expression::parse(text) else { return (false, false) };
+    let _ = expression.is_deterministic(&world.claims);
+    let value = expression.evaluate(&world.context);
+    (true, value.is_ok())
+}
+
+/// Tells whether an expression has another value where only what it does not read is other. `None` for none.
+fn leak(text: &str, world: &World) -> Option<bool> {
+    let expression = Expression::parse(text).ok()?;
+    let (plain, other) = (world.context.clone(), world.without(&expression.reads()));
+    let value = |context: &Context| expression.evaluate(context).map(|value| format!("{value:?}"));
+    let is_other = value(&plain) != value(&other)
+        || condition(text, &plain) != condition(text, &other)
+        || inline(text, &plain) != inline(text, &other);
+    Some(is_other)
+}
+
+/// Evaluates a document of a condition and a value within text, in all modes: up to ten times.
+fn in_document(text: &str, world: &World) -> usize {
+    let paragraph = |nodes| Node::Block(Block::new(BlockKind::Paragraph { align: None }, nodes));
+    let leaf = || Node::Text(TextNode::new(vec![Leaf::new("a", Vec::new())]));
+    let value = Inline::new(InlineKind::Expression { expression: text.to_owned() }, Vec::new());
+    let held = paragraph(vec![leaf(), Node::Inline(value)]);
+    let document = Document::new(vec![Block::new(BlockKind::If { expression: text.to_owned() }, vec![held])]);
+    let modes = [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly];
+    let all = modes.map(|mode| {
+        let member = evaluate(&document, mode, &world.context, &world.claims);
+        member.nodes.len() + evaluate_for_visitor(&document, mode, &world.context, &world.claims).nodes.len()
+    });
+    all.iter().sum()
+}
+
+/// A visitor and a page.
+struct World {
+    signed: Map<String, Json>,
+    unsigned: Map<String, Json>,
+    space: Map<String, Json>,
+    page: Map<String, Json>,
+    context: Context,
+    claims: Claims,
+}
+
+impl World {
+    fn any(random: &mut Random) -> Self {
+        let [signed, unsigned] = [(); 2].map(|()| members(random, CLAIMS, value));
+        let [space, page] = [(); 2].map(|()| members(random, VARIABLES, |random, _| scalar(random)));
+        let context = context([&signed, &unsigned, &space, &page]);
+        let claims = Claims::from_schema(&json!({ "type": "object", "properties": schema(random, 2) }));
+        Self { signed, unsigned, space, page, context, claims }
+    }
+
+    /// The same with other values wherever none of these paths lead.
+    fn without(&self, read: &std::collections::BTreeSet<ReadPath>) -> Context {
+        let other = |members: &Map<String, Json>, names: &[&str], value: &Json| {
+            let is_read = |name: &str| {
+                let own: Vec<&str> = names.iter().copied().chain([name]).collect();
+                read.iter().any(|path| path.names().zip(&own).all(|(a, b)| a == *b))
+            };
+            let mut all: Map<String, Json> = members
+                .iter()
+                .filter(|(name, _)| is_read(name))
+                .map(|(name, it)| (name.clone(), it.clone()))
+                .collect();
+            for name in members.keys().map(String::as_str).chain(["added"]).filter(|name| !is_read(name)) {
+                all.insert(name.to_owned(), value.clone());
+            }
+            all
+        };
+        let signed = other(&self.signed, &["visitor", "claims"], &json!({ "other": ["other"] }));
+        let unsigned = other(&self.unsigned, &["visitor", "claims", "unsigned"], &json!(["other"]));
+        let space = other(&self.space, &["space", "vars"], &json!("other"));
+        let page = other(&self.page, &["page", "vars"], &json!(-123.5));
+        context([&signed, &unsigned, &space, &page])
+    }
+}
+
+fn context([signed, unsigned, space, page]: [&Map<String, Json>; 4]) -> Context {
+    let json = |members: &Map<String, Json>| Json::Object(members.clone());
+    let variables =
+        |members: &Map<String, Json>| serde_json::from_value::<Variables>(json(members)).unwrap_or_default();
+    Context::empty()
+        .with_visitor(&json(signed), &json(unsigned))
+        .with_space(&variables(space))
+        .with_page(&variables(page))
+}
+
+fn members(random: &mut Random, names: &[&str], value: fn(&mut Random, usize) -> Json) -> Map<String, Json> {
+    let mut all = Map::new();
+    for _ in 0..random.below(8) {
+        let name = random.pick(names).to_owned();
+        all.insert(name, value(random, 3));
+    }
+    all
+}
+
+fn scalar(random: &mut Random) -> Json {
+    match random.below(4) {
+        0 => json!(random.below(2) == 0),
+        1 => json!(random.below(100)),
+        2 => json!(f64::from_bits(random.next())),
+        _ => json!(random.pick(TOKENS)),
+    }
+}
+
+fn value(random: &mut Random, depth: usize) -> Json {
+    // Some claims are as large as claims may be.
+    let many = if random.below(8) == 0 { 4_000 } else { 6 };
+    match random.below(if depth == 0 { 3 } else { 8 }) {
+        0 => Json::Null,
+        1 | 2 => scalar(random),
+        3 => json!(random.pick(&["x", "ab", "aaaab", "é😀", " "]).repeat(random.below(many * 2))),
+        4 | 5 => {
+            let item = value(random, depth - 1);
+            let is_small = item.is_number() || item.is_boolean() || item.is_null();
+            Json::Array(vec![item; random.below(if is_small { many } else { 6 })])
+        }
+        _ => Json::Object(members(random, CLAIMS, |random, _| scalar(random))),
+    }
+}
+
+fn schema(random: &mut Random, depth: usize) -> Json {
+    let mut all = Map::new();
+    for _ in 0..random.below(8) {
+        let of = match random.below(if depth == 0 { 4 } else { 5 }) {
+            0 => json!({ "type": "boolean" }),
+            1 => json!({ "type": "string", "enum": ["a", "b"] }),
+            2 => json!({ "type": "string" }),
+            3 => json!({ "type": "array", "items": { "type": "boolean" } }),
+            _ => json!({ "type": "object", "properties": schema(random, depth - 1) }),
+        };
+        all.insert(random.pick(CLAIMS).to_owned(), of);
+    }
+    Json::Object(all)
+}
+
+/// A small generator (xorshift): the same seed gives the same inputs.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
+    }
+
+    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+        from[self.below(from.len())]
+    }
+}
+
+fn input(random: &mut Random) -> String {
+    match random.below(16) {
+        0..4 => {
+            let most = if random.below(8) == 0 { 300 } else { 24 };
+            (0..=random.below(most)).map(|_| random.pick(TOKENS)).collect()
+        }
+        4 => {
+            let bytes: Vec<u8> = (0..random.below(120)).map(|_| random.next() as u8).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        5 => repeated(random),
+        _ => mutated(random),
+    }
+}
+
+/// One to three pieces, over and over, between two others.
+fn repeated(random: &mut Random) -> String {
+    let unit: String = (0..=random.below(3)).map(|_| random.pick(TOKENS)).collect();
+    let count = 1 + random.below(1_024 / unit.len().max(1) + 2);
+    let (before, after) = (random.pick(FRAMES), random.pick(TOKENS));
+    format!("{before}{}{after}", unit.repeat(count))
+}
+
+/// An expression of the corpus, changed in some places, and maybe part of another.
+fn mutated(random: &mut Random) -> String {
+    // Those that take most of the steps that there are would take most of the time.
+    let seeds = if random.below(500) == 0 { HEAVY } else { SEEDS };
+    let mut text = random.pick(seeds).to_owned();
+    for _ in 0..random.below(6) {
+        let at = boundary(&text, random);
+        match random.below(8) {
+            0..3 => text.insert_str(at, random.pick(TOKENS)),
+            3 => {
+                let end = (at + random.below(12)).min(text.len());
+                let end = (end..=text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+                text.replace_range(at..end, "");
+            }
+            4 => {
+                let other = random.pick(SEEDS);
+                let from = boundary(other, random);
+                text.insert_str(at, &other[from..]);
+            }
+            5 => text = format!("{}({text})", random.pick(FRAMES)),
+            6 => text.insert(at, char::from_u32(random.below(0x3000) as u32).unwrap_or('x')),
+            _ => {
+                let other = random.pick(SEEDS);
+                text.push_str(
+                    random.pick(&[" && ", " || ", " + ", " == ", " ? 1 : ", ", ", " in ", " ?? ", " < "]),
+                );
+                text.push_str(other);
+            }
+        }
+    }
+    text
+}
+
+fn boundary(text: &str, random: &mut Random) -> usize {
+    let at = random.below(text.len() + 1);
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+const CLAIMS: &[&str] =
+    &["plan", "beta", "seats", "tags", "team", "text", "list", "flag", "unsigned", "a", "b", "0"];
+
+const VARIABLES: &[&str] = &["version", "limit", "on", "a", "b", "text"];
+
+/// What stands before what is repeated, or is called with it.
+const FRAMES: &[&str] = &[
+    "",
+    "",
+    "(",
+    "[",
+    "{",
+    "`${",
+    "!",
+    "typeof ",
+    "x => ",
+    "[1,2,3].map(x => ",
+    "(f => f(f))",
+    "({a:",
+    "/",
+    "/(",
+    "'",
+    "'x'.repeat(10000).split('').map(x => ",
+    "visitor.claims.text =~ ",
+    "visitor.claims.list.some(x => ",
+    "visitor.claims.text.replace(/x/g, ",
+    "'x'.repeat(1000).split('').reduce((a, x) => ",
+    "...",
+    "function f(n) { return ",
+];
+
+const TOKENS: &[&str] = &[
+    "visitor",
+    ".claims",
+    ".unsigned",
+    ".plan",
+    ".tags",
+    ".text",
+    ".list",
+    "['a']",
+    "[0]",
+    "space.vars.a",
+    "page.vars.on",
+    "missing",
+    "1",
+    "0",
+    "-1.5e3",
+    "1e308",
+    "0x1f",
+    "1_0",
+    "10n",
+    "99999999999999999999n",
+    "'a'",
+    "\"b\"",
+    "`c`",
+    "`${",
+    "}`",
+    "true",
+    "null",
+    "undefined",
+    "this",
+    "/a+/g",
+    "/(a|aa)+$/",
+    "/(a*)*b/",
+    "/^(x+x+)+y/",
+    "/\\b.*?\\1/i",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "({",
+    "})",
+    ",",
+    ";",
+    ":",
+    "?",
+    "?.",
+    "??",
+    "||",
+    "&&",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "**",
+    "==",
+    "===",
+    "!=",
+    "<",
+    ">=",
+    "<<",
+    ">>>",
+    "&",
+    "|",
+    "^",
+    " in ",
+    " =~ ",
+    "!",
+    "~",
+    "++",
+    "--",
+    "=",
+    "=>",
+    "typeof ",
+    "void ",
+    "delete ",
+    "new ",
+    "x",
+    "y",
+    "f",
+    "x => ",
+    "(x, y) => ",
+    "(...x) => ",
+    "(x = 1) => ",
+    ".map(",
+    ".map(x => ",
+    ".reduce(",
+    ".reduce((a, b) => ",
+    ".repeat(",
+    ".repeat(1000)",
+    ".repeat(99999)",
+    ".split('')",
+    ".split(/",
+    ".replace(",
+    ".replaceAll(",
+    ".replaceAll('x', ",
+    ".concat(",
+    ".sort()",
+    ".sort((a, b) => a - b)",
+    ".join(",
+    ".flat(9)",
+    ".flatMap(",
+    ".padStart(",
+    ".padEnd(9999, ",
+    ".toFixed(",
+    ".toString(",
+    ".indexOf(",
+    ".lastIndexOf(",
+    ".includes(",
+    ".slice(",
+    ".at(",
+    ".with(",
+    ".match(",
+    ".search(",
+    ".test(",
+    ".exec(",
+    ".length",
+    ".toUpperCase()",
+    ".localeCompare(",
+    ".codePointAt(",
+    "...",
+    "function f(x) { return ",
+    "'x'.repeat(10000)",
+    "'x'.repeat(10000).split('')",
+    "'$&$`$\\''",
+    "\\u{1f600}",
+    "\\ud83d",
+    "\\",
+    "'",
+    "\"",
+    "`",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    " ",
+    "\u{a0}",
+    "\u{feff}",
+    "\u{2028}",
+    "😀",
+    "é",
+    "ß",
+    "\u{301}",
+    "{2,1000}",
+    "{1000}",
+    "(?:",
+    "(?=",
+    "(?!",
+    "(?<n>",
+    "\\k<n>",
+    "[^",
+    "[a-z]",
+    "\\w*",
+    "\\S+",
+    ".*",
+    "|",
+    "*?",
+    "+?",
+];
+
+/// Those that may take many steps.
+const HEAVY: &[&str] = &[
+    "visitor.claims.text =~ /^(a+)+$/i",
+    "(function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) })(20)",
+    "'1234567890'.repeat(100).split('').map(x => x.padStart(20, 'ab')).join('').length",
+    "'x'.repeat(10000).split('').every(x => x == 'x')",
+    "'x'.repeat(300).split('').map(x => visitor.claims.text.indexOf(x + 'y')).length",
+    "/((((((((((x*)*)*)*)*)*)*)*)*)*)*y/.test(visitor.claims.text)",
+];
+
+const SEEDS: &[&str] = &[
+    "visitor.claims.plan === 'pro' && visitor.claims.unsigned.beta",
+    "visitor.claims.tags.includes('x') || visitor.claims.tags.some(t => t.startsWith('y'))",
+    "space.vars.version >= '2.0' ? page.vars.on : !visitor.claims.beta",
+    "visitor.claims[page.vars.text]?.[0] ?? visitor.claims.unsigned['a']",
+    "'plan' in visitor.claims && visitor.claims.plan in ['pro', 'free']",
+    "visitor.claims.unsigned.text.split(/(,)/).map((x, i) => x.trim() + i).join('-')",
+    "visitor.claims.unsigned.text.replace(/(?<n>\\w)(\\d*)/g, (m, a, b, at) => a + at)",
+    "visitor.claims.text.replaceAll('a', '$&$&')",
+    "visitor.claims.list.filter(x => x > 1).sort((a, b) => b - a).slice(0, 3)",
+    "visitor.claims.list.reduce((sum, x) => sum + x, 0) / visitor.claims.list.length",
+    "visitor.claims.list.flatMap(x => [x, [x]]).flat(Infinity).at(-1)",
+    "[...visitor.claims.text].reverse().join('') == visitor.claims.text",
+    "({ ...visitor.claims, ...visitor.claims.unsigned, a: 1 }).a",
+    "`${visitor.claims.plan}-${space.vars.version}-${[1, 2, `x${page.vars.on}`]}`",
+    "visitor.claims.text.match(/(x|é|😀)*?(?=b)\\1?/gi).length",
+    "/^(?:(?=x)x)*$/m.exec(visitor.claims.unsigned.text)",
+    "/[^\\W\\d_]{2,100}(?!\\b)/.test(visitor.claims.unsigned.text + '.')",
+    "1.005.toFixed(2) + (255).toString(16) + (0.1).toString(3) + 123456789n ** 3n",
+    "(1e21 | 0) >>> 3 << 30 ^ ~5 & 2147483648",
+    "- -1 + + '0x1f' - '1e3' * [5] % null ** 2",
+    "[undefined, null, NaN, [], {}, 'a', 1n].map(x => typeof x + x).sort()",
+    "[3, 1, 2].toSorted().with(0, [1, [2]]).concat([4], 5).toReversed().lastIndexOf(1)",
+    "((a, b = a + 1, ...c) => [a, b, c])(1, undefined, 3, 4)",
+    "visitor && visitor.claims && !visitor.claims.beta || page?.vars?.on",
+    "changeRequest.subject.length > 3 && reviews.filter(r => r.status == 'approved').length >= 2",
+    "'a😀b'.at(1) + 'ΑΣ'.toLowerCase() + 'straße'.toUpperCase() + '\\u{1f600}'.codePointAt(0)",
+    "new Date().getTime() - Math.max(1, 2) + this.x",
+    "x++ + --visitor.claims.seats, delete visitor.claims.a, void 0",
+];
