@@ -6,6 +6,9 @@
 //!
 //! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
 
+#[path = "fuzz/random.rs"]
+mod random;
+
 use std::{
     fs,
     path::Path,
@@ -15,6 +18,7 @@ use std::{
 use cpu_time::ThreadTime;
 use docs_core::content::document::{parse, print};
 use peak_alloc::PeakAlloc;
+use random::Random;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -27,7 +31,7 @@ fn main() {
     if let Some(folder) = arguments.next() {
         collect(Path::new(&folder), &mut corpus);
     }
-    let mut random = Random(seed.max(1));
+    let mut random = Random::new(seed);
     let mut found = Found::default();
     let start = Instant::now();
     let mut bytes = 0;
@@ -157,26 +161,6 @@ fn collect(folder: &Path, corpus: &mut Vec<String>) {
         {
             corpus.push(text);
         }
-    }
-}
-
-/// A small generator (xorshift): the same seed gives the same inputs.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
-    }
-
-    fn pick<'t>(&mut self, from: &'t [&'t str]) -> &'t str {
-        from[self.below(from.len())]
     }
 }
 

@@ -8,6 +8,9 @@
 //!
 //! `cargo run --release -p docs-core --example fuzz_expressions -- COUNT [SEED]`
 
+#[path = "fuzz/random.rs"]
+mod random;
+
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
@@ -19,6 +22,7 @@ use docs_core::{
     model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode, Variables},
 };
 use peak_alloc::PeakAlloc;
+use random::Random;
 use serde_json::{Map, Value as Json, json};
 
 #[global_allocator]
@@ -37,7 +41,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let count: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(100_000);
     let seed: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
-    let mut random = Random(seed.max(1));
+    let mut random = Random::new(seed);
     let mut found = Found::default();
     let mut worlds = Vec::new();
     let start = Instant::now();
@@ -291,26 +295,6 @@ fn schema(random: &mut Random, depth: usize) -> Json {
         all.insert(random.pick(CLAIMS).to_owned(), of);
     }
     Json::Object(all)
-}
-
-/// A small generator (xorshift): the same seed gives the same inputs.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len())]
-    }
 }
 
 fn input(random: &mut Random) -> String {
