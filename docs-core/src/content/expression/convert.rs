@@ -136,6 +136,7 @@ impl Machine<'_> {
             if a.len() + b.len() > MAX_TEXT {
                 return Err(EvalError::TextTooLong);
             }
+            self.charge(1)?;
             return self.text_value([&*a, &*b].concat());
         }
         self.arithmetic(BinaryOp::Add, &a, &b)

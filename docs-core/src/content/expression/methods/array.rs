@@ -234,7 +234,7 @@ fn merge(
     merged: &mut Vec<Value>,
 ) -> Eval<()> {
     while let (Some((a, left_rest)), Some((b, right_rest))) = (left.split_first(), right.split_first()) {
-        machine.charge(1)?;
+        machine.charge(2)?;
         let right_first = match by {
             Value::Undefined => {
                 let (a, b) = (machine.text(a)?, machine.text(b)?);

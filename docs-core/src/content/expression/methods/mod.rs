@@ -50,7 +50,8 @@ pub(super) fn call(
     method: Method,
     arguments: &[Value],
 ) -> Eval<Value> {
-    machine.charge(1)?;
+    // Finding it among others and making its answer.
+    machine.charge(2)?;
     if method.of != discriminant(this) {
         return Err(EvalError::wrong("a method is called of a value that it does not belong to"));
     }

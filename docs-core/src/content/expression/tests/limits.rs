@@ -120,9 +120,9 @@ fn ten_thousand_items_can_be_asked() {
 #[test]
 fn expressions_that_share_a_budget_stop_together() {
     let expression = Expression::parse("'x'.repeat(1000).split('').map(x => x + 1).length").unwrap();
-    let mut budget = Budget(12_000);
+    let mut budget = Budget(16_000);
     assert!(expression.evaluate_within(&context(), &mut budget).is_ok());
-    assert!(budget.0 > 0 && budget.0 < 12_000);
+    assert!(budget.0 > 0 && budget.0 < 16_000);
     assert_eq!(expression.evaluate_within(&context(), &mut budget).err(), Some(EvalError::Steps));
     assert_eq!(budget.0, 0);
 }
