@@ -13,7 +13,7 @@ use docs_core::{
 use docs_memstore::{MemObjects, MemStore, SeededIds};
 
 /// Everything a bench may fail with.
-pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Operations in one commit while a store is filled.
 const CHUNK: usize = 1_000;
