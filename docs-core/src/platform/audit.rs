@@ -101,11 +101,8 @@ impl Platform {
         while let Some(rows) = list.rows(&tx).await? {
             let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
             let entries = tx.get_many::<AuditRecord>(&keys).await?;
-            for ((row, _), entry) in rows.iter().zip(entries) {
-                if !list.offer(row, entry.filter(|entry| filter.admits(entry))) {
-                    break;
-                }
-            }
+            let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
+            list.offer_all(&rows, admitted);
         }
         list.finish(&tx, None).await
     }

@@ -66,16 +66,12 @@ impl Platform {
         while let Some(rows) = list.rows(&tx).await? {
             let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
             let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
-            for ((row, _), request) in rows.iter().zip(found) {
-                let fits = |request: &Arc<ChangeRequestRecord>| {
-                    !nobody
-                        && filter.status.is_none_or(|status| status == request.status)
-                        && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
-                };
-                if !list.offer(row, request.filter(fits)) {
-                    break;
-                }
-            }
+            let fits = |request: &Arc<ChangeRequestRecord>| {
+                !nobody
+                    && filter.status.is_none_or(|status| status == request.status)
+                    && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
+            };
+            list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
         }
         let counted = filter.contributor.is_none() && filter.creator.is_none();
         let count = match counted {

@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Hash, Key, ListSpec, Lister, Page, PageRequest, Tx, Value, key,
+        Hash, Key, ListSpec, Lister, Page, PageRequest, Tx, Value, id_of, ids_of,
         records::{
             Board, ChangeRequestRecord, CommentRecord, MemberRecord, PageTarget, Posted, ReplyRecord,
             linked_id,
@@ -82,13 +82,11 @@ impl Platform {
         let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, filters };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
-            for (row, author) in &rows {
+            let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
                 let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
-                let comment = if fits { Some(comment_of(row)?) } else { None };
-                if !list.offer(row, comment) {
-                    break;
-                }
-            }
+                if fits { comment_of(row).map(Some) } else { Ok(None) }
+            });
+            list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
         }
         let count = match (&query.target_page, query.authors.is_empty()) {
             (None, true) => count(&tx, &board, query.status).await?,
@@ -218,12 +216,8 @@ impl Platform {
         let prefix = ReplyRecord::to(&comment.id);
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            for (row, _) in &rows {
-                let id: CommentReplyId = key::last_segment(row).parse().map_err(Error::internal)?;
-                if !list.offer(row, Some(ReplyRecord::at(&comment.id, &id))) {
-                    break;
-                }
-            }
+            let ids = ids_of::<CommentReplyId>(&rows)?;
+            list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::at(&comment.id, id))));
         }
         let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
         let page = list.finish(&tx, u64::try_from(count).ok()).await?;
@@ -332,17 +326,13 @@ impl Platform {
         let prefix = place.board().commenters();
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids = rows
-                .iter()
-                .map(|(row, _)| key::last_segment(row).parse().map_err(Error::internal))
-                .collect::<Result<Vec<UserId>>>()?;
+            let ids = ids_of::<UserId>(&rows)?;
             let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
             let members = tx.get_many::<MemberRecord>(&keys).await?;
-            for ((row, posted), member) in rows.iter().zip(members) {
-                if !list.offer(row, member.filter(|_| matches!(posted, Value::Int(n) if *n > 0))) {
-                    break;
-                }
-            }
+            let is_one = |posted: &Value| matches!(posted, Value::Int(n) if *n > 0);
+            let commenters =
+                rows.iter().zip(members).map(|((_, posted), member)| member.filter(|_| is_one(posted)));
+            list.offer_all(&rows, commenters);
         }
         let page = list.finish(&tx, None).await?;
         let items = self.member_views(&tx, &page.items).await?;
@@ -431,7 +421,7 @@ async fn count(tx: &Tx, board: &Board, status: CommentStatus) -> Result<Option<u
 
 /// The comment that a row leads to.
 fn comment_of(row: &Key) -> Result<CommentId> {
-    key::last_segment(row).parse().map_err(Error::internal)
+    id_of(row)
 }
 
 /// Tells whether the author that a row names is one of these.

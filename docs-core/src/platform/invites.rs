@@ -24,7 +24,7 @@ use crate::{
     },
     policy::OrgAction,
     store::{
-        ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{EmailInviteRecord, MemberRecord, UserRecord, linked_id},
     },
 };
@@ -89,20 +89,8 @@ impl Platform {
         access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
         let prefix = EmailInviteRecord::of_org(org);
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let mut keys = Vec::with_capacity(rows.len());
-            for (row, _) in &rows {
-                let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
-                keys.push(EmailInviteRecord::at(&id));
-            }
-            let found = tx.get_many::<EmailInviteRecord>(&keys).await?;
-            for ((row, _), invite) in rows.iter().zip(found) {
-                let invite = invite.filter(|invite| invite.expires_at > self.now());
-                if !list.offer(row, invite) {
-                    break;
-                }
-            }
-        }
+        let now = self.now();
+        list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
         let page = list.finish(&tx, None).await?;
         Ok(page.map(|invite| EmailInvite {
             id: invite.id.clone(),

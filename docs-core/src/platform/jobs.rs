@@ -18,7 +18,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{JobId, SpaceId},
     store::{
-        FeedPos, Key, KeyBuf, Operation, Tx, jobs, key,
+        FeedPos, Key, KeyBuf, Operation, Tx, id_of, jobs,
         records::{JobLine, JobRecord},
         topic,
     },
@@ -353,7 +353,7 @@ impl Operation for DropJobs {
         let to = JobRecord::ended().time(self.before).key();
         let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
         for (row, _) in &rows {
-            let id = key::last_segment(row).parse().map_err(Error::internal)?;
+            let id = id_of(row)?;
             if let Some(job) = tx.get::<JobRecord>(&JobRecord::at(&id)).await? {
                 tx.delete(&*job);
             }

@@ -19,12 +19,12 @@ use super::{
 use crate::{
     Error, Result,
     model::{
-        ListOrder, Member, MemberObject, MemberRole, MemberSpace, OrgId, Patch, Role, SpaceId, Timestamp,
+        ListOrder, Member, MemberObject, MemberRole, MemberSpace, OrgId, Patch, Role, Timestamp,
         UpdateMember, UserId, Visit,
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
         records::{GrantRecord, MemberRecord, SpaceRecord, TeamMemberRecord},
     },
 };
@@ -118,17 +118,9 @@ impl Platform {
         let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev, filters: user.to_string() };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let mut keys: Vec<Key> = Vec::with_capacity(rows.len());
-            for (row, _) in &rows {
-                let id: SpaceId = key::last_segment(row).parse().map_err(Error::internal)?;
-                keys.push(SpaceRecord::at(&id));
-            }
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| SpaceRecord::named_by(row)).collect();
             let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
-            for ((row, _), space) in rows.iter().zip(seen) {
-                if !list.offer(row, space) {
-                    break;
-                }
-            }
+            list.offer_all(&rows, seen);
         }
         let page = list.finish(&tx, None).await?;
         // What the reader may do with them is another question, which differs where the reader is an administrator.

@@ -14,7 +14,7 @@ use crate::{
     policy::{OrgAccess, OrgAction},
     ports::id_text,
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value, decode, ids_of,
         records::{MemberRecord, OrgRecord, SiteRecord, TeamMemberRecord, counter, linked_id},
     },
 };
@@ -67,20 +67,17 @@ impl Platform {
         let spec = ListSpec { prefix: MemberRecord::orgs_of(user), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<OrgId> =
-                rows.iter().filter_map(|(row, _)| key::last_segment(row).parse().ok()).collect();
+            let ids: Vec<OrgId> = ids_of(&rows)?;
             let keys: Vec<Key> =
                 ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
             let found = tx.get_values(&keys).await?;
-            for ((row, _), pair) in rows.iter().zip(found.chunks(2)) {
-                let [Some(org), Some(member)] = pair else { continue };
-                let org = crate::store::decode::<OrgRecord>(org.clone())?;
-                let member = crate::store::decode::<MemberRecord>(member.clone())?;
-                let access = OrgAccess::of_member(Some(org), Some(&member))?;
-                if !list.offer(row, Some(access)) {
-                    break;
-                }
-            }
+            let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
+                let [Some(org), Some(member)] = pair else { return Ok(None) };
+                let org = decode::<OrgRecord>(org.clone())?;
+                let member = decode::<MemberRecord>(member.clone())?;
+                OrgAccess::of_member(Some(org), Some(&member)).map(Some)
+            };
+            list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
         }
         let count = tx.number(&counter(user.as_str(), "orgs")).await?;
         let page = list.finish(&tx, u64::try_from(count).ok()).await?;

@@ -9,7 +9,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{BASE32, JobId, OrgId, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     store::{
-        Entity, Hash, Key, KeyBuf, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Scan, Tx, Value,
+        Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Scan, Tx, Value, id_of,
         key,
         records::{MemberRecord, TokenRecord, UserRecord},
     },
@@ -238,16 +238,8 @@ impl Platform {
         require_user(&tx, user).await?;
         let spec = ListSpec { prefix: TokenRecord::of_user(user), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| token_of(row)).collect();
-            let tokens = tx.get_many::<TokenRecord>(&keys).await?;
-            for ((row, _), token) in rows.iter().zip(tokens) {
-                if !list.offer(row, token.map(|token| TokenInfo::of(&token))) {
-                    break;
-                }
-            }
-        }
-        list.finish(&tx, None).await
+        list.fill(&tx, |_: &TokenRecord| true).await?;
+        Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
     }
 
     /// Takes a token back: from now on nobody can use it.
@@ -311,7 +303,7 @@ async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
         let rows = tx.scan(&Scan { from, to: Key::clone(&to), rev: false, limit: ORGS_AT_ONCE }).await?;
         let mut keys = Vec::with_capacity(2 * rows.len());
         for (row, _) in &rows {
-            let org: OrgId = key::last_segment(row).parse().map_err(Error::internal)?;
+            let org: OrgId = id_of(row)?;
             keys.extend([MemberRecord::at(&org, me), MemberRecord::at(&org, other)]);
         }
         let found = tx.get_many::<MemberRecord>(&keys).await?;
@@ -380,11 +372,6 @@ async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {
     tx.get(&UserRecord::at(id)).await?.ok_or_else(|| Error::not_found("user"))
 }
 
-/// The key of the token that a row of the list leads to.
-fn token_of(row: &Key) -> Key {
-    KeyBuf::new(TokenRecord::KIND).part(&key::last_segment(row)).key()
-}
-
 #[async_trait]
 impl Operation for CreateUser {
     type Out = ();
@@ -441,7 +428,7 @@ impl Operation for RevokeToken {
             let rows = tx.scan(&scan).await?;
             let Some((last, _)) = rows.last() else { return Err(Error::not_found("token")) };
             from = key::after(last);
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| token_of(row)).collect();
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| TokenRecord::named_by(row)).collect();
             let tokens = tx.get_many::<TokenRecord>(&keys).await?;
             if let Some(token) = tokens.into_iter().flatten().find(|token| token.id == self.token) {
                 tx.delete(&*token);

@@ -114,12 +114,11 @@ impl Platform {
             let org = &seen.org.org().id;
             let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
             let members = tx.get_values(&keys).await?;
-            for ((row, _), (grant, member)) in rows.iter().zip(grants.into_iter().zip(members)) {
-                // Who has left has nothing, while a job still removes it.
-                if !list.offer(row, member.map(|_| grant)) {
-                    break;
-                }
-            }
+            // Who has left has nothing, while a job still removes it.
+            list.offer_all(
+                &rows,
+                grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
+            );
         }
         let page = list.finish(&tx, None).await?;
         self.user_permissions(&tx, page).await
@@ -147,11 +146,8 @@ impl Platform {
             }
             let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
             let teams = tx.get_many::<TeamRecord>(&keys).await?;
-            for ((row, _), ((_, role), team)) in rows.iter().zip(grants.into_iter().zip(teams)) {
-                if !list.offer(row, team.map(|team| (team, role))) {
-                    break;
-                }
-            }
+            let given = grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
+            list.offer_all(&rows, given);
         }
         let page = list.finish(&tx, None).await?;
         let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
@@ -186,12 +182,11 @@ impl Platform {
                 members.push(decode(value.clone())?);
             }
             let roles = audience.roles(&tx, &members).await?;
-            for ((row, _), (member, has)) in rows.iter().zip(members.iter().zip(roles)) {
+            let having = members.iter().zip(roles).map(|(member, has)| {
                 let has = has.filter(|has| role.is_none_or(|role| role == *has));
-                if !list.offer(row, has.map(|has| (member.user.clone(), has))) {
-                    break;
-                }
-            }
+                has.map(|has| (member.user.clone(), has))
+            });
+            list.offer_all(&rows, having);
         }
         let page = list.finish(&tx, None).await?;
         self.user_permissions(&tx, page).await

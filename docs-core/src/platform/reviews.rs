@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{OrgAccess, SpaceAction},
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of, ids_of,
         records::{
             ChangeRequestRecord, CommentRecord, MemberRecord, OrgRecord, Posted, RequestedReviewerRecord,
             ReviewRecord, SpaceRecord,
@@ -54,12 +54,8 @@ impl Platform {
         let prefix = ReviewRecord::of_request(&request.id);
         let mut list = Lister::new(ListSpec { prefix, rev: true, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            for (row, _) in &rows {
-                let id: ReviewId = key::last_segment(row).parse().map_err(Error::internal)?;
-                if !list.offer(row, Some(ReviewRecord::at(&request.id, &id))) {
-                    break;
-                }
-            }
+            let ids = ids_of::<ReviewId>(&rows)?;
+            list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
         }
         let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
         let page = list.finish(&tx, count).await?;
@@ -121,12 +117,7 @@ impl Platform {
         let prefix = RequestedReviewerRecord::of_request(&request.id);
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            for (row, _) in &rows {
-                let user: UserId = key::last_segment(row).parse().map_err(Error::internal)?;
-                if !list.offer(row, Some(user)) {
-                    break;
-                }
-            }
+            list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
         }
         let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
         let page = list.finish(&tx, u64::try_from(count).ok()).await?;
@@ -279,14 +270,14 @@ pub(super) async fn drop_some_of_request(tx: &mut Tx, request: &ChangeRequestRec
     }
     let reviews = tx.below(&ReviewRecord::of_request(&request.id), DROP_CHUNK).await?;
     for (row, _) in &reviews {
-        let id: ReviewId = key::last_segment(row).parse().map_err(Error::internal)?;
+        let id: ReviewId = id_of(row)?;
         if let Some(review) = tx.get::<ReviewRecord>(&ReviewRecord::at(&request.id, &id)).await? {
             tx.delete(&*review);
         }
     }
     let asked = tx.below(&RequestedReviewerRecord::of_request(&request.id), DROP_CHUNK).await?;
     for (row, _) in &asked {
-        let user: UserId = key::last_segment(row).parse().map_err(Error::internal)?;
+        let user: UserId = id_of(row)?;
         let key = RequestedReviewerRecord::at(&request.id, &user);
         if let Some(asked) = tx.get::<RequestedReviewerRecord>(&key).await? {
             tx.delete(&*asked);

@@ -21,7 +21,7 @@ use crate::{
     policy::{OrgAccess, OrgAction},
     ports::{SamlIdentity, SamlTrust},
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{MemberRecord, SamlProviderRecord, TeamRecord, UserRecord, linked_id},
     },
 };
@@ -45,14 +45,7 @@ impl Platform {
         access.require(OrgAction::Administrate)?;
         let spec = ListSpec { prefix: SamlProviderRecord::of_org(org), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let found = of_rows(&tx, &rows).await?;
-            for ((row, _), provider) in rows.iter().zip(found) {
-                if !list.offer(row, provider) {
-                    break;
-                }
-            }
-        }
+        list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
         let page = list.finish(&tx, count).await?;
         let items = self.saml_views(&tx, &access, actor, &page.items).await?;
@@ -139,7 +132,8 @@ impl Platform {
         let tx = self.read().await?;
         access::org(&tx, actor, org).await?;
         let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
-        let providers = of_rows(&tx, &rows).await?.into_iter().flatten();
+        let keys: Vec<Key> = rows.iter().map(|(row, _)| SamlProviderRecord::named_by(row)).collect();
+        let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
         let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
             id: provider.id.clone(),
             label: provider.label.clone(),
@@ -255,17 +249,6 @@ async fn require_linked(tx: &Tx, org: &OrgId, email: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::conflict("an account has this address: sign in with it, until an administrator links it"))
-}
-
-async fn of_rows(
-    tx: &Tx,
-    rows: &[(Key, crate::store::Value)],
-) -> Result<Vec<Option<Arc<SamlProviderRecord>>>> {
-    let id =
-        |row: &Key| key::last_segment(row).parse().map_err(|_| Error::internal("a row names no provider"));
-    let keys: Vec<Key> =
-        rows.iter().map(|(row, _)| id(row).map(|id| SamlProviderRecord::at(&id))).collect::<Result<_>>()?;
-    Ok(tx.get_many(&keys).await?)
 }
 
 fn no_team() -> Error {

@@ -23,7 +23,7 @@ use crate::{
     model::{BASE32, JobId, SiteId, Timestamp},
     ports::Ids,
     store::{
-        Indexed, Key, KeyBuf, Operation, Tx, jobs, key,
+        Entity, Indexed, Key, KeyBuf, Operation, Tx, jobs,
         records::{
             AdaptiveRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord, SiteAuthRecord,
             SiteSpaceRecord,
@@ -84,8 +84,8 @@ impl Operation for Purge {
 async fn drop_some(tx: &mut Tx, site: &SiteId) -> Result<bool> {
     let looks = tx.below(&CustomizationRecord::of_places(site), AT_ONCE).await?;
     let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
-    let links = rows(tx, &ShareLinkRecord::of_site(site), "shl").await?;
-    let redirects = rows(tx, &RedirectRecord::of_site(site), "srd").await?;
+    let links = rows::<ShareLinkRecord>(tx, &ShareLinkRecord::of_site(site)).await?;
+    let redirects = rows::<RedirectRecord>(tx, &RedirectRecord::of_site(site)).await?;
     let more = [&looks, &links, &redirects].iter().any(|found| found.len() == AT_ONCE as usize);
     delete_all::<CustomizationRecord>(tx, &looks).await?;
     delete_all::<ShareLinkRecord>(tx, &links).await?;
@@ -94,9 +94,9 @@ async fn drop_some(tx: &mut Tx, site: &SiteId) -> Result<bool> {
 }
 
 /// The keys of the records that the first rows of an index lead to.
-async fn rows(tx: &Tx, index: &KeyBuf, kind: &'static str) -> Result<Vec<Key>> {
+async fn rows<T: Entity>(tx: &Tx, index: &KeyBuf) -> Result<Vec<Key>> {
     let rows = tx.below(index, AT_ONCE).await?;
-    Ok(rows.iter().map(|(row, _)| KeyBuf::new(kind).part(&key::last_segment(row)).key()).collect())
+    Ok(rows.iter().map(|(row, _)| T::named_by(row)).collect())
 }
 
 async fn delete_all<T: Indexed>(tx: &mut Tx, keys: &[Key]) -> Result<()> {

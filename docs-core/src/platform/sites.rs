@@ -32,7 +32,7 @@ use crate::{
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Hash, Key, KeyBuf, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
+        Hash, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -92,15 +92,11 @@ impl Platform {
         let spec = ListSpec { prefix: SiteRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<SiteId> = rows.iter().map(|(row, _)| site_of(row)).collect::<Result<_>>()?;
+            let ids: Vec<SiteId> = ids_of(&rows)?;
             let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
             let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
-            for ((row, _), id) in rows.iter().zip(&ids) {
-                let site = if is_wanted(id) { found.next().flatten() } else { None };
-                if !list.offer(row, site.filter(|site| filter.fits(site))) {
-                    break;
-                }
-            }
+            let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
+            list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
         }
         let count = match visible {
             _ if filter.drops_some() => None,
@@ -302,14 +298,6 @@ fn untitled() -> Error {
 fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
     let from_space = space.and_then(|space| SiteTitle::cut(&space.title));
     from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
-}
-
-fn site_of(row: &Key) -> Result<SiteId> {
-    key::last_segment(row).parse().map_err(|_| Error::internal("a row of a list of sites names none"))
-}
-
-fn place_of(row: &Key) -> Key {
-    KeyBuf::new(<SiteSpaceRecord as crate::store::Entity>::KIND).part(&key::last_segment(row)).key()
 }
 
 /// The id of a site space that a request names.

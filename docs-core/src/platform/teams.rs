@@ -16,7 +16,7 @@ use crate::{
     },
     policy::{OrgAccess, OrgAction, TeamAccess},
     store::{
-        Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, key,
+        Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
         records::{GrantRecord, MemberRecord, TeamMemberRecord, TeamRecord},
     },
 };
@@ -135,17 +135,12 @@ impl Platform {
         let spec = ListSpec { prefix: TeamMemberRecord::of_team(id), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let users: Vec<UserId> = rows.iter().map(|(row, _)| user_of(row)).collect::<Result<_>>()?;
+            let users: Vec<UserId> = ids_of(&rows)?;
             let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
             let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
             let places = tx.get_many::<TeamMemberRecord>(&places).await?;
             let members = tx.get_many::<MemberRecord>(&members).await?;
-            for ((row, _), found) in rows.iter().zip(places.into_iter().zip(members)) {
-                let item = found.0.zip(found.1);
-                if !list.offer(row, item) {
-                    break;
-                }
-            }
+            list.offer_all(&rows, places.into_iter().zip(members).map(|(place, member)| place.zip(member)));
         }
         let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
         let page = list.finish(&tx, count).await?;
@@ -236,17 +231,13 @@ impl Platform {
         let prefix = TeamMemberRecord::of_member(org, user);
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{title:?}") }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
+            let ids: Vec<TeamId> = ids_of(&rows)?;
             let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
             let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
             let teams = tx.get_many::<TeamRecord>(&teams).await?;
             let places = tx.get_many::<TeamMemberRecord>(&places).await?;
-            for ((row, _), (team, place)) in rows.iter().zip(teams.into_iter().zip(places)) {
-                let team = team.filter(|team| has_title(team, title));
-                if !list.offer(row, team.zip(place)) {
-                    break;
-                }
-            }
+            let titled = teams.into_iter().map(|team| team.filter(|team| has_title(team, title)));
+            list.offer_all(&rows, titled.zip(places).map(|(team, place)| team.zip(place)));
         }
         let count = match title {
             None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
@@ -323,16 +314,7 @@ async fn titled_teams(
     mut list: Lister<Arc<TeamRecord>>,
     title: Option<&str>,
 ) -> Result<Page<Arc<TeamRecord>>> {
-    while let Some(rows) = list.rows(tx).await? {
-        let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
-        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
-        let found = tx.get_many::<TeamRecord>(&keys).await?;
-        for ((row, _), team) in rows.iter().zip(found) {
-            if !list.offer(row, team.filter(|team| has_title(team, title))) {
-                break;
-            }
-        }
-    }
+    list.fill(tx, |team| has_title(team, title)).await?;
     let count = match title {
         None => u64::try_from(tx.number(&TeamRecord::count_in(org)).await?).ok(),
         Some(_) => None,
@@ -349,7 +331,7 @@ async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, 
     let mut scan = TeamMemberRecord::owned_by(org, &owner).scan(false, MAX_SCAN);
     loop {
         let rows = tx.scan(&scan).await?;
-        let ids: Vec<TeamId> = rows.iter().map(|(row, _)| team_of(row)).collect::<Result<_>>()?;
+        let ids: Vec<TeamId> = ids_of(&rows)?;
         let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
         // A team that was deleted is nobody's, while a job still removes who was in it.
         let found = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten();
@@ -380,14 +362,4 @@ pub(super) fn there_was(done: Result<()>) -> Result<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         other => other.map(|()| true),
     }
-}
-
-/// The team that the last part of a row names.
-fn team_of(row: &Key) -> Result<TeamId> {
-    key::last_segment(row).parse().map_err(|_| Error::internal("a row of a list of teams names none"))
-}
-
-/// The user that the last part of a row names.
-fn user_of(row: &Key) -> Result<UserId> {
-    key::last_segment(row).parse().map_err(|_| Error::internal("a row of a list of members names nobody"))
 }

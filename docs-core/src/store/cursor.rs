@@ -5,9 +5,11 @@
 //! Resuming is strictly after that key, whether or not it still exists: rows whose sort key never changes are neither
 //! repeated nor skipped while others come and go.
 
+use std::{str::FromStr, sync::Arc};
+
 use data_encoding::BASE64URL_NOPAD;
 
-use super::{Key, KeyBuf, MAX_SCAN, Scan, Tx, Value, key};
+use super::{Indexed, Key, KeyBuf, MAX_SCAN, Scan, Tx, Value, key};
 use crate::{Error, Result};
 
 /// Items in a page when the request does not say.
@@ -161,6 +163,15 @@ impl<T> Lister<T> {
         true
     }
 
+    /// Tells what rows became, in their order, until the page takes no more.
+    pub fn offer_all(&mut self, rows: &[(Key, Value)], items: impl IntoIterator<Item = Option<T>>) {
+        for ((row, _), item) in rows.iter().zip(items) {
+            if !self.offer(row, item) {
+                break;
+            }
+        }
+    }
+
     /// The page.
     ///
     /// # Errors
@@ -194,6 +205,37 @@ impl<T> Lister<T> {
         };
         Page { items: self.items, next, count }
     }
+}
+
+impl<R: Indexed> Lister<Arc<R>> {
+    /// Fills the page with the records that the rows name by their last segment, as far as they fit.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn fill(&mut self, tx: &Tx, fits: impl Fn(&R) -> bool + Send + Sync) -> Result<()> {
+        while let Some(rows) = self.rows(tx).await? {
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| R::named_by(row)).collect();
+            let records = tx.get_many::<R>(&keys).await?.into_iter();
+            self.offer_all(&rows, records.map(|record| record.filter(|record| fits(record))));
+        }
+        Ok(())
+    }
+}
+
+/// The ids that rows end in.
+///
+/// # Errors
+/// `Internal` for a row that ends in something else.
+pub fn ids_of<T: FromStr>(rows: &[(Key, Value)]) -> Result<Vec<T>> {
+    rows.iter().map(|(row, _)| id_of(row)).collect()
+}
+
+/// The id that a row ends in.
+///
+/// # Errors
+/// `Internal` for a row that ends in something else.
+pub fn id_of<T: FromStr>(row: &str) -> Result<T> {
+    key::last_segment(row).parse().map_err(|_| Error::internal(format!("`{row}` ends in no id")))
 }
 
 /// The number of items to return.

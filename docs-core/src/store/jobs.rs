@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value as Json;
 
 use super::{
-    Key, KeyBuf, Operation, Scan, StoreError, StoreResult, Tx, key,
+    Entity, Key, Operation, Scan, StoreError, StoreResult, Tx,
     records::{JobLine, JobRecord, JobState},
     topic,
 };
@@ -122,7 +122,7 @@ impl Operation for Claim {
     async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
         let rows = tx.below(&JobRecord::due(), 1).await?;
         let Some((row, _)) = rows.first() else { return Ok(Claimed::Nothing(None)) };
-        let job = tx.get::<JobRecord>(&by_row(row)).await?;
+        let job = tx.get::<JobRecord>(&JobRecord::named_by(row)).await?;
         let job = job.ok_or_else(|| StoreError::Corrupt(format!("`{row}` leads to no job")))?;
         if job.due > self.now {
             return Ok(Claimed::Nothing(Some(job.due)));
@@ -252,17 +252,13 @@ async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<J
 async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.below(&JobRecord::of_lane(lane), LANE_AHEAD).await? {
-        let Some(job) = tx.get::<JobRecord>(&by_row(&row)).await? else { continue };
+        let Some(job) = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await? else { continue };
         if job.state != JobState::Waiting {
             return Ok(Some(job));
         }
         first = first.or(Some(job));
     }
     Ok(first)
-}
-
-fn by_row(row: &Key) -> Key {
-    KeyBuf::new(<JobRecord as super::Entity>::KIND).part(&key::last_segment(row)).key()
 }
 
 fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
@@ -300,6 +296,6 @@ fn cut(text: &str) -> String {
 pub async fn of_subject(tx: &Tx, subject: &str, limit: u32) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
     let (from, to) = JobRecord::of_subject(subject).below();
     let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
-    let keys: Vec<Key> = rows.iter().map(|(row, _)| by_row(row)).collect();
+    let keys: Vec<Key> = rows.iter().map(|(row, _)| JobRecord::named_by(row)).collect();
     Ok(tx.get_many::<JobRecord>(&keys).await?.into_iter().flatten().collect())
 }

@@ -5,7 +5,7 @@ use std::{any::Any, sync::Arc};
 use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Record, StoreError, StoreResult, Value, limits::Gauge};
+use super::{Key, KeyBuf, Record, StoreError, StoreResult, Value, key::last_segment, limits::Gauge};
 
 const NO_JSON_FORM: &str = "a record has no JSON form: its maps need keys of text";
 
@@ -15,6 +15,12 @@ const NO_JSON_FORM: &str = "a record has no JSON form: its maps need keys of tex
 pub trait Entity: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The first segment of the record's key and the name of its table.
     const KIND: &'static str;
+
+    /// The key of the record that an index row names by its last segment.
+    #[must_use]
+    fn named_by(row: &str) -> Key {
+        KeyBuf::new(Self::KIND).part(&last_segment(row)).key()
+    }
 }
 
 impl<T: Entity> Record for T {

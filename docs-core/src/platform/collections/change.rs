@@ -16,7 +16,7 @@ use crate::{
     },
     policy::CollectionAction,
     store::{
-        MAX_BATCH_OPS, MAX_SCAN, Operation, StoreResult, Tx, jobs, key,
+        MAX_BATCH_OPS, MAX_SCAN, Operation, StoreResult, Tx, ids_of, jobs,
         records::{Child, CollectionRecord, Place, SpaceRecord},
     },
 };
@@ -130,10 +130,7 @@ impl Delete {
         let children = tx.below(&Place::In(&old.id).children(), MAX_SCAN).await?;
         let children: Vec<Child> = children.iter().map(Child::of_row).collect::<StoreResult<_>>()?;
         let deleted = tx.below(&SpaceRecord::deleted_in(&old.id), MAX_SCAN).await?;
-        let deleted: Vec<SpaceId> = deleted
-            .iter()
-            .map(|(row, _)| key::last_segment(row).parse().map_err(Error::internal))
-            .collect::<Result<_>>()?;
+        let deleted: Vec<SpaceId> = ids_of(&deleted)?;
         let number = children.len() + deleted.len();
         if number == 0 {
             return Ok(());

@@ -14,7 +14,7 @@ use crate::{
     platform::{Actor, ContentOf, Platform, people::later},
     policy::{CommentAction, SpaceAction},
     store::{
-        Key, Operation, Tx, jobs, key,
+        Key, Operation, Tx, ids_of, jobs,
         records::{CommentRecord, Posted, Reactions, ReplyRecord, Resolution},
     },
 };
@@ -64,8 +64,7 @@ pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<b
 /// Removes replies to a comment; tells whether there may be more.
 async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
     let rows = tx.below(&ReplyRecord::to(comment), REPLIES_AT_ONCE).await?;
-    let ids = rows.iter().map(|(row, _)| key::last_segment(row).parse().map_err(Error::internal));
-    let ids = ids.collect::<Result<Vec<CommentReplyId>>>()?;
+    let ids: Vec<CommentReplyId> = ids_of(&rows)?;
     let keys: Vec<Key> = ids.iter().map(|id| ReplyRecord::at(comment, id)).collect();
     for reply in tx.get_many::<ReplyRecord>(&keys).await?.into_iter().flatten() {
         tx.delete(&*reply);

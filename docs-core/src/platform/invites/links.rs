@@ -13,7 +13,7 @@ use crate::{
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of,
         records::{Child, EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };
@@ -38,21 +38,13 @@ impl Platform {
         let prefix = LinkInviteRecord::of_org(org);
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let mut keys = Vec::with_capacity(rows.len());
-            for (row, _) in &rows {
-                let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
-                keys.push(LinkInviteRecord::at(&id));
-            }
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| LinkInviteRecord::named_by(row)).collect();
             let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
-            for ((row, _), link) in rows.iter().zip(found) {
-                let shown = link.and_then(|link| match link.gives {
-                    LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
-                    LinkGives::Content(..) => None,
-                });
-                if !list.offer(row, shown) {
-                    break;
-                }
-            }
+            let shown = |link: Arc<LinkInviteRecord>| match link.gives {
+                LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
+                LinkGives::Content(..) => None,
+            };
+            list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
         }
         list.finish(&tx, None).await
     }
@@ -159,7 +151,7 @@ fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess
 pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
     let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
     for (row, _) in &rows {
-        let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+        let id: InviteId = id_of(row)?;
         if let Some(link) = tx.get::<LinkInviteRecord>(&LinkInviteRecord::at(&id)).await? {
             tx.delete(&*link);
         }

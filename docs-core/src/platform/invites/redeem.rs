@@ -16,7 +16,7 @@ use crate::{
     Error, Result,
     model::{InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
     store::{
-        Operation, Scan, Tx, decode, jobs, key,
+        Operation, Scan, Tx, decode, id_of, jobs,
         records::{
             Child, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord, MemberRecord,
             OrgRecord, UserRecord,
@@ -87,7 +87,7 @@ impl Platform {
             let rows = tx.below(&EmailInviteRecord::of_email(&user.email), CHUNK).await?;
             drop(tx);
             for (row, _) in &rows {
-                let invite: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+                let invite: InviteId = id_of(row)?;
                 self.write(&Actor::Platform, &RedeemOne { invite, user: of.user.clone(), now: self.now() })
                     .await?;
             }
@@ -252,7 +252,7 @@ impl Operation for DropInvites {
         let to = EmailInviteRecord::by_end().time(self.now.time()).key();
         let rows = tx.scan(&Scan { from, to, rev: false, limit: CHUNK }).await?;
         for (row, _) in &rows {
-            let id: InviteId = key::last_segment(row).parse().map_err(Error::internal)?;
+            let id: InviteId = id_of(row)?;
             if let Some(invite) = tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await? {
                 tx.delete(&*invite);
             }

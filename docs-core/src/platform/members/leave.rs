@@ -14,7 +14,7 @@ use crate::{
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
     policy::OrgAction,
     store::{
-        Key, Operation, Scan, Tx, jobs, key,
+        Key, Operation, Scan, Tx, id_of, jobs, key,
         records::{
             ChangeRequestRecord, GrantRecord, MemberRecord, RequestedReviewerRecord, SpaceRecord,
             TeamMemberRecord,
@@ -84,7 +84,7 @@ pub(super) async fn drop_rest(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result
     let places = tx.below(&TeamMemberRecord::of_member(org, user), CHUNK).await?;
     let mut keys: Vec<Key> = Vec::with_capacity(places.len());
     for (row, _) in &places {
-        let team: TeamId = key::last_segment(row).parse().map_err(Error::internal)?;
+        let team: TeamId = id_of(row)?;
         keys.push(TeamMemberRecord::at(&team, user));
     }
     for place in tx.get_many::<TeamMemberRecord>(&keys).await?.into_iter().flatten() {
@@ -108,7 +108,7 @@ async fn asked_of(tx: &Tx, of: &Clear, after: Option<Key>) -> Result<Asked> {
     let rows = tx.scan(&Scan { from, to, rev: false, limit: CHUNK }).await?;
     let mut requests = Vec::with_capacity(rows.len());
     for (row, _) in &rows {
-        let id: ChangeRequestId = key::last_segment(row).parse().map_err(Error::internal)?;
+        let id: ChangeRequestId = id_of(row)?;
         requests.push(ChangeRequestRecord::at(&id));
     }
     let requests: Vec<Arc<ChangeRequestRecord>> =

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::super::{Actor, Platform, access};
 use crate::{
-    Error, Result,
+    Result,
     model::{ListOrder, Member, MemberRole, MemberSort, OrgId, Text, UserId},
     policy::OrgAction,
     store::{
         Key, KeyBuf, MAX_SCANNED, Meeting, Met, Page, PageRequest, Tx, checked_limit, cursor_fingerprint,
-        grams::Wanted, key, open_row_cursor, records::MemberRecord, seal_cursor,
+        grams::Wanted, id_of, open_row_cursor, records::MemberRecord, seal_cursor,
     },
 };
 
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
     async fn members(&self, tx: &Tx, positions: &[String]) -> Result<Vec<Option<Arc<MemberRecord>>>> {
         let mut keys = Vec::with_capacity(positions.len());
         for position in positions {
-            let user: UserId = key::last_segment(position).parse().map_err(Error::internal)?;
+            let user: UserId = id_of(position)?;
             keys.push(MemberRecord::at(self.org, &user));
         }
         Ok(tx.get_many(&keys).await?)

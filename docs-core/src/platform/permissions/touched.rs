@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    Error, Result,
+    Result,
     model::{OrgId, Role, TeamId, UserId},
     platform::access::Audience,
     store::{
-        Key, MAX_SCAN, Tx, key,
+        Key, MAX_SCAN, Tx, id_of, key,
         records::{Child, Grantee, MemberRecord, TeamMemberRecord},
     },
 };
@@ -55,7 +55,7 @@ async fn members_of(tx: &Tx, team: &TeamId) -> Result<Vec<UserId>> {
     loop {
         let rows = tx.scan(&scan).await?;
         for (row, _) in &rows {
-            members.push(key::last_segment(row).parse().map_err(Error::internal)?);
+            members.push(id_of(row)?);
         }
         match rows.last() {
             Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),

@@ -19,7 +19,7 @@ use crate::{
     },
     policy::SiteAction,
     store::{
-        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{RedirectRecord, SectionRecord, SiteSpaceRecord, SpaceRecord, linked_id},
     },
 };
@@ -42,16 +42,7 @@ impl Platform {
         access::site(&tx, actor, (org, site), SiteAction::View).await?;
         let spec = ListSpec { prefix: RedirectRecord::of_site(site), rev: true, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> =
-                rows.iter().map(|(row, _)| KeyBuf::new("srd").part(&key::last_segment(row)).key()).collect();
-            let redirects = tx.get_many::<RedirectRecord>(&keys).await?;
-            for ((row, _), redirect) in rows.iter().zip(redirects) {
-                if !list.offer(row, redirect) {
-                    break;
-                }
-            }
-        }
+        list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
         Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
     }

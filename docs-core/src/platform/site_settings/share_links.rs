@@ -14,7 +14,7 @@ use crate::{
     platform::{Actor, Platform, access, people::platform_only, teams},
     policy::SiteAction,
     store::{
-        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value, key,
+        ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
         records::{ShareLinkRecord, SiteRecord, linked_id},
     },
 };
@@ -40,16 +40,7 @@ impl Platform {
         let spec =
             ListSpec { prefix: ShareLinkRecord::of_site(&site.id), rev: false, filters: String::new() };
         let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> =
-                rows.iter().map(|(row, _)| KeyBuf::new("shl").part(&key::last_segment(row)).key()).collect();
-            let links = tx.get_many::<ShareLinkRecord>(&keys).await?;
-            for ((row, _), link) in rows.iter().zip(links) {
-                if !list.offer(row, link) {
-                    break;
-                }
-            }
-        }
+        list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
         let page = list.finish(&tx, count).await?;
         let items = page.items.iter().map(|link| self.share_link_view(&site, link)).collect::<Result<_>>()?;

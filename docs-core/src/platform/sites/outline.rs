@@ -11,7 +11,7 @@ use crate::{
     Result,
     model::{SectionGroupId, SectionId, SiteSpaceId},
     store::{
-        Entity, Key, KeyBuf, MAX_SCAN, Tx, key,
+        Entity, Key, MAX_SCAN, Tx,
         records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
     },
 };
@@ -97,12 +97,12 @@ impl Outline {
         // The limits keep each below what one scan answers.
         let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(false, MAX_SCAN)).collect();
         let mut rows = tx.scan_many(&scans).await?.into_iter();
-        let mut keys = |kind: &str| -> Vec<Key> {
+        let mut keys = |named: fn(&str) -> Key| -> Vec<Key> {
             let rows = rows.next().unwrap_or_default();
-            rows.iter().map(|(row, _)| KeyBuf::new(kind).part(&key::last_segment(row)).key()).collect()
+            rows.iter().map(|(row, _)| named(row)).collect()
         };
-        let (sections, groups) = (keys(SectionRecord::KIND), keys(SectionGroupRecord::KIND));
-        let places = keys(SiteSpaceRecord::KIND);
+        let (sections, groups) = (keys(SectionRecord::named_by), keys(SectionGroupRecord::named_by));
+        let places = keys(SiteSpaceRecord::named_by);
         let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
         let groups = tx.get_many::<SectionGroupRecord>(&groups).await?.into_iter().flatten();
         let nodes = sections.map(Node::Section).chain(groups.map(Node::Group)).collect();

@@ -8,7 +8,6 @@ use std::{
 use super::{
     SharedSite,
     outline::{Address, Node, Outline, Part},
-    place_of,
 };
 use crate::{
     Result,
@@ -25,7 +24,7 @@ use crate::{
     },
     policy::{OrgAccess, SpaceAccess},
     store::{
-        Key, Tx,
+        Entity, Key, Tx,
         records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -65,7 +64,7 @@ impl Platform {
             .map(|space| SiteSpaceRecord::of_space(space).scan(false, PLACES_LOOKED_AT))
             .collect();
         let rows = tx.scan_many(&scans).await?;
-        let keys: Vec<Key> = rows.iter().flatten().map(|(row, _)| place_of(row)).collect();
+        let keys: Vec<Key> = rows.iter().flatten().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
         if keys.is_empty() {
             return Ok(vec![None; spaces.len()]);
         }

@@ -10,7 +10,7 @@ use crate::{
     model::{SpaceId, Timestamp},
     platform::{Actor, Platform, comments, invites, people::platform_only, reviews, sites, tree},
     store::{
-        Operation, Scan, Tx, key,
+        Operation, Scan, Tx, id_of,
         records::{ChangeRequestRecord, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -107,7 +107,7 @@ impl PurgeStep {
     async fn drop_places(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
         let rows = tx.below(&SiteSpaceRecord::of_space(&space.id), PURGE_CHUNK / 10).await?;
         for (row, _) in &rows {
-            let id = key::last_segment(row).parse().map_err(Error::internal)?;
+            let id = id_of(row)?;
             let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
             let Some(place) = place else { continue };
             let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&place.site)).await?;

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{team, user_of};
+use super::team;
 use crate::{
     Error, Result,
     model::{
@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{OrgAction, TeamAction},
     store::{
-        Key, Operation, StoreError, Tx, jobs, key,
+        Key, Operation, StoreError, Tx, id_of, ids_of, jobs, key,
         records::{GrantRecord, MemberRecord, SamlProviderRecord, TeamMemberRecord, TeamRecord},
     },
 };
@@ -100,7 +100,7 @@ impl Operation for Delete {
         tx.delete(&**old);
         // An organization has few providers.
         for (row, _) in tx.below(&SamlProviderRecord::into_team(&self.id), AT_ONCE).await? {
-            let id = key::last_segment(&row).parse().map_err(Error::internal)?;
+            let id = id_of(&row)?;
             let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(&id)).await?;
             if let Some(provider) = provider {
                 let new = SamlProviderRecord { default_team: None, ..SamlProviderRecord::clone(&provider) };
@@ -144,7 +144,7 @@ impl Operation for Purge {
 /// Both only become fewer: whoever adds to them reads the team's record first.
 async fn drop_some(tx: &mut Tx, id: &TeamId) -> Result<bool> {
     let rows = tx.below(&TeamMemberRecord::of_team(id), AT_ONCE).await?;
-    let users: Vec<UserId> = rows.iter().map(|(row, _)| user_of(row)).collect::<Result<_>>()?;
+    let users: Vec<UserId> = ids_of(&rows)?;
     let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
     let places = tx.get_many::<TeamMemberRecord>(&keys).await?;
     let held = tx.below(&GrantRecord::held_by_team(id), AT_ONCE).await?;
