@@ -51,7 +51,7 @@ pub(super) fn call(
     arguments: &[Value],
 ) -> Eval<Value> {
     // Finding it among others and making its answer.
-    machine.charge(2)?;
+    machine.charge(3)?;
     if method.of != discriminant(this) {
         return Err(EvalError::wrong("a method is called of a value that it does not belong to"));
     }
