@@ -215,9 +215,12 @@ pub fn condition(text: &str, context: &Context) -> bool {
 
 pub(crate) fn condition_within(text: &str, context: &Context, budget: &mut Budget) -> bool {
     is_blank(text)
-        || Expression::parse(text).is_ok_and(|expression| {
-            expression.evaluate_within(context, budget).is_ok_and(|value| value.is_truthy())
-        })
+        || Expression::parse(text).is_ok_and(|expression| holds_within(&expression, context, budget))
+}
+
+/// Tells whether a condition that was read holds: one that cannot be evaluated does not.
+pub(crate) fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) -> bool {
+    condition.evaluate_within(context, budget).is_ok_and(|value| value.is_truthy())
 }
 
 /// The value of an expression as it stands in text; the expression itself in double braces when it has none.

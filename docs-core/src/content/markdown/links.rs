@@ -47,7 +47,7 @@ pub struct LinkSite {
     pub destination: String,
     /// What to take out to leave only the label.
     around: Vec<Range<usize>>,
-    /// The quote around an attribute.
+    /// The quote around an attribute that has one.
     quote: Option<char>,
 }
 
@@ -112,9 +112,9 @@ pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resol
         match resolve(&site) {
             Resolution::Keep => {}
             Resolution::To(destination) => {
-                let written = match site.quote {
-                    Some(quote) => scan::attribute(&destination, quote),
-                    None => scan::destination(&destination),
+                let written = match site.kind {
+                    LinkKind::Html | LinkKind::Tag => scan::attribute(&destination, site.quote),
+                    LinkKind::Link | LinkKind::Image => scan::destination(&destination),
                 };
                 changes.push((site.range, written));
             }
@@ -316,7 +316,7 @@ impl Finder<'_> {
                 .replace("&gt;", ">")
                 .replace("&amp;", "&"),
             around: Vec::new(),
-            quote: Some(found.quote),
+            quote: found.quote,
         });
     }
 }

@@ -7,7 +7,8 @@ use std::ops::Range;
 pub(super) struct Attribute<'a> {
     pub(super) name: &'a str,
     pub(super) value: Range<usize>,
-    pub(super) quote: char,
+    /// What stands around the value, if anything does.
+    pub(super) quote: Option<char>,
 }
 
 /// The bytes of the destination of a Markdown link that starts at or behind `at`.
@@ -86,10 +87,12 @@ pub(super) fn destination(text: &str) -> String {
     out
 }
 
-/// A value between quotes.
-pub(super) fn attribute(text: &str, quote: char) -> String {
-    let code = if quote == '\'' { "&#39;" } else { "&quot;" };
-    text.replace('&', "&amp;").replace(quote, code).replace('<', "&lt;").replace('>', "&gt;")
+/// A value for between quotes that are there, or with quotes where there are none.
+pub(super) fn attribute(text: &str, quote: Option<char>) -> String {
+    let code = if quote == Some('\'') { "&#39;" } else { "&quot;" };
+    let value = text.replace('&', "&amp;").replace(quote.unwrap_or('"'), code);
+    let value = value.replace('<', "&lt;").replace('>', "&gt;");
+    if quote.is_some() { value } else { format!("\"{value}\"") }
 }
 
 /// The attributes of all tags in a range of HTML, comments left out.
@@ -130,7 +133,7 @@ pub(super) fn tag_attributes(text: &str, range: Range<usize>) -> Vec<Attribute<'
         if let Some(quote) = tag[at..].chars().next().filter(|c| matches!(c, '"' | '\''))
             && let Some(length) = tag[at + 1..].find(quote)
         {
-            out.push(Attribute { name: "include", value: at + 1..at + 1 + length, quote });
+            out.push(Attribute { name: "include", value: at + 1..at + 1 + length, quote: Some(quote) });
         }
         return out;
     }
@@ -163,11 +166,16 @@ fn attributes<'a>(text: &'a str, from: usize, end: char, out: &mut Vec<Attribute
         match value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
             Some(quote) => {
                 let Some(length) = value[1..].find(quote) else { return text.len() };
-                out.push(Attribute { name, value: at + 1..at + 1 + length, quote });
+                out.push(Attribute { name, value: at + 1..at + 1 + length, quote: Some(quote) });
                 at += length + 2;
             }
-            // Values without quotes are not worth rewriting: nothing this platform writes has them.
-            None => at += value.find(|c: char| c.is_whitespace() || c == end).unwrap_or(value.len()),
+            None => {
+                let length = value.find(|c: char| c.is_whitespace() || c == end).unwrap_or(value.len());
+                if length > 0 {
+                    out.push(Attribute { name, value: at..at + length, quote: None });
+                }
+                at += length;
+            }
         }
     }
 }

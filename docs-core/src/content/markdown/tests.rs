@@ -159,6 +159,11 @@ fn destinations_are_rewritten_in_place() {
         ),
         ("{% include \"../x.md\" %}", "{% include \"NEW\" %}"),
         ("{% file src=\"a.pdf\" %}x{% endfile %}", "{% file src=\"NEW\" %}x{% endfile %}"),
+        // A value without quotes gets them.
+        ("<a href=b.md class=x>c</a>", "<a href=\"NEW\" class=x>c</a>"),
+        ("<img src=a.png>", "<img src=\"NEW\">"),
+        ("<img src= >", "<img src= >"),
+        ("{% file src=a.pdf %}x{% endfile %}", "{% file src=\"NEW\" %}x{% endfile %}"),
     ] {
         assert_eq!(renewed(text), expected, "{text}");
     }
@@ -214,6 +219,7 @@ fn new_destinations_are_written_so_that_they_read_back() {
             "[l][r]\n\n[r]: x\n",
             "<a href=\"x\">l</a>",
             "<a href='x'>l</a>",
+            "<a href=x>l</a>",
         ] {
             let out = rewrite_links(text, |_| Resolution::To(destination.to_owned()));
             let found = destinations(&out);
@@ -242,6 +248,7 @@ fn markdown() -> impl Strategy<Value = String> {
         "> ",
         "* ",
         "<a href=\"x\">",
+        "<a href=x>",
         "</a>",
         "<",
         ">",

@@ -8,7 +8,7 @@ use super::{Pass, Sighted, Signer, Visitor, member::role_of, pass};
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{Claims, Context},
-    model::{Condition, OrgId, SiteId, SiteVisibility, Space, SpaceId},
+    model::{OrgId, SiteId, SiteVisibility, Space, SpaceId},
     platform::{
         Platform,
         site_settings::{share_key, signing_key},
@@ -110,7 +110,7 @@ impl Platform {
                 Part::Section(section) => (true, section.condition.as_ref()),
                 Part::Place(place) => (live.contains(&place.space), place.condition.as_ref()),
             };
-            is_live && decider.holds(condition.map(Condition::as_str))
+            is_live && decider.holds(condition)
         });
         Ok(Some(Visit { site, outline, sighted: Arc::new(sighted), visitor: visitor.clone() }))
     }

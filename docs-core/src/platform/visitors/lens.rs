@@ -11,7 +11,7 @@ use crate::{
         Evaluated, PageEntry, PageTree, View, evaluate, evaluate_for_visitor,
         expression::{Claims, Context},
     },
-    model::{Condition, Document, HeaderLinks, PageId, Variables},
+    model::{Document, HeaderLinks, PageId, Variables},
 };
 
 /// What is known of a visitor, as far as it decides what they see.
@@ -29,7 +29,7 @@ impl Sighted {
     /// Keeps the links of a site's header that are for the visitor, who is not told what they depend on.
     pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
         let decider = self.decider(Context::default());
-        links.retain(|link| decider.holds(link.condition.take().as_ref().map(Condition::as_str)));
+        links.retain(|link| decider.holds(link.condition.take().as_ref()));
     }
 
     /// Who decides conditions in a context.
@@ -83,7 +83,7 @@ impl Lens {
 
     /// Tells whether a condition lets the reader see what it stands at.
     pub(in crate::platform) fn meets(&self, condition: Option<&str>) -> bool {
-        self.visitor.as_ref().is_none_or(|gaze| gaze.decider.holds(condition))
+        self.visitor.as_ref().is_none_or(|gaze| gaze.decider.holds_text(condition))
     }
 
     /// Which pages of a tree the reader sees: those whose own condition and all above hold.

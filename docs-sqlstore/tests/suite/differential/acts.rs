@@ -4,6 +4,7 @@ mod collections;
 mod comments;
 mod content;
 mod people;
+mod settings;
 mod sites;
 mod spaces;
 mod structure;
@@ -128,6 +129,25 @@ impl<'a> Act<'a> {
             | What::DeleteSiteSpace
             | What::ListSections
             | What::SiteStructure => act.structure(step.what).await,
+            What::SetClaims
+            | What::ReadClaims
+            | What::SetLook
+            | What::OverrideLook
+            | What::DropLook
+            | What::ReadLook => act.looks(step.what).await,
+            What::AddRedirect
+            | What::PatchRedirect
+            | What::DeleteRedirect
+            | What::ListRedirects
+            | What::FollowRedirect
+            | What::AddShareLink
+            | What::PatchShareLink
+            | What::DeleteShareLink
+            | What::ListShareLinks
+            | What::ReadSignIn
+            | What::PatchSignIn
+            | What::RenewKey => act.doors(step.what).await,
+            What::ResolveUrl | What::Visit => act.visits(step.what).await,
             What::GetJob | What::Settle | What::Tidy | What::Work => act.jobs(step.what).await,
             What::ChangeRepository | What::Pass => Ok(Value::Null),
         };

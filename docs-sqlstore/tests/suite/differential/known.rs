@@ -46,6 +46,14 @@ pub(super) struct KnownSite {
     pub(super) places: Vec<String>,
     pub(super) sections: Vec<String>,
     pub(super) groups: Vec<String>,
+    pub(super) redirects: Vec<String>,
+    pub(super) links: Vec<String>,
+    /// Secrets of its share links.
+    pub(super) keys: Vec<String>,
+    /// Keys that it signs in with.
+    pub(super) signing: Vec<String>,
+    /// Where it, or something on it, is published.
+    pub(super) addresses: Vec<String>,
 }
 
 /// A comment, and where it is.
@@ -78,6 +86,8 @@ pub(super) struct Known {
     pub(super) cursors: Vec<String>,
     pub(super) secrets: Vec<String>,
     pub(super) jobs: Vec<String>,
+    /// Tokens of visitors, the newest first.
+    pub(super) passes: Vec<String>,
     /// The change request that was edited last, with its space.
     pub(super) edited: Option<(String, String)>,
     /// The space that something was imported into last.
@@ -224,15 +234,25 @@ impl Known {
                     self.sites.push(KnownSite { org, id: own.clone(), ..KnownSite::default() });
                 }
             }
-            Some(kind @ ("site-space" | "site-section" | "site-section-group")) => {
-                if let Some(site) = self.sites.iter_mut().find(|site| site.id == seen.site) {
+            Some(
+                kind
+                @ ("site-space" | "site-section" | "site-section-group" | "site-redirect" | "share-link"),
+            ) => {
+                if let Some(site) = self.site_named(&seen.site) {
                     let list = match kind {
                         "site-space" => &mut site.places,
                         "site-section" => &mut site.sections,
-                        _ => &mut site.groups,
+                        "site-section-group" => &mut site.groups,
+                        "site-redirect" => &mut site.redirects,
+                        _ => &mut site.links,
                     };
                     // What came last is more likely to be still there than others.
                     first(list, &own);
+                }
+            }
+            Some("publishing-auth") => {
+                if let Some(site) = self.site_named(&seen.site) {
+                    first(&mut site.signing, &text(it, "privateKey"));
                 }
             }
             Some("comment" | "comment-reply") => self.comment(place.unwrap_or_default()),
@@ -250,6 +270,17 @@ impl Known {
             let parts: Vec<&str> = url.rsplit('/').take(3).collect();
             add(&mut self.downloads, &(parts[2].to_owned(), parts[1].to_owned()));
             first(&mut self.space_named(parts[2]).files, &own);
+        }
+        if let Some(url) = it.pointer("/urls/published").and_then(Value::as_str)
+            && let Some(site) = self.site_named(&seen.site)
+        {
+            first(&mut site.addresses, url);
+            if it["object"] == "share-link" {
+                first(&mut site.keys, url.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+            }
+        }
+        if let Some(pass) = it.get("apiToken").and_then(Value::as_str) {
+            first(&mut self.passes, pass);
         }
         if let Some(next) = it.pointer("/next/page").and_then(Value::as_str) {
             add(&mut self.cursors, &next.to_owned());
@@ -276,6 +307,10 @@ impl Known {
         if let Some(path) = path {
             first(&mut space.paths, path);
         }
+    }
+
+    fn site_named(&mut self, id: &str) -> Option<&mut KnownSite> {
+        self.sites.iter_mut().find(|site| site.id == id)
     }
 
     fn space_named(&mut self, id: &str) -> &mut KnownSpace {

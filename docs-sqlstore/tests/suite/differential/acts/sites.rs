@@ -108,7 +108,11 @@ impl Act<'_> {
         let mut change = Map::new();
         let title = self.text();
         self.field(&mut change, "title", &[title.into(), "Docs".into()]);
-        self.field(&mut change, "visibility", &["public".into(), "share-link".into(), "wrong".into()]);
+        self.field(
+            &mut change,
+            "visibility",
+            &["public".into(), "share-link".into(), "visitor-auth".into(), "wrong".into()],
+        );
         self.field(&mut change, "basename", &["docs".into(), "docs-2".into(), "own".into(), "Wrong".into()]);
         self.field(
             &mut change,
