@@ -159,7 +159,10 @@ impl Act<'_> {
         let mut properties = Map::new();
         for (name, schema) in [
             ("plan", json!({ "type": "string", "enum": ["free", "pro", "ß"], "description": "Plan" })),
-            ("teams", json!({ "type": "array", "items": { "type": "string" }, "description": "Teams" })),
+            (
+                "teams",
+                json!({ "type": "array", "items": { "type": "string", "description": "A team" }, "description": "Teams" }),
+            ),
             (
                 "unsigned",
                 json!({
