@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basename, Condition, Customization, Patch, ProxyOrigin, SectionId, SiteId, SitePath, SiteSpaceId,
-    SiteStructure, Space, Text, Timestamp, list::constants, text::given,
+    Basename, Condition, Customization, Favicon, Patch, ProxyOrigin, SectionId, SiteId, SitePath,
+    SiteSpaceId, SiteStructure, Space, Text, Timestamp, list::constants, text::given,
 };
 
 constants! {
@@ -102,6 +102,9 @@ pub struct Site {
     pub kind: SiteType,
     /// Its title.
     pub title: SiteTitle,
+    /// What browsers show beside it, from its customization; absent while that names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Favicon>,
     /// Its base name in the published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basename: Option<Basename>,

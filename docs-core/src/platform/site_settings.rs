@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::{
     auth::signing_key,
-    customization::{customizations, drop_override},
+    customization::{customizations, drop_override, icons},
     share_links::{SharedLink, share_key},
 };
 use super::Platform;

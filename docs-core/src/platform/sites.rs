@@ -2,6 +2,7 @@
 
 mod change;
 mod groups;
+mod mount;
 mod moves;
 mod order;
 mod outline;
@@ -10,7 +11,11 @@ mod places;
 mod sections;
 mod view;
 
-use std::{collections::BTreeSet, iter, slice, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter, slice,
+    sync::Arc,
+};
 
 use self::change::{Create, Delete, Publish, Update};
 pub(super) use self::{
@@ -27,7 +32,7 @@ use crate::{
     Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
-        CreateSite, DefaultLevel, NewSpace, OrgId, PublishedSite, PublishedSiteObject, Site, SiteId,
+        CreateSite, DefaultLevel, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
         SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
     },
     policy::{OrgAction, SiteAction},
@@ -85,7 +90,7 @@ impl Platform {
         // Guests see no sites of the organization.
         let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
         let with_space = match &filter.space {
-            Some(space) => Some(self.sites_with(&tx, space).await?),
+            Some(space) => Some(sites_with(&tx, actor, space).await?),
             None => None,
         };
         let is_wanted = |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
@@ -180,8 +185,9 @@ impl Platform {
     /// Changes a site (SPEC 4.11). What the request leaves out stays.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Conflict` when the base name or the proxy's origin belongs to another site;
-    /// `Invalid` for a default that the site does not have.
+    /// `NotFound`, `Forbidden`; `Conflict` when the base name or the proxy's origin belongs to another site, or the
+    /// origin is above or below that of another organization; `Invalid` for a default that the site does not have, and
+    /// for an origin on the platform's own host.
     pub async fn update_site(
         &self,
         actor: &Actor,
@@ -189,6 +195,9 @@ impl Platform {
         id: &SiteId,
         change: UpdateSite,
     ) -> Result<Site> {
+        if let Patch::Set(origin) = &change.proxy {
+            mount::check_host(origin, self.urls().base())?;
+        }
         self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
         self.get_site(actor, org, id).await
     }
@@ -262,10 +271,8 @@ impl Platform {
         let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
         opened.link.lead(&mut site.urls.published);
-        if let Viewer::Visitor(_) = opened.viewer {
-            // How many there are that the visitor does not see is not told.
-            site.site_spaces = opened.outline.all_places().len() as u64;
-        }
+        // Those that are deleted do not count, nor those that the visitor does not see.
+        site.site_spaces = opened.outline.all_places().len() as u64;
         Ok(site)
     }
 }
@@ -349,31 +356,17 @@ impl Platform {
             None => match access::site(tx, actor, (org, site), SiteAction::View).await {
                 Ok((access, site)) => {
                     let outline = Outline::load(tx, &site).await?;
-                    return Ok(Opened { site, outline, viewer: Viewer::Member(access, actor.clone()), link });
+                    let spaces = live_spaces(tx, &outline).await?;
+                    let outline = outline.without_places(|place| spaces.contains_key(&place.space));
+                    let viewer = Viewer::Member(access, actor.clone());
+                    return Ok(Opened { site, outline, spaces, viewer, link });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(share_key),
                 Err(error) => return Err(error),
             },
         };
-        let Visit { site, outline, sighted, .. } = self.visit_site(tx, &visitor, (org, site)).await?;
-        Ok(Opened { site, outline, viewer: Viewer::Visitor(sighted), link })
-    }
-
-    /// The sites that a space is on, by the id that a request gives: few, whatever the number of sites.
-    async fn sites_with(&self, tx: &Tx, space: &str) -> Result<BTreeSet<SiteId>> {
-        let mut sites = BTreeSet::new();
-        // What cannot be an id is on no site.
-        let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
-        let mut scan = SiteSpaceRecord::of_space(&space).scan(false, MAX_SCAN);
-        loop {
-            let rows = tx.scan(&scan).await?;
-            // A space may be on a site more than once.
-            sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
-            match rows.last() {
-                Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-                _ => return Ok(sites),
-            }
-        }
+        let Visit { site, outline, spaces, sighted, .. } = self.visit_site(tx, &visitor, (org, site)).await?;
+        Ok(Opened { site, outline, spaces, viewer: Viewer::Visitor(sighted), link })
     }
 
     /// The content of a sample space: a page that says what to do next.
@@ -384,4 +377,38 @@ impl Platform {
         let insert = Edit::InsertPage(Box::new(page));
         Ok(self.content().edit(domain, root, self.now().time(), &[insert]).await?.root)
     }
+}
+
+/// The sites that a space is on, by the id that a request gives: few, whatever the number of sites. What the actor may
+/// not see is on none.
+async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
+    let mut sites = BTreeSet::new();
+    // What cannot be an id is on no site.
+    let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
+    match access::space(tx, actor, &space).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
+        other => other?,
+    };
+    let mut scan = SiteSpaceRecord::of_space(&space).scan(false, MAX_SCAN);
+    loop {
+        let rows = tx.scan(&scan).await?;
+        // A space may be on a site more than once.
+        sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
+        match rows.last() {
+            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
+            _ => return Ok(sites),
+        }
+    }
+}
+
+/// The spaces of a site that are not deleted.
+pub(super) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
+
+/// Reads the spaces of an outline that are not deleted.
+pub(super) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
+    let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
+    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
+    let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
+    let live = spaces.filter(|space| space.deleted_at.is_none());
+    Ok(live.map(|space| (space.id.clone(), space)).collect())
 }

@@ -2,6 +2,7 @@
 
 mod model;
 mod rules;
+mod shown;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -398,7 +399,7 @@ impl Site {
         assert_eq!(seen.look(&shown["structure"]), expected);
         self.model.paths = seen.paths;
         let sections: Vec<String> = seen.default_sections;
-        assert_eq!(sections, self.model.default_section.iter().cloned().collect::<Vec<_>>());
+        assert_eq!(sections, self.model.first_section().into_iter().collect::<Vec<_>>());
         let defaults: BTreeMap<String, String> = seen.defaults.iter().cloned().collect();
         assert_eq!(defaults.len(), seen.defaults.len(), "one default a section");
         assert_eq!(defaults, self.model.defaults);
@@ -436,8 +437,8 @@ impl Site {
         }
         assert_eq!((sections, groups), (self.model.sections(), self.model.groups()));
         let all: Vec<String> = self.model.places().into_iter().map(|(_, place)| place).collect();
-        let is_default = |place: &&String| self.model.defaults.values().any(|default| default == *place);
-        assert_eq!(defaults, all.iter().filter(is_default).cloned().collect::<Vec<_>>());
+        let first = self.model.first_section().unwrap_or_default();
+        assert_eq!(defaults, self.model.defaults.get(&first).into_iter().cloned().collect::<Vec<_>>());
         assert_eq!(places, all);
         let site = p.get_site(me, &self.w.org, &self.site).await.expect("the site");
         assert_eq!(site.site_spaces, all.len() as u64);

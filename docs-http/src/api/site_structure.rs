@@ -73,7 +73,7 @@ impl Structure {
         /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-        /// `true` for the default one of each section, or of a site without sections; `false` for all others.
+        /// `true` for the one that the site begins with; `false` for all others.
         default: Query<bool>,
     ) -> Answer<Reply<List<SiteSpace>>> {
         let (org, site) = of(&org, &site)?;

@@ -13,7 +13,7 @@ use crate::{
     platform::{Actor, Platform, access},
     policy::SiteAction,
     store::{
-        MAX_SCAN, Operation, Tx, decode,
+        Key, MAX_SCAN, Operation, Tx, decode,
         records::{CustomizationRecord, Look},
     },
 };
@@ -134,6 +134,17 @@ pub(in crate::platform) async fn customizations<'p>(
     let shown = places.into_iter().filter_map(|place| Some((place.clone(), differing.get(place)?)));
     let site_spaces = shown.map(|(place, differs)| (place, differs.over(look.clone()))).collect();
     Ok(Customizations { site: look, site_spaces })
+}
+
+/// The icons of sites, of those that have one.
+pub(in crate::platform) async fn icons(tx: &Tx, sites: &[&SiteId]) -> Result<Vec<Option<Favicon>>> {
+    let keys: Vec<Key> = sites.iter().map(|site| CustomizationRecord::at(site)).collect();
+    let looks = tx.get_many::<CustomizationRecord>(&keys).await?;
+    let icon = |record: Arc<CustomizationRecord>| match &record.look {
+        Look::Site(look) if look.favicon != Favicon::default() => Some(look.favicon.clone()),
+        Look::Site(_) | Look::SiteSpace(..) => None,
+    };
+    Ok(looks.into_iter().map(|look| look.and_then(icon)).collect())
 }
 
 /// Removes how a space on a site differs, in the transaction that takes it off the site.

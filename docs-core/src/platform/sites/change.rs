@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    default_title, order,
+    default_title, mount, order,
     outline::{Node, Outline},
     parse_place,
     paths::{free_basename, free_place_path},
@@ -147,6 +147,9 @@ impl Operation for Update {
         new.adaptive_content = change.adaptive_content.unwrap_or(new.adaptive_content);
         new.agents_context = change.agents_context.unwrap_or(new.agents_context);
         new.proxy = change.proxy.apply(new.proxy);
+        if let Some(origin) = new.proxy.as_ref().filter(|_| new.proxy != old.proxy) {
+            mount::check(tx, &self.org, origin).await?;
+        }
         let mut section = new.default_section.clone();
         if let Some(wanted) = change.default_site_section {
             section = Some(section_of(tx, &self.id, &wanted).await?.id.clone());

@@ -226,7 +226,11 @@ impl Operation for Sort {
         };
         match &self.item {
             Part::Place(id) => {
-                let place = outline.place(id).ok_or_else(|| missing(places::missing, "site space"))?;
+                let none = || missing(places::missing, "site space");
+                let place = outline.place(id).ok_or_else(none)?;
+                if !places::is_shown(tx, &self.on, place).await? {
+                    return Err(none());
+                }
                 self.put_place(tx, &site, &outline, place).await
             }
             Part::Section(id) => {

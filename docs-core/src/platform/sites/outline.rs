@@ -322,20 +322,7 @@ impl Outline {
     /// The outline without what a filter drops, as if that were gone: with it go sections that have no spaces left and
     /// groups that are left empty, and a default passes to the first that remains.
     pub(in crate::platform) fn filter(&self, is_shown: impl Fn(Part<'_>) -> bool) -> Self {
-        let mut shown = Self {
-            default_section: self.default_section.clone(),
-            has_sections: self.has_sections,
-            ..Self::default()
-        };
-        for (section, places) in &self.places {
-            let places: Vec<_> =
-                places.iter().filter(|place| is_shown(Part::Place(place))).cloned().collect();
-            let default = self.default_in(section.as_ref()).filter(|default| places.contains(default));
-            if let Some(default) = default.or_else(|| places.first()) {
-                shown.defaults.insert(section.clone(), default.id.clone());
-                shown.places.insert(section.clone(), places);
-            }
-        }
+        let mut shown = self.places_only(|place| is_shown(Part::Place(place)));
         let stays = |node: &&Node| match node {
             Node::Section(section) => {
                 shown.places.contains_key(&Some(section.id.clone())) && is_shown(Part::Section(section))
@@ -364,6 +351,39 @@ impl Outline {
         shown.defaults.retain(|section, _| section.is_none() || sections.contains(section));
         if shown.default_section().is_none() {
             shown.default_section = shown.sections().first().map(|section| section.id.clone());
+        }
+        shown
+    }
+
+    /// The outline without spaces that a filter drops: sections and groups stay, also where they are left empty, and a
+    /// default passes to the first that remains.
+    pub(in crate::platform) fn without_places(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
+        let mut shown = self.places_only(is_shown);
+        shown.nodes.clone_from(&self.nodes);
+        let has_places = |section: &&Arc<SectionRecord>| shown.places.contains_key(&Some(section.id.clone()));
+        let first = shown.sections().into_iter().find(has_places).map(|section| section.id.clone());
+        if let Some(first) = first
+            && shown.default_section().is_none_or(|section| !has_places(&section))
+        {
+            shown.default_section = Some(first);
+        }
+        shown
+    }
+
+    /// The spaces that a filter lets through, and their defaults.
+    fn places_only(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
+        let mut shown = Self {
+            default_section: self.default_section.clone(),
+            has_sections: self.has_sections,
+            ..Self::default()
+        };
+        for (section, places) in &self.places {
+            let places: Vec<_> = places.iter().filter(|place| is_shown(place)).cloned().collect();
+            let default = self.default_in(section.as_ref()).filter(|default| places.contains(default));
+            if let Some(default) = default.or_else(|| places.first()) {
+                shown.defaults.insert(section.clone(), default.id.clone());
+                shown.places.insert(section.clone(), places);
+            }
         }
         shown
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     model::{AddSiteSpace, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, UpdateSiteSpace},
-    platform::{Actor, Platform, site_settings},
+    platform::{Actor, Platform, access, site_settings},
     store::{
         Key, Operation, Page, PageRequest, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
@@ -22,8 +22,8 @@ use crate::{
 };
 
 impl Platform {
-    /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the default one of each
-    /// section, or of a site without sections, or all others.
+    /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the one that the site
+    /// begins with, or all others (SPEC 4.11). Each section has a default of its own, which its spaces tell.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
@@ -37,7 +37,8 @@ impl Platform {
         let (tx, opened) = self.open_site(actor, of).await?;
         let outline = &opened.outline;
         let wanted = outline.all_places().into_iter();
-        let wanted = wanted.filter(|place| default.is_none_or(|wanted| wanted == outline.is_default(place)));
+        let first = outline.default_place().map(|place| &place.id);
+        let wanted = wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
         let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
         let page =
             order::page(items, &["site-spaces", opened.site.id.as_str(), &format!("{default:?}")], page)?;
@@ -168,13 +169,27 @@ impl Operation for Update {
         let mut new = SiteSpaceRecord::clone(&old);
         new.path = change.path.unwrap_or(new.path);
         new.condition = change.condition.apply(new.condition);
-        if let Some(space) = self.space.as_ref().filter(|space| **space != old.space) {
-            new.space = manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?.id.clone();
+        match self.space.as_ref().filter(|space| **space != old.space) {
+            Some(space) => {
+                new.space =
+                    manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?.id.clone();
+            }
+            None if is_shown(tx, &self.on, &old).await? => {}
+            None => return Err(missing()),
         }
         if new != *old {
             tx.put(&*old, new)?;
         }
         Ok(())
+    }
+}
+
+/// Tells whether a place is there for the actor: not where its space is deleted, or they do not see it. It can still be
+/// given another space, or be taken off the site.
+pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
+    match access::space(tx, &on.actor, &place.space).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        other => other.map(|_| true),
     }
 }
 

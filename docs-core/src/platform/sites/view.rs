@@ -6,21 +6,22 @@ use std::{
 };
 
 use super::{
-    SharedSite,
+    LiveSpaces, SharedSite,
     outline::{Address, Node, Outline, Part},
 };
 use crate::{
     Result,
     model::{
-        Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
-        SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace, SiteSpaceId,
-        SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, SiteVisibility, Space, SpaceId, Visibility,
+        Condition, Favicon, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup,
+        Site, SiteId, SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace,
+        SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, SiteVisibility, Space, SpaceId,
+        Visibility,
     },
     platform::{
         Actor, Platform, Urls,
         access::Sight,
-        site_settings::SharedLink,
-        visitors::{Eyes, Sighted},
+        site_settings::{SharedLink, icons},
+        visitors::{Eyes, Sighted, Visitor},
     },
     policy::{OrgAccess, SpaceAccess},
     store::{
@@ -89,14 +90,17 @@ impl Platform {
         Ok(spaces.iter().map(pick).collect())
     }
 
-    /// Shows sites: all their counters in one read.
+    /// Shows sites: all their counters in one read, all their icons in another.
     pub(super) async fn site_views(&self, tx: &Tx, sites: &[SharedSite]) -> Result<Vec<Site>> {
         let keys: Vec<Key> = sites.iter().map(|site| SiteSpaceRecord::count_in(&site.id)).collect();
         let counts = tx.numbers(&keys).await?;
-        Ok(sites.iter().zip(counts).map(|(site, count)| self.site_view(site, count)).collect())
+        let ids: Vec<&SiteId> = sites.iter().map(|site| &site.id).collect();
+        let icons = icons(tx, &ids).await?;
+        let views = sites.iter().zip(counts).zip(icons);
+        Ok(views.map(|((site, count), icon)| self.site_view(site, count, icon)).collect())
     }
 
-    fn site_view(&self, site: &SiteRecord, spaces: i64) -> Site {
+    fn site_view(&self, site: &SiteRecord, spaces: i64, icon: Option<Favicon>) -> Site {
         let (location, app) = self.urls().site(&site.organization, &site.id);
         let published = self.urls().published(site.basename.as_str());
         Site {
@@ -104,6 +108,7 @@ impl Platform {
             id: site.id.clone(),
             kind: site.kind,
             title: site.title.clone(),
+            icon,
             basename: Some(site.basename.clone()),
             proxy: site
                 .proxy
@@ -127,21 +132,21 @@ impl Platform {
         opened: &'a Opened,
         places: &[SiteSpaceId],
     ) -> Result<Seen<'a>> {
-        let outline = opened.outline.clone();
-        let places: Vec<_> = places.iter().filter_map(|id| outline.place(id)).collect();
+        let places: Vec<_> = places.iter().filter_map(|id| opened.outline.place(id)).collect();
         let ids: BTreeSet<&SpaceId> = places.iter().map(|place| &place.space).collect();
-        let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
-        let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
-        let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
+        let live = ids.into_iter().map(|id| opened.spaces.get(id).cloned());
         let mut shown = match &opened.viewer {
             Viewer::Member(org, actor) => {
                 let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
                 let access: Vec<_> = access.into_iter().flatten().collect();
-                self.space_views(tx, &access).await?
+                let mut shown = self.space_views(tx, &access).await?;
+                self.add_public(tx, opened, &places, &mut shown).await?;
+                shown
             }
-            Viewer::Visitor(_) => {
-                live.flatten().filter_map(|space| self.visited(opened, &places, space)).collect()
-            }
+            Viewer::Visitor(_) => live
+                .flatten()
+                .filter_map(|space| self.visited(&opened.site, &opened.outline, &places, space))
+                .collect(),
         };
         shown.iter_mut().for_each(|space| opened.link.lead_space(space));
         let shown: BTreeMap<&SpaceId, &Space> = shown.iter().map(|space| (&space.id, space)).collect();
@@ -149,20 +154,45 @@ impl Platform {
             Some((place.id.clone(), Space::clone(shown.get(&place.space).copied()?)))
         };
         let spaces = places.into_iter().filter_map(seen).collect();
-        Ok(Seen { urls: self.urls().clone(), opened, outline, spaces })
+        let parts = opened.outline.clone();
+        Ok(Seen { urls: self.urls().clone(), opened, parts, spaces })
+    }
+
+    /// Adds what a member sees only as anybody does: spaces without a right to them, on a site that is public.
+    async fn add_public(
+        &self,
+        tx: &Tx,
+        opened: &Opened,
+        places: &[&Arc<SiteSpaceRecord>],
+        shown: &mut Vec<Space>,
+    ) -> Result<()> {
+        let known: BTreeSet<&SpaceId> = shown.iter().map(|space| &space.id).collect();
+        let others: Vec<_> = places.iter().copied().filter(|place| !known.contains(&place.space)).collect();
+        if others.is_empty() || !opened.site.published {
+            return Ok(());
+        }
+        let visit = self.visit(tx, &Visitor::stranger(None), Arc::clone(&opened.site)).await?;
+        let Some(visit) = visit else { return Ok(()) };
+        let others: Vec<_> =
+            others.into_iter().filter(|place| visit.outline.place(&place.id).is_some()).collect();
+        let ids: BTreeSet<&SpaceId> = others.iter().map(|place| &place.space).collect();
+        let spaces = ids.into_iter().filter_map(|id| visit.spaces.get(id).cloned());
+        shown.extend(spaces.filter_map(|space| self.visited(&visit.site, &visit.outline, &others, space)));
+        Ok(())
     }
 
     /// A space as a visitor of a site sees it at the first of these places that has it.
     fn visited(
         &self,
-        opened: &Opened,
+        site: &SharedSite,
+        outline: &Outline,
         places: &[&Arc<SiteSpaceRecord>],
         space: Arc<SpaceRecord>,
     ) -> Option<Space> {
         let place = places.iter().find(|place| place.space == space.id)?;
-        let names = opened.outline.place_segments(place);
-        let url = self.urls().published_below(opened.site.basename.as_str(), &names);
-        let placement = Placement { site: Arc::clone(&opened.site), url };
+        let names = outline.place_segments(place);
+        let url = self.urls().published_below(site.basename.as_str(), &names);
+        let placement = Placement { site: Arc::clone(site), url };
         Some(self.space_of_visitor(&SpaceAccess::of_visitor(space), &placement))
     }
 }
@@ -172,6 +202,8 @@ impl Platform {
 pub(in crate::platform) struct Opened {
     pub(in crate::platform) site: SharedSite,
     pub(in crate::platform) outline: Outline,
+    /// The spaces that are not deleted.
+    pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) viewer: Viewer,
     /// The share link that it is read by, which published addresses lead through.
     pub(in crate::platform) link: SharedLink,
@@ -201,16 +233,18 @@ impl Viewer {
 pub(in crate::platform) struct Seen<'a> {
     urls: Urls,
     opened: &'a Opened,
-    outline: Outline,
+    /// What is told: less than the site has where its reader does not see all of it.
+    parts: Outline,
     /// The spaces that are shown, by the id of the site space.
     spaces: BTreeMap<SiteSpaceId, Space>,
 }
 
 impl Seen<'_> {
-    /// The same without what is hidden: places whose spaces are not shown, and what those leave empty.
+    /// The same without what is hidden: places whose spaces are not shown, and what those leave empty. What is told of
+    /// the others stays: a default is one also where its reader does not see it.
     pub(super) fn without_hidden(mut self) -> Self {
         let spaces = &self.spaces;
-        self.outline = self.outline.filter(|part| match part {
+        self.parts = self.parts.filter(|part| match part {
             Part::Section(_) => true,
             Part::Place(place) => spaces.contains_key(&place.id),
         });
@@ -223,7 +257,7 @@ impl Seen<'_> {
     }
 
     pub(super) fn structure(&self) -> SiteStructure {
-        if self.outline.has_sections() {
+        if self.parts.has_sections() {
             SiteStructure::Sections(self.children(None))
         } else {
             SiteStructure::SiteSpaces(self.places(None))
@@ -239,10 +273,10 @@ impl Seen<'_> {
             section: place.section.clone(),
             title: space.title.to_string(),
             space: space.clone(),
-            default: self.outline.is_default(place),
+            default: self.opened.outline.is_default(place),
             condition: self.told(place.condition.as_ref()),
             has_advanced_customization_feature: true,
-            urls: SiteSpaceUrls { published: self.published(&self.outline.place_segments(place)) },
+            urls: SiteSpaceUrls { published: self.published(&self.opened.outline.place_segments(place)) },
         })
     }
 
@@ -252,13 +286,15 @@ impl Seen<'_> {
             id: section.id.clone(),
             title: section.title.clone(),
             description: section.description.clone(),
-            default: self.outline.is_default_section(section),
+            default: self.opened.outline.is_default_section(section),
             path: section.path.clone(),
             condition: self.told(section.condition.as_ref()),
             section_group: section.group.clone(),
             icon: section.icon.clone(),
             site_spaces: self.places(Some(&section.id)),
-            urls: SiteSectionUrls { published: self.published(&self.outline.section_segments(section)) },
+            urls: SiteSectionUrls {
+                published: self.published(&self.opened.outline.section_segments(section)),
+            },
         }
     }
 
@@ -284,11 +320,11 @@ impl Seen<'_> {
             Node::Section(section) => SectionOrGroup::Section(Box::new(self.section(section))),
             Node::Group(group) => SectionOrGroup::Group(Box::new(self.group(group))),
         };
-        self.outline.children(group).iter().map(show).collect()
+        self.parts.children(group).iter().map(show).collect()
     }
 
     fn places(&self, section: Option<&SectionId>) -> Vec<SiteSpace> {
-        self.outline.places(section).iter().filter_map(|place| self.place(place)).collect()
+        self.parts.places(section).iter().filter_map(|place| self.place(place)).collect()
     }
 
     fn published(&self, segments: &[&str]) -> Option<String> {

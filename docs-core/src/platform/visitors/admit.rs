@@ -1,6 +1,9 @@
 //! Whether a visitor may come in, and what of a site they see.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::{Map, Value, json};
 
@@ -8,18 +11,22 @@ use super::{Pass, Sighted, Signer, Visitor, member::role_of, pass};
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{Claims, Context},
-    model::{OrgId, SiteId, SiteVisibility, Space, SpaceId},
+    model::{Condition, OrgId, SectionId, SiteId, SiteVisibility, Space, SpaceId},
     platform::{
         Platform,
         site_settings::{share_key, signing_key},
-        sites::{Outline, Part, Placement},
+        sites::{LiveSpaces, Outline, Part, Placement, live_spaces},
     },
     policy::SpaceAccess,
     store::{
-        Key, MAX_SCAN, Tx, key,
-        records::{AdaptiveRecord, ShareLinkRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+        Entity, Key, MAX_SCAN, Tx,
+        records::{AdaptiveRecord, SectionRecord, ShareLinkRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
+
+/// Most sites that a space is looked for on, of those that are published and have it: a space on more is found by
+/// visitors of the others with their own token, which names the site.
+const SITES_ASKED: usize = 50;
 
 /// A published site as a visitor sees it.
 #[derive(Clone, Debug)]
@@ -27,6 +34,8 @@ pub(in crate::platform) struct Visit {
     pub(in crate::platform) site: Arc<SiteRecord>,
     /// Without what conditions hide.
     pub(in crate::platform) outline: Outline,
+    /// The spaces that are not deleted, those that conditions hide among them.
+    pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) sighted: Arc<Sighted>,
     pub(super) visitor: Visitor,
 }
@@ -49,10 +58,13 @@ impl Platform {
         let missing = || visitor.refused("space");
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-        for site in sites_of(tx, visitor, id).await? {
-            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&site)).await?;
-            let Some(site) = site else { continue };
-            let Some(visit) = self.visit(tx, visitor, site).await? else { continue };
+        for candidate in candidates(tx, visitor, id).await?.into_iter().take(SITES_ASKED) {
+            let Some(sighted) = self.enter(tx, visitor, &candidate.site).await? else { continue };
+            // All of a site is read only where it shows the space.
+            if !candidate.is_shown(&sighted) {
+                continue;
+            }
+            let visit = survey(tx, visitor, candidate.site, sighted).await?;
             let place = visit.outline.all_places().into_iter().find(|place| place.space == *id);
             if let Some(place) = place {
                 let names = visit.outline.place_segments(place);
@@ -92,27 +104,24 @@ impl Platform {
     }
 
     /// A site as a visitor sees it; `None` where its audience does not include them.
-    pub(super) async fn visit(
+    pub(in crate::platform) async fn visit(
         &self,
         tx: &Tx,
         visitor: &Visitor,
         site: Arc<SiteRecord>,
     ) -> Result<Option<Visit>> {
-        if !self.lets_in(tx, visitor, &site).await? {
-            return Ok(None);
-        }
-        let sighted = self.sighted(tx, visitor, &site).await?;
-        let decider = sighted.decider(Context::default());
-        let outline = Outline::load(tx, &site).await?;
-        let live = live_spaces(tx, &outline).await?;
-        let outline = outline.filter(|part| {
-            let (is_live, condition) = match part {
-                Part::Section(section) => (true, section.condition.as_ref()),
-                Part::Place(place) => (live.contains(&place.space), place.condition.as_ref()),
-            };
-            is_live && decider.holds(condition)
-        });
-        Ok(Some(Visit { site, outline, sighted: Arc::new(sighted), visitor: visitor.clone() }))
+        Ok(match self.enter(tx, visitor, &site).await? {
+            Some(sighted) => Some(survey(tx, visitor, site, sighted).await?),
+            None => None,
+        })
+    }
+
+    /// What is known of a visitor on a site; `None` where its audience does not include them.
+    async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<Sighted>> {
+        Ok(match self.lets_in(tx, visitor, site).await? {
+            true => Some(self.sighted(tx, visitor, site).await?),
+            false => None,
+        })
     }
 
     /// Tells whether a site's audience includes a visitor.
@@ -205,25 +214,70 @@ impl Visit {
     }
 }
 
-/// The spaces of a site that are not deleted.
-async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<BTreeSet<SpaceId>> {
-    let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
-    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
-    let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
-    Ok(spaces.filter(|space| space.deleted_at.is_none()).map(|space| space.id.clone()).collect())
+/// All of a site that a visitor sees.
+async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, sighted: Sighted) -> Result<Visit> {
+    let decider = sighted.decider(Context::default());
+    let outline = Outline::load(tx, &site).await?;
+    let spaces = live_spaces(tx, &outline).await?;
+    let outline = outline.filter(|part| {
+        let (is_live, condition) = match part {
+            Part::Section(section) => (true, section.condition.as_ref()),
+            Part::Place(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
+        };
+        is_live && decider.holds(condition)
+    });
+    Ok(Visit { site, outline, spaces, sighted: Arc::new(sighted), visitor: visitor.clone() })
 }
 
-/// The sites on which a visitor may find a space: their own, or all that have it.
-async fn sites_of(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<SiteId>> {
-    if let Some(site) = &visitor.site {
-        return Ok(vec![site.clone()]);
+/// A site that a visitor may find a space on.
+struct Candidate {
+    site: Arc<SiteRecord>,
+    /// The conditions of each place that the space has there, and of the section that it is in.
+    conditions: Vec<[Option<Condition>; 2]>,
+}
+
+impl Candidate {
+    fn is_shown(&self, sighted: &Sighted) -> bool {
+        let decider = sighted.decider(Context::default());
+        let mut places = self.conditions.iter();
+        places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
     }
-    let rows = tx.scan(&SiteSpaceRecord::of_space(space).scan(false, MAX_SCAN)).await?;
-    let mut sites: Vec<SiteId> =
-        rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()).collect();
-    // A space may be on a site more than once.
-    sites.dedup();
-    Ok(sites)
+}
+
+/// The published sites on which a visitor may find a space: their own, or all that have it.
+async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
+    let all = SiteSpaceRecord::of_space(space);
+    let wanted = match &visitor.site {
+        Some(site) => all.part(site.as_str()),
+        None => all,
+    };
+    let rows = tx.scan(&wanted.scan(false, MAX_SCAN)).await?;
+    let keys: Vec<Key> = rows.iter().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
+    let places: Vec<_> = tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
+    let sites: BTreeSet<&SiteId> = places.iter().map(|place| &place.site).collect();
+    let sites: Vec<Key> = sites.into_iter().map(SiteRecord::at).collect();
+    let sites = tx.get_many::<SiteRecord>(&sites).await?.into_iter().flatten();
+    let sites: BTreeMap<SiteId, _> = sites.map(|site| (site.id.clone(), site)).collect();
+    let sections: BTreeSet<&SectionId> = places.iter().filter_map(|place| place.section.as_ref()).collect();
+    let sections: Vec<Key> = sections.into_iter().map(SectionRecord::at).collect();
+    let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
+    let sections: BTreeMap<SectionId, _> = sections.map(|section| (section.id.clone(), section)).collect();
+    let mut found: Vec<Candidate> = Vec::new();
+    for place in places {
+        let Some(site) = sites.get(&place.site).filter(|site| site.published) else { continue };
+        let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
+            None => [place.condition.clone(), None],
+            Some(Some(section)) => [place.condition.clone(), section.condition.clone()],
+            // It is in no outline.
+            Some(None) => continue,
+        };
+        // The rows stand site by site.
+        match found.last_mut().filter(|last| last.site.id == site.id) {
+            Some(last) => last.conditions.push(conditions),
+            None => found.push(Candidate { site: Arc::clone(site), conditions: vec![conditions] }),
+        }
+    }
+    Ok(found)
 }
 
 /// The part of a claim that a schema names: values of its type, and of those it lists where it lists any.

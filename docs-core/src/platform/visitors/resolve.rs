@@ -93,13 +93,14 @@ impl Platform {
             (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
         let own = below.and_then(|below| below.first());
         let mut mounts: Vec<(Key, usize)> = Vec::new();
+        // Nobody mounts a site over addresses of the platform's own.
+        if let Some(basename) = own {
+            mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
+        }
         let most = address.segments.len().min(MAX_MOUNT);
         for used in (1..=most).rev() {
             let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
             mounts.push((SiteRecord::by_proxy(&origin), used));
-        }
-        if let Some(basename) = own {
-            mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
         }
         let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
         let values = tx.get_values(&keys).await?;

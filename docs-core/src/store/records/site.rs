@@ -8,7 +8,7 @@ use crate::{
         AdaptiveContent, AgentsContext, Basename, OrgId, ProxyOrigin, SectionId, SiteId, SiteSpaceId,
         SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, MAX_SCAN, Owner, Row, Scan, Value},
 };
 
 /// A site.
@@ -81,10 +81,18 @@ impl SiteRecord {
         unique("site.basename", "", basename)
     }
 
-    /// Leads from the place a site is mounted on to the site.
+    /// Leads from the place a site is mounted on to the site; hosts are the same in any case.
     #[must_use]
     pub fn by_proxy(origin: &str) -> Key {
-        unique("site.proxy", "", origin)
+        let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
+        unique("site.proxy", "", &format!("{}/{path}", host.to_lowercase()))
+    }
+
+    /// All that are mounted below a place: a range of keys, in the order of the places.
+    #[must_use]
+    pub fn proxied_below(origin: &str) -> Scan {
+        let (from, to) = (Self::by_proxy(&format!("{origin}/")), Self::by_proxy(&format!("{origin}0")));
+        Scan { from, to, rev: false, limit: MAX_SCAN }
     }
 }
 

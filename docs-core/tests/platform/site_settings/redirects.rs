@@ -4,7 +4,7 @@ use docs_core::{
     ErrorKind,
     model::{
         AddSiteSpace, CreateSiteRedirect, LevelInput, Patch, RedirectDestination, RedirectSource, Role,
-        SiteRedirect, UpdateSiteRedirect, UpdateSpace,
+        SiteRedirect, SiteVisibility, UpdateSite, UpdateSiteRedirect, UpdateSpace,
     },
     store::PageRequest,
 };
@@ -125,6 +125,9 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
     p.resolve_redirect(&reader, of, &source("/old")).await.expect("the reader sees the space");
     let closed = UpdateSpace { default_level: Patch::<LevelInput>::Clear, ..UpdateSpace::default() };
     p.update_space(me, &one.space, closed).await.expect("closed");
+    p.resolve_redirect(&reader, of, &source("/old")).await.expect("anybody sees the space on a public site");
+    let change = UpdateSite { visibility: Some(SiteVisibility::ShareLink), ..UpdateSite::default() };
+    p.update_site(me, &w.org, &one.site, change).await.expect("changed");
     assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/old")).await), ErrorKind::NotFound);
     p.resolve_redirect(me, of, &source("/old")).await.expect("an administrator sees it");
     // Who manages the site, but does not see a space on it, cannot lead there.

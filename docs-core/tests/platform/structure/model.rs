@@ -100,6 +100,16 @@ impl Model {
         places
     }
 
+    /// The section that a site begins with: the default one, or the first that has spaces when that has none.
+    pub(super) fn first_section(&self) -> Option<String> {
+        let places = self.places();
+        let has_places = |section: &String| places.iter().any(|(of, _)| of == section);
+        let default = self.default_section.clone().filter(has_places);
+        default
+            .or_else(|| self.sections().into_iter().find(has_places))
+            .or_else(|| self.default_section.clone())
+    }
+
     /// The places of a section, or of a site without sections.
     pub(super) fn inside(&mut self, section: &str) -> &mut Vec<String> {
         if section.is_empty() {

@@ -15,19 +15,19 @@ use super::read;
 use crate::support::{Refused, World};
 
 /// A site called `Docs` with these spaces, and its address.
-async fn site(w: &World, spaces: &[&SpaceId]) -> (SiteId, String) {
+pub(super) async fn site(w: &World, spaces: &[&SpaceId]) -> (SiteId, String) {
     let new: CreateSite = read(json!({ "title": "Docs", "spaces": spaces }));
     let site = w.platform.create_site(&w.admin, &w.org, new).await.expect("a site").id;
     let shown = w.platform.publish_site(&w.admin, &w.org, &site).await.expect("published");
     (site, shown.urls.published.expect("an address"))
 }
 
-async fn space(w: &World, title: &str) -> SpaceId {
+pub(super) async fn space(w: &World, title: &str) -> SpaceId {
     let new: CreateSpace = read(json!({ "title": title }));
     w.platform.create_space(&w.admin, &w.org, new).await.expect("a space").id
 }
 
-async fn places(w: &World, site: &SiteId) -> Vec<SiteSpace> {
+pub(super) async fn places(w: &World, site: &SiteId) -> Vec<SiteSpace> {
     let all = PageRequest::default();
     w.platform.list_site_spaces(&w.admin, (&w.org, site), None, &all).await.expect("listed").items
 }
@@ -45,7 +45,7 @@ async fn sections(w: &World, site: &SiteId) -> Vec<(String, String, bool)> {
         .collect()
 }
 
-async fn section(w: &World, site: &SiteId, body: Value) -> SectionId {
+pub(super) async fn section(w: &World, site: &SiteId, body: Value) -> SectionId {
     w.platform.add_section(&w.admin, (&w.org, site), read(body)).await.expect("added").id
 }
 

@@ -1,0 +1,208 @@
+//! What of a site is shown: defaults where spaces are deleted or not seen, and where a site is mounted.
+
+use docs_core::{
+    Actor, ErrorKind,
+    model::{CreateSite, OrgId, ResolvedUrl, Role, SiteId, SpaceId, UpdateSpace},
+    platform::SiteFilter,
+    store::PageRequest,
+};
+use serde_json::{Value, json};
+
+use super::{
+    read,
+    rules::{places, section, site, space},
+};
+use crate::support::{Refused, World, person};
+
+/// What the organization's site looks like for somebody.
+async fn published(w: &World, who: &Actor, site: &SiteId) -> Vec<(String, bool, String)> {
+    let published = w.platform.published_site(who, (&w.org, site)).await.expect("published");
+    let structure = serde_json::to_value(published.structure).expect("JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let places = structure["structure"].as_array().expect("site spaces").iter();
+    places
+        .map(|place| {
+            (
+                text(&place["title"]),
+                place["default"].as_bool().unwrap_or_default(),
+                text(&place["urls"]["published"]),
+            )
+        })
+        .collect()
+}
+
+/// Leaves a space to those with a role of their own on it.
+async fn close(w: &World, space: &SpaceId) {
+    let change: UpdateSpace = read(json!({ "defaultLevel": null }));
+    w.platform.update_space(&w.admin, space, change).await.expect("changed");
+}
+
+async fn set(w: &World, site: &SiteId, change: Value) -> docs_core::Result<()> {
+    w.platform.update_site(&w.admin, &w.org, site, read(change)).await.map(drop)
+}
+
+/// The ids of the sites that have a space, as somebody is told.
+async fn sites_with(w: &World, who: &Actor, space: &SpaceId) -> Vec<SiteId> {
+    let filter = SiteFilter { space: Some(space.to_string()), ..SiteFilter::default() };
+    let list = w.platform.list_sites(who, &w.org, &filter, &PageRequest::default()).await;
+    list.expect("listed").items.into_iter().map(|site| site.id).collect()
+}
+
+#[tokio::test]
+async fn a_default_that_is_deleted_passes_to_the_first_that_remains_for_who_edits_and_who_reads() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let (site, base) = site(&w, &[&guide, &api]).await;
+    let p = &w.platform;
+    p.delete_space(&w.admin, &guide).await.expect("deleted");
+    let left = places(&w, &site).await;
+    let shown: Vec<_> = left.iter().map(|place| (place.title.as_str(), place.default)).collect();
+    assert_eq!(shown, [("API", true)]);
+    assert_eq!(left[0].urls.published.as_deref(), Some(base.as_str()));
+    assert_eq!(published(&w, &w.admin, &site).await, [("API".to_owned(), true, base)]);
+    let told = p.get_site(&w.admin, &w.org, &site).await.expect("shown");
+    assert_eq!(told.site_spaces, 1);
+    assert_eq!(sites_with(&w, &w.admin, &guide).await, []);
+    assert_eq!(sites_with(&w, &w.admin, &api).await, [site]);
+}
+
+#[tokio::test]
+async fn a_member_sees_on_a_public_site_what_anybody_sees_and_else_what_they_have_a_right_to() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let (site, base) = site(&w, &[&guide, &api]).await;
+    close(&w, &guide).await;
+    let reader = w.member("Rea", Some(Role::Read)).await;
+    let all = [("Guide".to_owned(), true, base.clone()), ("API".to_owned(), false, format!("{base}api/"))];
+    assert_eq!(published(&w, &reader, &site).await, all);
+    // Elsewhere they see less, and what they see stays where it is.
+    set(&w, &site, json!({ "visibility": "share-link" })).await.expect("changed");
+    assert_eq!(published(&w, &reader, &site).await, all[1..]);
+    assert_eq!(published(&w, &w.admin, &site).await, all);
+}
+
+#[tokio::test]
+async fn a_space_on_a_site_is_not_changed_while_it_is_deleted_or_by_who_does_not_see_it() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let p = &w.platform;
+    let creator = w.member("Cora", Some(Role::Create)).await;
+    let new: CreateSite = read(json!({ "title": "Docs", "spaces": [guide, api] }));
+    let site = p.create_site(&creator, &w.org, new).await.expect("a site").id;
+    let (first, second) = {
+        let places = places(&w, &site).await;
+        (places[0].id.clone(), places[1].id.clone())
+    };
+    let refused = async |who: &Actor| {
+        let of = (&w.org, &site);
+        let change = read(json!({ "condition": "true" }));
+        p.update_site_space(who, of, &first, change).await.refused(ErrorKind::NotFound);
+        let after = json!({ "siteSpace": second, "type": "site-space" });
+        let moved = p.move_site_space(who, of, &first, read(json!({ "position": { "after": after } })));
+        moved.await.refused(ErrorKind::NotFound);
+        let part = |id| json!({ "type": "site-space", "id": id });
+        let sort = json!({ "item": part(&first), "position": { "after": part(&second) } });
+        p.sort_structure(who, of, read(sort)).await.refused(ErrorKind::Invalid);
+    };
+    close(&w, &guide).await;
+    let before = places(&w, &site).await;
+    refused(&creator).await;
+    assert_eq!(places(&w, &site).await, before);
+    p.delete_space(&w.admin, &guide).await.expect("deleted");
+    refused(&w.admin).await;
+    p.restore_space(&w.admin, &guide).await.expect("restored");
+    assert_eq!(places(&w, &site).await.len(), before.len());
+    assert_eq!(places(&w, &site).await[0].condition, None);
+    // The place itself can have another space.
+    p.delete_space(&w.admin, &guide).await.expect("deleted");
+    let other = space(&w, "Other").await;
+    let change = read(json!({ "spaceId": other }));
+    let shown = p.update_site_space(&w.admin, (&w.org, &site), &first, change).await.expect("changed");
+    assert_eq!(shown.space.id, other);
+}
+
+#[tokio::test]
+async fn the_filter_for_defaults_picks_the_one_that_a_site_begins_with() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let (site, _) = site(&w, &[&guide]).await;
+    section(&w, &site, json!({ "spaceId": api })).await;
+    let listed = async |default| {
+        let page = PageRequest::default();
+        let list = w.platform.list_site_spaces(&w.admin, (&w.org, &site), Some(default), &page).await;
+        list.expect("listed").items.into_iter().map(|place| (place.title, place.default)).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(true).await, [("Guide".to_owned(), true)]);
+    assert_eq!(listed(false).await, [("API".to_owned(), true)], "it is the default of its section");
+}
+
+#[tokio::test]
+async fn on_which_sites_a_space_is_is_told_to_those_who_see_the_space() {
+    let w = World::new().await;
+    let guide = space(&w, "Guide").await;
+    let (site, _) = site(&w, &[&guide]).await;
+    let reader = w.member("Rea", Some(Role::Read)).await;
+    assert_eq!(sites_with(&w, &reader, &guide).await, [site]);
+    close(&w, &guide).await;
+    assert_eq!(sites_with(&w, &reader, &guide).await, []);
+}
+
+#[tokio::test]
+async fn a_site_shows_the_icon_that_its_look_names() {
+    let w = World::new().await;
+    let (site, _) = site(&w, &[]).await;
+    let p = &w.platform;
+    let icon = async || {
+        let shown = p.get_site(&w.admin, &w.org, &site).await.expect("shown");
+        serde_json::to_value(shown).expect("JSON").get("icon").cloned()
+    };
+    assert_eq!(icon().await, None);
+    let pictures = json!({ "icon": { "light": "https://x.org/l.png", "dark": "https://x.org/d.png" } });
+    let mut look = p.get_site_customization(&w.admin, &w.org, &site).await.expect("a look");
+    look.favicon = read(pictures.clone());
+    p.set_site_customization(&w.admin, &w.org, &site, look).await.expect("set");
+    assert_eq!(icon().await, Some(pictures));
+}
+
+/// A site of another organization.
+async fn elsewhere(w: &World) -> (Actor, OrgId, SiteId) {
+    let owner = person(&w.platform, "Eve").await;
+    let title = "Elsewhere".parse().expect("a title");
+    let user = owner.user().expect("a user").clone();
+    let org = w.platform.create_org(&Actor::Platform, title, &user).await.expect("an organization");
+    let new: CreateSite = read(json!({ "title": "Other", "spaces": "sample" }));
+    let site = w.platform.create_site(&owner, &org, new).await.expect("a site").id;
+    (owner, org, site)
+}
+
+#[tokio::test]
+async fn a_mount_takes_no_addresses_of_the_platform_or_of_another_organization() {
+    let w = World::new().await;
+    let p = &w.platform;
+    let guide = space(&w, "Guide").await;
+    let (own, base) = site(&w, &[&guide]).await;
+    let (eve, org, theirs) = elsewhere(&w).await;
+    p.publish_site(&eve, &org, &theirs).await.expect("published");
+    let mount = async |at: &str| p.update_site(&eve, &org, &theirs, read(json!({ "proxy": at }))).await;
+    set(&w, &own, json!({ "proxy": "acme.com/docs/v2" })).await.expect("mounted");
+    for taken in ["acme.com/docs/v2", "acme.com/docs", "ACME.com/docs/v2/api"] {
+        let error = mount(taken).await.refused(ErrorKind::Conflict);
+        assert!(error.to_string().starts_with("proxy: "), "{error}");
+    }
+    for free in ["acme.com/docs/v20", "acme.com/other", "beta.acme.com/docs/v2"] {
+        mount(free).await.expect(free);
+    }
+    // Sites of one organization may be mounted below each other.
+    let (second, _) = site(&w, &[&guide]).await;
+    set(&w, &second, json!({ "proxy": "acme.com/docs/v2/api" })).await.expect("mounted");
+    let found = async |url: &str| {
+        let ask = read(json!({ "url": url }));
+        match p.resolve_url(&ask).await.expect(url) {
+            ResolvedUrl::Content(content) => content.site,
+            ResolvedUrl::Redirect(elsewhere) => panic!("{url}: {elsewhere:?}"),
+        }
+    };
+    assert_eq!(found("https://acme.com/docs/v2/start").await, own);
+    assert_eq!(found("https://Acme.com/docs/v2/api/start").await, second);
+    assert_eq!(found(&base).await, own);
+}
