@@ -9,11 +9,13 @@ use super::{
     change::{On, manageable},
     order,
     outline::{MAX_SPACES, Outline},
-    paths::free_place_path,
+    paths::{free_place_path, rename},
 };
 use crate::{
     Error, ErrorKind, Result,
-    model::{AddSiteSpace, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, UpdateSiteSpace},
+    model::{
+        AddSiteSpace, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace,
+    },
     platform::{Actor, Platform, site_settings},
     store::{
         Key, Operation, Page, PageRequest, Tx,
@@ -66,7 +68,8 @@ impl Platform {
         self.show_place(actor, of, &operation.id).await
     }
 
-    /// Changes a space on a site (SPEC 4.11). What the request leaves out stays.
+    /// Changes a space on a site (SPEC 4.11). What the request leaves out stays. Addresses
+    /// with a path that it had before lead to the one it has.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when the path is that of another site space; `Invalid` for an unknown space.
@@ -79,7 +82,8 @@ impl Platform {
     ) -> Result<SiteSpace> {
         let space = change.space_id.as_ref().map(|id| id.parse());
         let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), space, change }).await?;
+        let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
+        self.write(actor, &update).await?;
         self.show_place(actor, of, id).await
     }
 
@@ -149,6 +153,7 @@ struct Update {
     id: SiteSpaceId,
     space: Option<SpaceId>,
     change: UpdateSiteSpace,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -166,7 +171,9 @@ impl Operation for Update {
         let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
         let change = self.change.clone();
         let mut new = SiteSpaceRecord::clone(&old);
-        new.path = change.path.unwrap_or(new.path);
+        if let Some(path) = change.path {
+            rename((&mut new.path, &mut new.former_paths), path, self.now);
+        }
         new.condition = change.condition.apply(new.condition);
         if let Some(space) = self.space.as_ref().filter(|space| **space != old.space) {
             new.space = manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?.id.clone();
@@ -257,6 +264,7 @@ pub(super) async fn append(
         section: section.cloned(),
         space: space.id.clone(),
         path,
+        former_paths: Vec::new(),
         rank: order::behind(beside.last().map(|last| last.rank)),
         condition: None,
     }))

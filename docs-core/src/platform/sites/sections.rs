@@ -10,14 +10,14 @@ use super::{
     order,
     outline::{MAX_SECTIONS, Node, Outline},
     parse_place,
-    paths::free_section_path,
+    paths::{free_section_path, rename},
     places::{append, check_spaces},
 };
 use crate::{
     Error, ErrorKind, Result,
     model::{
         AddSection, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId,
-        UpdateSection,
+        Timestamp, UpdateSection,
     },
     platform::{Actor, Platform, site_settings},
     store::{
@@ -83,7 +83,8 @@ impl Platform {
         self.show_section(actor, of, &operation.id).await
     }
 
-    /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes.
+    /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes. Addresses
+    /// with a path that the section had before lead to the one it has.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when another section has the path; `Invalid` for a default that is not in
@@ -95,7 +96,8 @@ impl Platform {
         id: &SectionId,
         change: UpdateSection,
     ) -> Result<SiteSection> {
-        self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), change }).await?;
+        let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
+        self.write(actor, &update).await?;
         self.show_section(actor, of, id).await
     }
 
@@ -193,6 +195,7 @@ impl Add {
             group: None,
             rank,
             path: free_section_path(tx, &site.id, beside, &title, self.id.as_str()).await?,
+            former_paths: Vec::new(),
             title,
             description: None,
             icon: self.add.icon.clone(),
@@ -213,6 +216,7 @@ impl Add {
             rank,
             title: site.title.clone(),
             path,
+            former_paths: Vec::new(),
             description: None,
             icon: None,
             condition: None,
@@ -230,6 +234,7 @@ struct Update {
     on: On,
     id: SectionId,
     change: UpdateSection,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -248,7 +253,9 @@ impl Operation for Update {
         let change = self.change.clone();
         let mut new = SectionRecord::clone(&old);
         new.title = change.title.unwrap_or(new.title);
-        new.path = change.path.unwrap_or(new.path);
+        if let Some(path) = change.path {
+            rename((&mut new.path, &mut new.former_paths), path, self.now);
+        }
         new.condition = change.condition.apply(new.condition);
         new.icon = change.icon.apply(new.icon);
         new.description = change.description.apply(new.description);

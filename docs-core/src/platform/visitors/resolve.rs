@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
+use super::{Eyes, Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -19,7 +19,7 @@ use crate::{
     },
     store::{
         Key, Tx,
-        records::{SiteAuthRecord, SiteRecord, linked_id},
+        records::{SiteAuthRecord, SiteRecord, SpaceRecord, linked_id},
     },
 };
 
@@ -34,7 +34,8 @@ impl Platform {
     /// Finds what is published at an address, and what a visitor reads it with.
     ///
     /// The longest mount of a site that the address begins with decides; then come the key of a share link, a section, a
-    /// space, and the path of a page, which need not exist. What conditions hide from the visitor is not there.
+    /// space, and the path of a page, which need not exist. What conditions hide from the visitor is not there. Where
+    /// nothing is, a path that a section or a space had before leads to it.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
@@ -83,7 +84,7 @@ impl Platform {
             SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
         }
         let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
-        self.located_at(&visit, Asked { address, used, key })
+        self.located_at(&tx, &visit, Asked { address, used, key }).await
     }
 
     /// The site that an address begins with the mount of, and how many segments that takes.
@@ -152,11 +153,15 @@ impl Platform {
     }
 
     /// What is at an address below a site.
-    fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
+    async fn located_at(&self, tx: &Tx, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
         let Asked { address, used: site_used, key } = asked;
         let segments = address.behind(site_used);
         let outline = &visit.outline;
-        let found = outline.find(&segments).ok_or_else(nothing)?;
+        let now = outline.find(&segments).ok_or_else(nothing)?;
+        let found = match outline.find_former(&segments) {
+            Some(former) if !self.is_page(tx, visit, (&now, &segments)).await? => former,
+            _ => now,
+        };
         let used = site_used + found.used;
         let names = outline.place_segments(found.place);
         let pathname = address.rest(used);
@@ -185,6 +190,20 @@ impl Platform {
             context_id: visit.context_id(),
             canonical_url,
         })))
+    }
+
+    /// Tells whether the visitor sees a page where an address leads to.
+    async fn is_page(
+        &self,
+        tx: &Tx,
+        visit: &Visit,
+        (found, segments): (&Found<'_>, &[&str]),
+    ) -> Result<bool> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&found.place.space)).await?;
+        let Some(space) = space else { return Ok(false) };
+        let view = self.content().view(&space.domain, space.root);
+        let Some((id, entry)) = view.find(&segments[found.used..].join("/")).await? else { return Ok(false) };
+        Eyes::Visitor(Arc::clone(&visit.sighted)).lens(&view).await?.shows(&id, &entry).await
     }
 
     /// The address that content of a site has besides others.

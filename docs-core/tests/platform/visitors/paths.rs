@@ -1,0 +1,143 @@
+//! Where the paths of sections and spaces lead, those they had before too.
+
+use docs_core::model::{
+    ElsewhereTarget, ResolvedUrl, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId,
+};
+use serde_json::{Value, json};
+
+use super::{address, place, resolve, show, site};
+use crate::{
+    search::{add, change, space},
+    support::World,
+};
+
+/// Where a path of a site leads: the space there and the path of the page, or the path that is the right one.
+#[derive(Debug, PartialEq)]
+enum At {
+    Page(SpaceId, String),
+    Moved(String),
+}
+
+async fn at(w: &World, url: &str, path: &str) -> At {
+    match resolve(w, &format!("{url}{path}"), Value::Null).await.expect("an answer") {
+        ResolvedUrl::Content(content) => At::Page(content.space.clone(), content.pathname.clone()),
+        ResolvedUrl::Redirect(to) => {
+            assert_eq!(to.target, ElsewhereTarget::Content);
+            At::Moved(to.redirect.strip_prefix(url).expect("on the site").to_owned())
+        }
+    }
+}
+
+fn moved(path: &str) -> At {
+    At::Moved(path.to_owned())
+}
+
+fn page(space: &SpaceId, path: &str) -> At {
+    At::Page(space.clone(), path.to_owned())
+}
+
+/// Gives a section another path.
+async fn rename_section(w: &World, site: &SiteId, section: &SectionId, path: &str) {
+    change_section(w, site, section, json!({ "path": path })).await;
+}
+
+async fn change_section(w: &World, site: &SiteId, section: &SectionId, body: Value) {
+    let body = serde_json::from_value(body).expect("a change");
+    let shown = w.platform.update_section(&w.admin, (&w.org, site), section, body).await.expect("changed");
+    let shown = serde_json::to_string(&shown).expect("JSON");
+    assert!(!shown.contains("former"), "{shown}");
+}
+
+/// Gives a space on a site another path.
+async fn rename(w: &World, site: &SiteId, place: &SiteSpaceId, path: &str) {
+    let body = serde_json::from_value(json!({ "path": path })).expect("a change");
+    w.platform.update_site_space(&w.admin, (&w.org, site), place, body).await.expect("changed");
+    w.clock.advance(std::time::Duration::from_secs(1));
+}
+
+async fn section(w: &World, site: &SiteId, space: &SpaceId, title: &str) -> SectionId {
+    let new = serde_json::from_value(json!({ "spaceId": space, "title": title })).expect("a section");
+    w.platform.add_section(&w.admin, (&w.org, site), new).await.expect("a section").id
+}
+
+#[tokio::test]
+async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
+    let w = World::new().await;
+    let (guide, api, beta) = (space(&w, "Guide").await, space(&w, "API").await, space(&w, "Beta").await);
+    let docs = site(&w, "Docs").await;
+    let first = section(&w, &docs, &guide, "Start").await;
+    let second = section(&w, &docs, &api, "Reference").await;
+    let place = {
+        let add = serde_json::from_value(json!({ "spaceId": beta, "sectionId": second })).expect("a place");
+        w.platform.add_site_space(&w.admin, (&w.org, &docs), &add).await.expect("a place").id
+    };
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    rename_section(&w, &docs, &second, "api").await;
+    rename(&w, &docs, &place, "next").await;
+    for (path, now) in [
+        ("reference", "api/"),
+        ("Reference/x/y", "api/x/y"),
+        ("reference/beta/x", "api/next/x"),
+        ("reference/next/x", "api/next/x"),
+        ("api/beta/x", "api/next/x"),
+    ] {
+        assert_eq!(at(&w, &url, path).await, moved(now), "{path}");
+    }
+    // A default has no segment, whatever it was called.
+    rename_section(&w, &docs, &first, "home").await;
+    assert_eq!(at(&w, &url, "start/x").await, moved("x"));
+    assert_eq!(at(&w, &url, "home/x").await, moved("x"));
+    // What is there now goes before what was.
+    let third = section(&w, &docs, &guide, "Reference").await;
+    assert_eq!(at(&w, &url, "reference/x").await, page(&guide, "/x"));
+    assert!(w.platform.delete_section(&w.admin, (&w.org, &docs), &third).await.expect("deleted"));
+    assert_eq!(at(&w, &url, "reference/x").await, moved("api/x"));
+    // A path that is back is none of before.
+    rename_section(&w, &docs, &second, "reference").await;
+    assert_eq!(at(&w, &url, "reference/beta").await, moved("reference/next/"));
+    assert_eq!(at(&w, &url, "api").await, moved("reference/"));
+    // What is hidden is not found by what it was called either.
+    change_section(&w, &docs, &second, json!({ "condition": "visitor.claims.plan" })).await;
+    for path in ["reference", "api", "api/beta"] {
+        assert_eq!(at(&w, &url, path).await, page(&guide, &format!("/{path}")));
+    }
+    w.check().await;
+}
+
+#[tokio::test]
+async fn of_those_that_had_a_path_it_leads_to_the_last() {
+    let w = World::new().await;
+    let spaces = [space(&w, "Guide").await, space(&w, "One").await, space(&w, "Two").await];
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &spaces[0]).await;
+    let (one, two) = (place(&w, &docs, &spaces[1]).await, place(&w, &docs, &spaces[2]).await);
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    rename(&w, &docs, &two, "latest").await;
+    rename(&w, &docs, &two, "v1").await;
+    rename(&w, &docs, &one, "latest").await;
+    rename(&w, &docs, &one, "v2").await;
+    assert_eq!(at(&w, &url, "latest").await, moved("v2/"));
+    rename(&w, &docs, &two, "latest").await;
+    rename(&w, &docs, &two, "v3").await;
+    assert_eq!(at(&w, &url, "latest").await, moved("v3/"));
+}
+
+#[tokio::test]
+async fn a_page_goes_before_a_former_path() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    let second = place(&w, &docs, &api).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    rename(&w, &docs, &second, "reference").await;
+    assert_eq!(at(&w, &url, "api").await, moved("reference/"));
+    let found = add(&w, &guide, "API", "About it.").await;
+    assert_eq!(at(&w, &url, "api").await, page(&guide, "/api"));
+    assert_eq!(at(&w, &url, "api/calls").await, moved("reference/calls"), "no such page");
+    change(&w, &guide, &found, json!({ "condition": "visitor.claims.plan" })).await;
+    assert_eq!(at(&w, &url, "api").await, moved("reference/"), "none that the visitor sees");
+}
