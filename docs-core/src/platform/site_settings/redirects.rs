@@ -4,17 +4,19 @@ use std::{slice, sync::Arc};
 
 use async_trait::async_trait;
 
+use super::share_key;
 use crate::{
     Error, ErrorKind, Result,
     content::View,
     model::{
         CreateSiteRedirect, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource, ResolvedRedirect,
-        SiteId, SiteRedirect, SiteRedirectObject, UpdateSiteRedirect,
+        SiteId, SiteRedirect, SiteRedirectObject, SiteVisibility, UpdateSiteRedirect,
     },
     platform::{
         Actor, Platform, access,
         sites::{Opened, SiteOf},
         teams,
+        urls::percent_encoded,
         visitors::Eyes,
     },
     policy::SiteAction,
@@ -120,7 +122,7 @@ impl Platform {
         teams::there_was(self.write(actor, &delete).await.map(drop))
     }
 
-    /// Where a path of a site leads.
+    /// Where a path of a site leads: to an address where the site is mounted, through the share link it is read by.
     ///
     /// # Errors
     /// `NotFound` when no redirect begins there, or what it leads to is gone, or is none the actor may see.
@@ -137,11 +139,17 @@ impl Platform {
         let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
         let redirect = find(&tx, of.site, &id).await?;
         let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+        // A key that opens nothing changes nothing; other sites are read without one.
+        let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
+        let key = match key {
+            Some(key) => share_key(&tx, of.site, key).await?.map(|_| key),
+            None => None,
+        };
         drop(tx);
         let path = found.path().await?.ok_or_else(gone)?;
-        let mut target = Some(found.url + &path);
-        opened.link.lead(&mut target);
-        let target = target.ok_or_else(gone)?;
+        let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+        let path: Vec<String> = path.split('/').map(percent_encoded).collect();
+        let target = self.canonical(&opened.site, key, &names) + &path.join("/");
         Ok(ResolvedRedirect { redirect: view(&redirect), target })
     }
 
@@ -186,18 +194,18 @@ impl Platform {
             return Ok(None);
         }
         let names = names.unwrap_or_else(|| outline.place_segments(place));
-        let url = self.urls().published_below(opened.site.basename.as_str(), &names);
-        let Some(page) = page else { return Ok(Some(Found { url, page: None })) };
+        let names = names.into_iter().map(str::to_owned).collect();
+        let Some(page) = page else { return Ok(Some(Found { names, page: None })) };
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
         let Some(space) = space else { return Ok(None) };
         let view = self.content().view(&space.domain, space.root);
-        Ok(Some(Found { url, page: Some((view, page, opened.viewer.eyes())) }))
+        Ok(Some(Found { names, page: Some((view, page, opened.viewer.eyes())) }))
     }
 }
 
-/// What a redirect leads to: an address, and the page below it.
+/// What a redirect leads to: the segments of its address below the site, and the page below that.
 struct Found<'d> {
-    url: String,
+    names: Vec<String>,
     page: Option<(View, &'d PageId, Eyes)>,
 }
 

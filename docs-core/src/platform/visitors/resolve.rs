@@ -206,8 +206,13 @@ impl Platform {
         Eyes::Visitor(Arc::clone(&visit.sighted)).lens(&view).await?.shows(&id, &entry).await
     }
 
-    /// The address that content of a site has besides others.
-    fn canonical(&self, site: &SiteRecord, key: Option<&str>, names: &[&str]) -> String {
+    /// The address that content of a site has besides others: on its proxy where it has one, with a slash at the end.
+    pub(in crate::platform) fn canonical(
+        &self,
+        site: &SiteRecord,
+        key: Option<&str>,
+        names: &[&str],
+    ) -> String {
         let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
         match &site.proxy {
             Some(origin) => {

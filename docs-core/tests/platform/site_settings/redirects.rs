@@ -76,6 +76,51 @@ async fn a_redirect_leads_to_where_its_target_is_now() {
 }
 
 #[tokio::test]
+async fn a_redirect_stays_on_the_domain_and_the_share_link_that_the_site_is_read_by() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    let second = search::space(&w, "Second").await;
+    let place = add(&w, &one.site, &second).await;
+    let above = search::add(&w, &second, "Über uns", "text").await;
+    let page = search::add_below(&w, &second, Some(&above), ("A/B", "text")).await;
+    search::change(&w, &second, &above, json!({ "slug": "über" })).await;
+    let path = "second/%C3%BCber/a-b";
+    for (source, destination) in [
+        ("/page", RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page }),
+        ("/space", RedirectDestination::SiteSpace { site_space_id: place }),
+    ] {
+        let source = RedirectSource::new(source).expect("a path");
+        p.create_redirect(me, &w.org, &one.site, CreateSiteRedirect { source, destination })
+            .await
+            .expect("a redirect");
+    }
+    assert_eq!(leads(&w, &one, "/page").await, path);
+    let change = |body| serde_json::from_value(body).expect("a change");
+    let mount = change(json!({ "proxy": "www.example.com/help" }));
+    p.update_site(me, &w.org, &one.site, mount).await.expect("mounted");
+    assert_eq!(target(&w, &one, "/page").await, Ok(format!("https://www.example.com/help/{path}")));
+    assert_eq!(target(&w, &one, "/space").await, Ok("https://www.example.com/help/second/".to_owned()));
+    // By a share link.
+    let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
+    let link = p.create_share_link(me, &w.org, &one.site, link).await.expect("a link").urls.published;
+    let key = link.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
+    let by = async |key: &str| {
+        let of = (&w.org, &one.site, Some(key));
+        p.resolve_redirect(me, of, &source("/page")).await.expect("a target").target
+    };
+    let public = format!("https://www.example.com/help/{path}");
+    assert_eq!(by(&key).await, public, "everybody reads the site");
+    let closed = change(json!({ "visibility": "share-link" }));
+    p.update_site(me, &w.org, &one.site, closed).await.expect("closed");
+    assert_eq!(by(&key).await, format!("https://www.example.com/help/{key}/{path}"));
+    assert_eq!(by("wrong").await, public);
+    let bare = change(json!({ "proxy": null }));
+    p.update_site(me, &w.org, &one.site, bare).await.expect("unmounted");
+    assert_eq!(by(&key).await, format!("{link}{path}"));
+}
+
+#[tokio::test]
 async fn a_redirect_of_one_site_is_none_of_another() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
