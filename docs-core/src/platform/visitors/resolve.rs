@@ -14,7 +14,7 @@ use crate::{
     platform::{
         Platform,
         site_settings::{share_key, signing_key},
-        sites::{Found, Outline},
+        sites::Found,
         urls::percent_encoded,
     },
     store::{
@@ -158,7 +158,10 @@ impl Platform {
         let segments = address.behind(site_used);
         let outline = &visit.outline;
         let now = outline.find(&segments).ok_or_else(nothing)?;
-        let found = match outline.find_former(&segments) {
+        let former = outline.find_former(&segments);
+        // Below a page that stands where something was, the former path still leads away.
+        let is_contested = former.is_some();
+        let found = match former {
             Some(former) if !self.is_page(tx, visit, (&now, &segments)).await? => former,
             _ => now,
         };
@@ -171,7 +174,10 @@ impl Platform {
             // What has no segment of its own, or another spelling, was named.
             return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
         }
-        let complete = is_complete(outline, &found, segments.len());
+        // A default has a path as well, and what follows here may be the one it has or had: only behind a space that was
+        // named, or behind a segment that names nothing, all is a page.
+        let names_place = !outline.is_default(found.place);
+        let complete = names_place || (segments.len() > found.used && !is_contested);
         let spaces: Vec<SpaceId> = outline.all_places().iter().map(|place| place.space.clone()).collect();
         let section = found.section.map(|section| section.id.clone());
         let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
@@ -236,16 +242,6 @@ enum SignedIn {
     As(Signer, Map<String, Value>),
     /// There is no token, or it is refused, and why.
     No(Option<String>),
-}
-
-/// Tells whether no longer address leads to another section or space.
-fn is_complete(outline: &Outline, found: &Found<'_>, segments: usize) -> bool {
-    let section = found.section.map(|section| &section.id);
-    let names_section = found.section.is_some_and(|section| !outline.is_default_section(section));
-    let names_place = !outline.is_default(found.place);
-    let other_sections = outline.sections().len() > 1;
-    let other_places = outline.places(section).len() > 1;
-    segments > found.used || names_place || (!other_places && (names_section || !other_sections))
 }
 
 fn unsigned(given: &ResolveVisitor) -> Result<Arc<str>> {

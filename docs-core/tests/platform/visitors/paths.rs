@@ -5,7 +5,7 @@ use docs_core::model::{
 };
 use serde_json::{Value, json};
 
-use super::{address, place, resolve, show, site};
+use super::{address, enter, place, resolve, show, site};
 use crate::{
     search::{add, change, space},
     support::World,
@@ -140,4 +140,35 @@ async fn a_page_goes_before_a_former_path() {
     assert_eq!(at(&w, &url, "api/calls").await, moved("reference/calls"), "no such page");
     change(&w, &guide, &found, json!({ "condition": "visitor.claims.plan" })).await;
     assert_eq!(at(&w, &url, "api").await, moved("reference/"), "none that the visitor sees");
+}
+
+#[tokio::test]
+async fn an_address_is_complete_where_no_section_or_space_can_follow() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    let only = place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    let complete =
+        async |path: &str| enter(&w, &format!("{url}{path}"), Value::Null).await.expect("content").0.complete;
+    assert!(!complete("").await, "the path of the default may follow, and leads away");
+    assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
+    assert!(complete("start").await, "no path of the site");
+    rename(&w, &docs, &only, "manual").await;
+    assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
+    // A page may stand where a path was, and below it there is what was there.
+    add(&w, &guide, "Guide", "About it.").await;
+    assert_eq!(at(&w, &url, "guide").await, page(&guide, "/guide"));
+    assert!(!complete("guide").await);
+    assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
+    // With sections.
+    let other = section(&w, &docs, &api, "Reference").await;
+    assert!(!complete("").await);
+    assert!(!complete("reference").await, "the path of its only space may follow");
+    assert!(complete("reference/x").await);
+    let add = serde_json::from_value(json!({ "spaceId": guide, "sectionId": other })).expect("a place");
+    w.platform.add_site_space(&w.admin, (&w.org, &docs), &add).await.expect("a place");
+    assert!(complete("reference/guide").await && complete("reference/guide/x").await);
+    assert!(!complete("reference").await);
 }
