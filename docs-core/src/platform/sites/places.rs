@@ -14,7 +14,8 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        AddSiteSpace, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace,
+        AddSiteSpace, JobId, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, Timestamp,
+        UpdateSiteSpace,
     },
     platform::{Actor, Platform, site_settings},
     store::{
@@ -87,7 +88,7 @@ impl Platform {
         self.show_place(actor, of, id).await
     }
 
-    /// Takes a space off a site; the space itself stays. Answers whether it was there.
+    /// Takes a space off a site; the space itself stays. Answers whether it was there. Redirects to it and to its pages go.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -97,7 +98,8 @@ impl Platform {
         of: (&OrgId, &SiteId),
         id: &SiteSpaceId,
     ) -> Result<bool> {
-        match self.write(actor, &Remove { on: On::new(actor, of), id: id.clone() }).await {
+        let remove = Remove { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
+        match self.write(actor, &remove).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -188,6 +190,9 @@ impl Operation for Update {
 struct Remove {
     on: On,
     id: SiteSpaceId,
+    /// For redirects that do not fit.
+    job: JobId,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -199,11 +204,13 @@ impl Operation for Remove {
         let site = self.on.manage(tx).await?;
         let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
         let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
+        let parts = vec![place.id.to_string()];
+        site_settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
         remove_place(tx, &site, &place).await
     }
 }
 
-/// Takes a space off its site; a default passes to the first that remains beside it.
+/// Takes a space off its site; a default passes to the first that remains beside it. Redirects to it are the caller's.
 pub(in crate::platform) async fn remove_place(
     tx: &mut Tx,
     site: &SiteRecord,

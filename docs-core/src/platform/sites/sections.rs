@@ -16,8 +16,8 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        AddSection, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId,
-        Timestamp, UpdateSection,
+        AddSection, JobId, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle,
+        SpaceId, Timestamp, UpdateSection,
     },
     platform::{Actor, Platform, site_settings},
     store::{
@@ -102,6 +102,7 @@ impl Platform {
     }
 
     /// Deletes a section and takes its spaces off the site; the spaces themselves stay. Answers whether it was there.
+    /// Redirects to any of it go.
     ///
     /// The default passes to the first section that remains. A site that loses its last section has none again, and no
     /// spaces.
@@ -109,7 +110,8 @@ impl Platform {
     /// # Errors
     /// `Forbidden`.
     pub async fn delete_section(&self, actor: &Actor, of: (&OrgId, &SiteId), id: &SectionId) -> Result<bool> {
-        match self.write(actor, &Delete { on: On::new(actor, of), id: id.clone() }).await {
+        let delete = Delete { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
+        match self.write(actor, &delete).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -277,6 +279,9 @@ impl Operation for Update {
 struct Delete {
     on: On,
     id: SectionId,
+    /// For redirects that do not fit.
+    job: JobId,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -287,6 +292,9 @@ impl Operation for Delete {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (site, outline) = self.on.open(tx).await?;
         let section = outline.section(&self.id).ok_or_else(missing)?;
+        let places = outline.places(Some(&self.id)).iter().map(|place| place.id.to_string());
+        let parts = places.chain([self.id.to_string()]).collect();
+        site_settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
         for place in outline.places(Some(&self.id)) {
             tx.delete(&**place);
             site_settings::drop_override(tx, &site.id, &place.id).await?;

@@ -3,8 +3,8 @@
 use docs_core::{
     ErrorKind,
     model::{
-        AddSiteSpace, CreateSiteRedirect, LevelInput, Patch, RedirectDestination, RedirectSource, Role,
-        SiteRedirect, UpdateSiteRedirect, UpdateSpace,
+        AddSiteSpace, CreateSiteRedirect, LevelInput, PageId, Patch, RedirectDestination, RedirectSource,
+        Role, SectionId, SiteId, SiteRedirect, SiteSpaceId, UpdateSiteRedirect, UpdateSpace,
     },
     store::PageRequest,
 };
@@ -14,9 +14,55 @@ use super::{Published, add, kind, published};
 use crate::{search, support::World};
 
 pub(super) async fn create(w: &World, one: &Published, path: &str) -> SiteRedirect {
-    let destination = RedirectDestination::SiteSpace { site_space_id: one.place.clone() };
+    lead(w, &one.site, path, to_space(&one.place)).await
+}
+
+pub(super) async fn lead(
+    w: &World,
+    site: &SiteId,
+    path: &str,
+    destination: RedirectDestination,
+) -> SiteRedirect {
     let new = CreateSiteRedirect { source: source(path), destination };
-    w.platform.create_redirect(&w.admin, &w.org, &one.site, new).await.expect("a redirect")
+    w.platform.create_redirect(&w.admin, &w.org, site, new).await.expect("a redirect")
+}
+
+pub(super) fn to_section(id: &SectionId) -> RedirectDestination {
+    RedirectDestination::SiteSection { site_section_id: id.clone() }
+}
+
+pub(super) fn to_space(id: &SiteSpaceId) -> RedirectDestination {
+    RedirectDestination::SiteSpace { site_space_id: id.clone() }
+}
+
+pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestination {
+    RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() }
+}
+
+/// A new section with the same space in it.
+pub(super) async fn section(w: &World, one: &Published) -> SectionId {
+    let new = serde_json::from_value(json!({ "spaceId": one.space, "title": "Part" })).expect("a section");
+    w.platform.add_section(&w.admin, (&w.org, &one.site), new).await.expect("a section").id
+}
+
+/// The sources of all redirects, sorted.
+pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
+    let all = PageRequest { page: None, limit: Some(1_000) };
+    let list = w.platform.list_redirects(&w.admin, (&w.org, site), &all).await.expect("a list");
+    assert_eq!(list.count, Some(list.items.len() as u64));
+    let mut sources: Vec<String> = list.items.iter().map(|redirect| redirect.source.to_string()).collect();
+    sources.sort();
+    sources
+}
+
+/// Gives a redirect that is left after something another source: how that is refused.
+pub(super) async fn rename_left(w: &World, site: &SiteId, but: &str) -> Option<ErrorKind> {
+    let all = PageRequest { page: None, limit: Some(1_000) };
+    let list = w.platform.list_redirects(&w.admin, (&w.org, site), &all).await.expect("a list");
+    let left = list.items.iter().find(|redirect| redirect.source.to_string() != but).expect("one is left");
+    let change = UpdateSiteRedirect { source: Some(source("/other")), destination: None };
+    let answer = w.platform.update_redirect(&w.admin, (&w.org, site), &left.id, change).await;
+    answer.err().map(|error| error.kind())
 }
 
 fn source(path: &str) -> RedirectSource {
