@@ -46,6 +46,19 @@ pub enum RedirectDestination {
     },
 }
 
+impl RedirectDestination {
+    /// The id of the section or the site space that it is, or that the page is a page of.
+    #[must_use]
+    pub fn part(&self) -> &str {
+        match self {
+            Self::SiteSection { site_section_id } => site_section_id.as_str(),
+            Self::SiteSpace { site_space_id } | Self::SitePage { site_space_id, .. } => {
+                site_space_id.as_str()
+            }
+        }
+    }
+}
+
 /// A redirect to create.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct CreateSiteRedirect {

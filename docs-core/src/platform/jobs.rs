@@ -285,6 +285,10 @@ impl Platform {
                 self.purge_site_settings(&run.payload()?).await?;
                 Ok(Effect::Done)
             }
+            super::site_settings::PURGE_REDIRECTS => {
+                self.purge_redirects(run.payload()?).await?;
+                Ok(Effect::Done)
+            }
             kind => Err(Error::internal(format!("no program here knows jobs of kind `{kind}`"))),
         }
     }

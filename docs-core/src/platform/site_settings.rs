@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::{
     auth::signing_key,
     customization::{customizations, drop_override, icons},
+    redirects::{PURGE_REDIRECTS, drop_redirects, drop_some_redirects},
     share_links::{SharedLink, share_key},
 };
 use super::Platform;
@@ -34,7 +35,7 @@ use crate::{
 /// Job that removes what was set on a site that is gone.
 pub(super) const PURGE: &str = "site_settings_purge";
 /// Records of a kind that one transaction removes beside a site.
-const AT_ONCE: u32 = 40;
+const AT_ONCE: u32 = 30;
 
 impl Platform {
     /// Removes what is left of the settings of a deleted site.

@@ -87,6 +87,70 @@ async fn what_is_set_on_a_site_goes_with_it_however_much_it_is() {
 }
 
 #[tokio::test]
+async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_are() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    let section = redirects::section(&w, &one).await;
+    let inside =
+        p.list_site_spaces(me, (&w.org, &one.site), None, &Default::default()).await.expect("places");
+    let inside = inside.items.iter().find(|place| place.section.as_ref() == Some(&section)).expect("a place");
+    redirects::create(&w, &one, "/kept").await;
+    for n in 0..75 {
+        redirects::lead(&w, &one.site, &format!("/to/space/{n}"), redirects::to_space(&inside.id)).await;
+        if n % 3 == 0 {
+            redirects::lead(&w, &one.site, &format!("/to/{n}"), redirects::to_section(&section)).await;
+        }
+    }
+    assert!(p.delete_section(me, (&w.org, &one.site), &section).await.expect("deleted"));
+    let refused = redirects::rename_left(&w, &one.site, "/kept").await;
+    assert_eq!(refused, Some(ErrorKind::NotFound), "until the job has run");
+    p.settle().await.expect("settled");
+    assert_eq!(redirects::sources(&w, &one.site).await, ["/kept"]);
+    redirects::create(&w, &one, "/to/0").await;
+    w.check().await;
+    // A few go at once.
+    let place = add(&w, &one.site, &one.space).await;
+    let page = crate::search::add(&w, &one.space, "Page", "text").await;
+    redirects::lead(&w, &one.site, "/page", redirects::to_page(&place, &page)).await;
+    redirects::lead(&w, &one.site, "/space", redirects::to_space(&place)).await;
+    assert!(p.delete_site_space(me, (&w.org, &one.site), &place).await.expect("deleted"));
+    assert_eq!(redirects::sources(&w, &one.site).await, ["/kept", "/to/0"]);
+    // With a space that is purged.
+    for n in 0..75 {
+        redirects::create(&w, &one, &format!("/{n}")).await;
+    }
+    assert!(p.delete_space(me, &one.space).await.expect("deleted"));
+    assert_eq!(redirects::sources(&w, &one.site).await.len(), 77, "it may be restored");
+    p.purge_deleted_space(&docs_core::Actor::Platform, &one.space).await.expect("purged");
+    assert_eq!(records(&w).await, 0);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn the_largest_section_goes_in_one_transaction_with_what_leads_to_it() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    for n in 1..300 {
+        let place = add(&w, &one.site, &one.space).await;
+        customization::retitle(&w, &one.site, &place, "Other").await;
+        if n % 5 == 0 {
+            redirects::lead(&w, &one.site, &format!("/{n}"), redirects::to_space(&place)).await;
+        }
+    }
+    assert!(p.delete_site_space(me, (&w.org, &one.site), &one.place).await.expect("room for another"));
+    let section = redirects::section(&w, &one).await;
+    assert!(p.delete_section(me, (&w.org, &one.site), &section).await.expect("deleted"));
+    let rest = p.list_sections(me, (&w.org, &one.site), &Default::default()).await.expect("sections");
+    let all = rest.items.first().expect("the one that took in all").id.clone();
+    assert!(p.delete_section(me, (&w.org, &one.site), &all).await.expect("deleted"));
+    p.settle().await.expect("settled");
+    assert_eq!(records(&w).await, 0);
+    w.check().await;
+}
+
+#[tokio::test]
 async fn how_a_space_differs_goes_with_its_place_on_the_site() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);

@@ -2,6 +2,7 @@
 
 mod doors;
 mod leaks;
+mod paths;
 mod uses;
 
 use data_encoding::BASE64URL_NOPAD;

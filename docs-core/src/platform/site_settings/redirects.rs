@@ -3,29 +3,38 @@
 use std::{slice, sync::Arc};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
+use super::share_key;
 use crate::{
     Error, ErrorKind, Result,
     content::View,
     model::{
-        CreateSiteRedirect, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource, ResolvedRedirect,
-        SiteId, SiteRedirect, SiteRedirectObject, UpdateSiteRedirect,
+        CreateSiteRedirect, JobId, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource,
+        ResolvedRedirect, SiteId, SiteRedirect, SiteRedirectObject, SiteVisibility, Timestamp,
+        UpdateSiteRedirect,
     },
     platform::{
         Actor, Platform, access,
         sites::{Opened, SiteOf},
         teams,
+        urls::percent_encoded,
         visitors::Eyes,
     },
     policy::SiteAction,
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, jobs,
         records::{RedirectRecord, SectionRecord, SiteSpaceRecord, SpaceRecord, linked_id},
     },
 };
 
+/// Job that removes redirects to what has left their site.
+pub(in crate::platform) const PURGE_REDIRECTS: &str = "site_redirects_purge";
 /// Most redirects of a site.
 const MAX_REDIRECTS: i64 = 10_000;
+/// Redirects that one transaction removes beside what they lead to: with a section of all the spaces that a site may
+/// have, about 1,700 of its 2,000 changes.
+const DROPPED_AT_ONCE: usize = 30;
 
 impl Platform {
     /// Lists the redirects of a site, newest first.
@@ -120,7 +129,7 @@ impl Platform {
         teams::there_was(self.write(actor, &delete).await.map(drop))
     }
 
-    /// Where a path of a site leads.
+    /// Where a path of a site leads: to an address where the site is mounted, through the share link it is read by.
     ///
     /// # Errors
     /// `NotFound` when no redirect begins there, or what it leads to is gone, or is none the actor may see.
@@ -137,12 +146,26 @@ impl Platform {
         let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
         let redirect = find(&tx, of.site, &id).await?;
         let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+        // A key that opens nothing changes nothing; other sites are read without one.
+        let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
+        let key = match key {
+            Some(key) => share_key(&tx, of.site, key).await?.map(|_| key),
+            None => None,
+        };
         drop(tx);
         let path = found.path().await?.ok_or_else(gone)?;
-        let mut target = Some(found.url + &path);
-        opened.link.lead(&mut target);
-        let target = target.ok_or_else(gone)?;
+        let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+        let path: Vec<String> = path.split('/').map(percent_encoded).collect();
+        let target = self.canonical(&opened.site, key, &names) + &path.join("/");
         Ok(ResolvedRedirect { redirect: view(&redirect), target })
+    }
+
+    /// Removes what is left of the redirects to parts that left their site.
+    pub(in crate::platform) async fn purge_redirects(&self, mut purge: Purge) -> Result<()> {
+        while !purge.to.is_empty() {
+            purge.to = self.upkeep(&purge).await?;
+        }
+        Ok(())
     }
 
     /// Refuses a destination that the site does not have, or the actor does not see.
@@ -186,18 +209,18 @@ impl Platform {
             return Ok(None);
         }
         let names = names.unwrap_or_else(|| outline.place_segments(place));
-        let url = self.urls().published_below(opened.site.basename.as_str(), &names);
-        let Some(page) = page else { return Ok(Some(Found { url, page: None })) };
+        let names = names.into_iter().map(str::to_owned).collect();
+        let Some(page) = page else { return Ok(Some(Found { names, page: None })) };
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
         let Some(space) = space else { return Ok(None) };
         let view = self.content().view(&space.domain, space.root);
-        Ok(Some(Found { url, page: Some((view, page, opened.viewer.eyes())) }))
+        Ok(Some(Found { names, page: Some((view, page, opened.viewer.eyes())) }))
     }
 }
 
-/// What a redirect leads to: an address, and the page below it.
+/// What a redirect leads to: the segments of its address below the site, and the page below that.
 struct Found<'d> {
-    url: String,
+    names: Vec<String>,
     page: Option<(View, &'d PageId, Eyes)>,
 }
 
@@ -269,6 +292,63 @@ async fn require_place(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     place.map(drop).ok_or_else(|| no_such(&redirect.destination))
 }
 
+/// Removes the redirects to parts of a site, in the transaction that takes the parts off it: as many as fit beside. A
+/// job does the rest.
+pub(in crate::platform) async fn drop_redirects(
+    tx: &mut Tx,
+    site: &SiteId,
+    parts: Vec<String>,
+    (job, now): (&JobId, Timestamp),
+) -> Result<()> {
+    let to = drop_some_redirects(tx, parts).await?;
+    if to.is_empty() {
+        return Ok(());
+    }
+    let job = jobs::NewJob {
+        id: job.clone(),
+        kind: PURGE_REDIRECTS,
+        payload: serde_json::to_value(Purge { to }).map_err(Error::internal)?,
+        subject: site.to_string(),
+        lane: None,
+        due: now,
+    };
+    Ok(jobs::enqueue(tx, now, job).await?)
+}
+
+/// Removes some of the redirects to these parts of a site; answers to which parts there may be more.
+pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<String>) -> Result<Vec<String>> {
+    let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::leading_to(part).scan(false, 1)).collect();
+    let found = tx.scan_many(&scans).await?;
+    let mut room = DROPPED_AT_ONCE;
+    let mut left = Vec::new();
+    for (part, _) in parts.into_iter().zip(found).filter(|(_, found)| !found.is_empty()) {
+        let rows = tx.below(&RedirectRecord::leading_to(&part), u32::try_from(room).unwrap_or(0)).await?;
+        let keys: Vec<Key> = rows.iter().map(|(row, _)| RedirectRecord::named_by(row)).collect();
+        super::delete_all::<RedirectRecord>(tx, &keys).await?;
+        if keys.len() == room {
+            left.push(part);
+        }
+        room -= keys.len();
+    }
+    Ok(left)
+}
+
+/// Removes redirects to parts that have left their site, to which nobody can add: `Out` are the parts with more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct Purge {
+    to: Vec<String>,
+}
+
+#[async_trait]
+impl Operation for Purge {
+    type Out = Vec<String>;
+    const NAME: &'static str = "site_redirects_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<String>> {
+        drop_some_redirects(tx, self.to.clone()).await
+    }
+}
+
 struct Create {
     actor: Actor,
     org: OrgId,
@@ -329,8 +409,12 @@ impl Operation for Change {
         if new == *old {
             return Ok(old);
         }
-        if change.destination.is_some() {
-            require_place(tx, &new).await?;
+        match require_place(tx, &new).await {
+            // A redirect to what has left the site is about to go.
+            Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
+                return Err(gone());
+            }
+            other => other?,
         }
         Ok(tx.put(&*old, new)?)
     }

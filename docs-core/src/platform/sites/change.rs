@@ -109,6 +109,7 @@ impl Operation for Create {
                 section: None,
                 space: space.id.clone(),
                 path,
+                former_paths: Vec::new(),
                 rank: order::nth(at as u64),
                 condition: None,
             });

@@ -12,7 +12,7 @@ use crate::{
     model::{SectionGroupId, SectionId, SiteSpaceId},
     store::{
         Entity, Key, MAX_SCAN, Tx,
-        records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
+        records::{FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
     },
 };
 
@@ -283,18 +283,67 @@ impl Outline {
     /// What the first segments of an address below the site lead to. A section goes before a space of the default one,
     /// either before a page.
     pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<Found<'_>> {
-        let named = segments.first().and_then(|first| {
-            self.sections().into_iter().find(|section| is_same(section.path.as_str(), first))
-        });
+        let named = segments.first().and_then(|first| self.section_at(first));
         let section = named.or_else(|| self.default_section());
         let used = usize::from(named.is_some());
         let id = section.map(|section| &section.id);
-        let named = segments
-            .get(used)
-            .and_then(|next| self.places(id).iter().find(|place| is_same(place.path.as_str(), next)));
+        let named = segments.get(used).and_then(|next| self.place_at(id, next));
         let used = used + usize::from(named.is_some());
         let place = named.or_else(|| self.default_in(id))?;
         Some(Found { section, place, used })
+    }
+
+    /// What the first segments of an address led to before, where no section or space has their path now. Of those that
+    /// had it, the one that had it last.
+    pub(in crate::platform) fn find_former(&self, segments: &[&str]) -> Option<Found<'_>> {
+        let first = segments.first()?;
+        let named = self.section_at(first);
+        let section = named.or_else(|| self.default_section());
+        let used = usize::from(named.is_some());
+        let id = section.map(|section| &section.id);
+        let next = segments.get(used)?;
+        if self.place_at(id, next).is_some() {
+            return None;
+        }
+        let left = match named {
+            None => latest(self.sections(), |section| &section.former_paths, first),
+            Some(_) => None,
+        };
+        let Some(left) = left else {
+            let place = self.place_formerly_at(id, next)?;
+            return Some(Found { section, place, used: used + 1 });
+        };
+        let id = Some(&left.id);
+        let named = segments.get(1);
+        let named =
+            named.and_then(|next| self.place_at(id, next).or_else(|| self.place_formerly_at(id, next)));
+        let place = named.or_else(|| self.default_in(id))?;
+        Some(Found { section: Some(left), place, used: 1 + usize::from(named.is_some()) })
+    }
+
+    /// The section that has a path.
+    fn section_at(&self, path: &str) -> Option<&Arc<SectionRecord>> {
+        self.sections().into_iter().find(|section| is_same(section.path.as_str(), path))
+    }
+
+    /// The space that has a path in a section, or on a site without sections.
+    fn place_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
+        self.places(section).iter().find(|place| is_same(place.path.as_str(), path))
+    }
+
+    /// The space that was the last to leave a path there.
+    fn place_formerly_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
+        latest(self.places(section), |place| &place.former_paths, path)
+    }
+
+    /// The space with the longest address that other segments follow: as if no default had a path.
+    pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<Found<'_>> {
+        let found = self.all_places().into_iter().filter_map(|place| {
+            let names = self.place_segments(place);
+            let section = place.section.as_ref().and_then(|id| self.section(id));
+            segments.starts_with(&names).then_some(Found { section, place, used: names.len() })
+        });
+        found.max_by_key(|found| found.used)
     }
 
     /// The segments of a section's address below the site; the default one has none.
@@ -420,6 +469,19 @@ impl<'a> Address<'a> {
         let is_named = in_default && self.default_place != Some(&self.place.id);
         is_named.then_some(self.place.path.as_str())
     }
+}
+
+/// Which of these was the last to leave a path.
+fn latest<'a, T: 'a>(
+    all: impl IntoIterator<Item = &'a Arc<T>>,
+    former: impl Fn(&T) -> &[FormerPath],
+    path: &str,
+) -> Option<&'a Arc<T>> {
+    let left = all.into_iter().filter_map(|one| {
+        let left = former(one).iter().find(|former| is_same(former.path.as_str(), path))?;
+        Some((left.until, one))
+    });
+    left.max_by_key(|(until, _)| *until).map(|(_, one)| one)
 }
 
 /// Addresses are the same in any case.

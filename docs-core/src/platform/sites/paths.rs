@@ -6,10 +6,10 @@ use super::outline::is_same;
 use crate::{
     Error, Result,
     content::slugify,
-    model::{Basename, SectionId, SiteId, SitePath},
+    model::{Basename, SectionId, SiteId, SitePath, Timestamp},
     store::{
         Key, Tx,
-        records::{SectionRecord, SiteRecord, SiteSpaceRecord},
+        records::{FormerPath, SectionRecord, SiteRecord, SiteSpaceRecord},
     },
 };
 
@@ -17,6 +17,23 @@ use crate::{
 const NAMES_TRIED: usize = 20;
 /// Most characters of a name.
 const LONGEST: usize = 100;
+/// Former paths that are kept of a section or a space.
+const FORMER_KEPT: usize = 10;
+
+/// Gives a part of a site another path; the one it had is kept among the former ones.
+pub(super) fn rename(
+    (path, former): (&mut SitePath, &mut Vec<FormerPath>),
+    wanted: SitePath,
+    now: Timestamp,
+) {
+    let left = std::mem::replace(path, wanted);
+    if is_same(left.as_str(), path.as_str()) {
+        return;
+    }
+    former.retain(|old| [path.as_str(), left.as_str()].iter().all(|name| !is_same(old.path.as_str(), name)));
+    former.insert(0, FormerPath { path: left, until: now });
+    former.truncate(FORMER_KEPT);
+}
 
 /// A path for a space that its section, or a site without sections, does not have yet.
 pub(super) async fn free_place_path(
@@ -78,4 +95,30 @@ fn candidates(name: &str) -> Vec<String> {
             format!("{}{suffix}", kept.trim_end_matches('-'))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_ten_paths_are_kept_and_one_that_is_back_leaves_them() {
+        let at = Timestamp::new(chrono::DateTime::from_timestamp_millis(0).expect("a time"));
+        let new = |path: &str| SitePath::new(path).expect("a path");
+        let (mut path, mut former) = (new("p0"), Vec::new());
+        let mut go = |to: &str| {
+            rename((&mut path, &mut former), new(to), at);
+            former.iter().map(|old| old.path.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(go("p1"), ["p0"]);
+        assert_eq!(go("P1"), ["p0"], "the case makes no other address");
+        assert_eq!(go("p2"), ["P1", "p0"]);
+        assert_eq!(go("P0"), ["p2", "P1"]);
+        assert_eq!(go("p2"), ["P0", "P1"]);
+        for n in 3..20 {
+            go(&format!("p{n}"));
+        }
+        let last: Vec<String> = (10..20).rev().map(|n| format!("p{n}")).collect();
+        assert_eq!(go("p20"), last);
+    }
 }

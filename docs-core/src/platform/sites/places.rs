@@ -9,11 +9,14 @@ use super::{
     change::{On, manageable},
     order,
     outline::{MAX_SPACES, Outline},
-    paths::free_place_path,
+    paths::{free_place_path, rename},
 };
 use crate::{
     Error, ErrorKind, Result,
-    model::{AddSiteSpace, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, UpdateSiteSpace},
+    model::{
+        AddSiteSpace, JobId, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, Timestamp,
+        UpdateSiteSpace,
+    },
     platform::{Actor, Platform, access, site_settings},
     store::{
         Key, Operation, Page, PageRequest, Tx,
@@ -67,7 +70,8 @@ impl Platform {
         self.show_place(actor, of, &operation.id).await
     }
 
-    /// Changes a space on a site (SPEC 4.11). What the request leaves out stays.
+    /// Changes a space on a site (SPEC 4.11). What the request leaves out stays. Addresses
+    /// with a path that it had before lead to the one it has.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when the path is that of another site space; `Invalid` for an unknown space.
@@ -80,11 +84,12 @@ impl Platform {
     ) -> Result<SiteSpace> {
         let space = change.space_id.as_ref().map(|id| id.parse());
         let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), space, change }).await?;
+        let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
+        self.write(actor, &update).await?;
         self.show_place(actor, of, id).await
     }
 
-    /// Takes a space off a site; the space itself stays. Answers whether it was there.
+    /// Takes a space off a site; the space itself stays. Answers whether it was there. Redirects to it and to its pages go.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -94,7 +99,8 @@ impl Platform {
         of: (&OrgId, &SiteId),
         id: &SiteSpaceId,
     ) -> Result<bool> {
-        match self.write(actor, &Remove { on: On::new(actor, of), id: id.clone() }).await {
+        let remove = Remove { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
+        match self.write(actor, &remove).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -150,6 +156,7 @@ struct Update {
     id: SiteSpaceId,
     space: Option<SpaceId>,
     change: UpdateSiteSpace,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -167,7 +174,9 @@ impl Operation for Update {
         let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
         let change = self.change.clone();
         let mut new = SiteSpaceRecord::clone(&old);
-        new.path = change.path.unwrap_or(new.path);
+        if let Some(path) = change.path {
+            rename((&mut new.path, &mut new.former_paths), path, self.now);
+        }
         new.condition = change.condition.apply(new.condition);
         match self.space.as_ref().filter(|space| **space != old.space) {
             Some(space) => {
@@ -196,6 +205,9 @@ pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Resul
 struct Remove {
     on: On,
     id: SiteSpaceId,
+    /// For redirects that do not fit.
+    job: JobId,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -207,11 +219,13 @@ impl Operation for Remove {
         let site = self.on.manage(tx).await?;
         let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
         let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
+        let parts = vec![place.id.to_string()];
+        site_settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
         remove_place(tx, &site, &place).await
     }
 }
 
-/// Takes a space off its site; a default passes to the first that remains beside it.
+/// Takes a space off its site; a default passes to the first that remains beside it. Redirects to it are the caller's.
 pub(in crate::platform) async fn remove_place(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -272,6 +286,7 @@ pub(super) async fn append(
         section: section.cloned(),
         space: space.id.clone(),
         path,
+        former_paths: Vec::new(),
         rank: order::behind(beside.last().map(|last| last.rank)),
         condition: None,
     }))

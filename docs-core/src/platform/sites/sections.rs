@@ -10,14 +10,14 @@ use super::{
     order,
     outline::{MAX_SECTIONS, Node, Outline},
     parse_place,
-    paths::free_section_path,
+    paths::{free_section_path, rename},
     places::{append, check_spaces},
 };
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        AddSection, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId,
-        UpdateSection,
+        AddSection, JobId, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle,
+        SpaceId, Timestamp, UpdateSection,
     },
     platform::{Actor, Platform, site_settings},
     store::{
@@ -83,7 +83,8 @@ impl Platform {
         self.show_section(actor, of, &operation.id).await
     }
 
-    /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes.
+    /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes. Addresses
+    /// with a path that the section had before lead to the one it has.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when another section has the path; `Invalid` for a default that is not in
@@ -95,11 +96,13 @@ impl Platform {
         id: &SectionId,
         change: UpdateSection,
     ) -> Result<SiteSection> {
-        self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), change }).await?;
+        let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
+        self.write(actor, &update).await?;
         self.show_section(actor, of, id).await
     }
 
     /// Deletes a section and takes its spaces off the site; the spaces themselves stay. Answers whether it was there.
+    /// Redirects to any of it go.
     ///
     /// The default passes to the first section that remains. A site that loses its last section has none again, and no
     /// spaces.
@@ -107,7 +110,8 @@ impl Platform {
     /// # Errors
     /// `Forbidden`.
     pub async fn delete_section(&self, actor: &Actor, of: (&OrgId, &SiteId), id: &SectionId) -> Result<bool> {
-        match self.write(actor, &Delete { on: On::new(actor, of), id: id.clone() }).await {
+        let delete = Delete { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
+        match self.write(actor, &delete).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             other => other.map(|()| true),
         }
@@ -193,6 +197,7 @@ impl Add {
             group: None,
             rank,
             path: free_section_path(tx, &site.id, beside, &title, self.id.as_str()).await?,
+            former_paths: Vec::new(),
             title,
             description: None,
             icon: self.add.icon.clone(),
@@ -213,6 +218,7 @@ impl Add {
             rank,
             title: site.title.clone(),
             path,
+            former_paths: Vec::new(),
             description: None,
             icon: None,
             condition: None,
@@ -230,6 +236,7 @@ struct Update {
     on: On,
     id: SectionId,
     change: UpdateSection,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -248,7 +255,9 @@ impl Operation for Update {
         let change = self.change.clone();
         let mut new = SectionRecord::clone(&old);
         new.title = change.title.unwrap_or(new.title);
-        new.path = change.path.unwrap_or(new.path);
+        if let Some(path) = change.path {
+            rename((&mut new.path, &mut new.former_paths), path, self.now);
+        }
         new.condition = change.condition.apply(new.condition);
         new.icon = change.icon.apply(new.icon);
         new.description = change.description.apply(new.description);
@@ -270,6 +279,9 @@ impl Operation for Update {
 struct Delete {
     on: On,
     id: SectionId,
+    /// For redirects that do not fit.
+    job: JobId,
+    now: Timestamp,
 }
 
 #[async_trait]
@@ -280,6 +292,9 @@ impl Operation for Delete {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (site, outline) = self.on.open(tx).await?;
         let section = outline.section(&self.id).ok_or_else(missing)?;
+        let places = outline.places(Some(&self.id)).iter().map(|place| place.id.to_string());
+        let parts = places.chain([self.id.to_string()]).collect();
+        site_settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
         for place in outline.places(Some(&self.id)) {
             tx.delete(&**place);
             site_settings::drop_override(tx, &site.id, &place.id).await?;

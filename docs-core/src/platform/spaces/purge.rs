@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     model::{SpaceId, Timestamp},
-    platform::{Actor, Platform, comments, invites, people::platform_only, reviews, sites, tree},
+    platform::{
+        Actor, Platform, comments, invites, people::platform_only, reviews, site_settings, sites, tree,
+    },
     store::{
         Operation, Scan, Tx, id_of,
         records::{ChangeRequestRecord, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
@@ -110,9 +112,17 @@ impl PurgeStep {
             let id = id_of(row)?;
             let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
             let Some(place) = place else { continue };
+            let parts = vec![place.id.to_string()];
+            // What does not fit is left for the next step, and the place with it.
+            if !site_settings::drop_some_redirects(tx, parts).await?.is_empty() {
+                break;
+            }
             let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&place.site)).await?;
             if let Some(site) = site {
                 sites::remove_place(tx, &site, &place).await?;
+            }
+            if tx.changes() > PURGE_CHUNK as usize {
+                break;
             }
         }
         Ok(!rows.is_empty())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
+use super::{Eyes, Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -14,7 +14,7 @@ use crate::{
     platform::{
         Platform,
         site_settings::{share_key, signing_key},
-        sites::{Found, Outline},
+        sites::Found,
         urls::percent_encoded,
     },
     store::{
@@ -34,7 +34,8 @@ impl Platform {
     /// Finds what is published at an address, and what a visitor reads it with.
     ///
     /// The longest mount of a site that the address begins with decides; then come the key of a share link, a section, a
-    /// space, and the path of a page, which need not exist. What conditions hide from the visitor is not there.
+    /// space, and the path of a page, which need not exist. What conditions hide from the visitor is not there. Where
+    /// nothing is, a path that a section or a space had before leads to it.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
@@ -83,7 +84,7 @@ impl Platform {
             SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
         }
         let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
-        self.located_at(&visit, Asked { address, used, key })
+        self.located_at(&visit, Asked { address, used, key }).await
     }
 
     /// The site that an address begins with the mount of, and how many segments that takes.
@@ -153,11 +154,11 @@ impl Platform {
     }
 
     /// What is at an address below a site.
-    fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
+    async fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
         let Asked { address, used: site_used, key } = asked;
         let segments = address.behind(site_used);
         let outline = &visit.outline;
-        let found = outline.find(&segments).ok_or_else(nothing)?;
+        let (found, is_contested) = self.found_at(visit, &segments).await?;
         let used = site_used + found.used;
         let names = outline.place_segments(found.place);
         let pathname = address.rest(used);
@@ -167,7 +168,10 @@ impl Platform {
             // What has no segment of its own, or another spelling, was named.
             return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
         }
-        let complete = is_complete(outline, &found, segments.len());
+        // A default has a path as well, and what follows here may be the one it has or had: only behind a space that was
+        // named, or behind a segment that names nothing, all is a page.
+        let names_place = !outline.is_default(found.place);
+        let complete = names_place || (segments.len() > found.used && !is_contested);
         let spaces: Vec<SpaceId> = outline.all_places().iter().map(|place| place.space.clone()).collect();
         let section = found.section.map(|section| section.id.clone());
         let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
@@ -188,8 +192,46 @@ impl Platform {
         })))
     }
 
-    /// The address that content of a site has besides others.
-    fn canonical(&self, site: &SiteRecord, key: Option<&str>, names: &[&str]) -> String {
+    /// What an address below a site leads to, and whether it does so for a page that stands where a path leads away: below
+    /// such a page the path still does.
+    async fn found_at<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(Found<'v>, bool)> {
+        let outline = &visit.outline;
+        let now = outline.find(segments).ok_or_else(nothing)?;
+        if let Some(former) = outline.find_former(segments) {
+            return Ok(if self.is_page(visit, (&now, segments)).await? {
+                (now, true)
+            } else {
+                (former, false)
+            });
+        }
+        if segments[..now.used] != outline.place_segments(now.place)
+            && let Some(page) = outline.find_canonical(segments)
+            && self.is_page(visit, (&page, segments)).await?
+        {
+            return Ok((page, true));
+        }
+        Ok((now, false))
+    }
+
+    /// Tells whether the visitor sees a page where an address leads to.
+    async fn is_page(&self, visit: &Visit, (found, segments): (&Found<'_>, &[&str])) -> Result<bool> {
+        let Some(space) = visit.spaces.get(&found.place.space) else { return Ok(false) };
+        let path = segments[found.used..].join("/");
+        if path.is_empty() {
+            return Ok(false);
+        }
+        let view = self.content().view(&space.domain, space.root);
+        let Some((id, entry)) = view.find(&path).await? else { return Ok(false) };
+        Eyes::Visitor(Arc::clone(&visit.sighted)).lens(&view).await?.shows(&id, &entry).await
+    }
+
+    /// The address that content of a site has besides others: on its proxy where it has one, with a slash at the end.
+    pub(in crate::platform) fn canonical(
+        &self,
+        site: &SiteRecord,
+        key: Option<&str>,
+        names: &[&str],
+    ) -> String {
         let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
         match &site.proxy {
             Some(origin) => {
@@ -213,16 +255,6 @@ enum SignedIn {
     As(Signer, Map<String, Value>),
     /// There is no token, or it is refused, and why.
     No(Option<String>),
-}
-
-/// Tells whether no longer address leads to another section or space.
-fn is_complete(outline: &Outline, found: &Found<'_>, segments: usize) -> bool {
-    let section = found.section.map(|section| &section.id);
-    let names_section = found.section.is_some_and(|section| !outline.is_default_section(section));
-    let names_place = !outline.is_default(found.place);
-    let other_sections = outline.sections().len() > 1;
-    let other_places = outline.places(section).len() > 1;
-    segments > found.used || names_place || (!other_places && (names_section || !other_sections))
 }
 
 fn unsigned(given: &ResolveVisitor) -> Result<Arc<str>> {

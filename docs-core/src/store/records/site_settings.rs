@@ -219,6 +219,12 @@ impl RedirectRecord {
         KeyBuf::new("srd.t").part(site.as_str())
     }
 
+    /// The redirects to a section, or to a site space or a page of it, by the id of the section or site space.
+    #[must_use]
+    pub fn leading_to(part: &str) -> KeyBuf {
+        KeyBuf::new("srd.d").part(part)
+    }
+
     /// How many redirects a site has.
     #[must_use]
     pub fn count_in(site: &SiteId) -> Key {
@@ -233,7 +239,7 @@ impl RedirectRecord {
 }
 
 impl Indexed for RedirectRecord {
-    const INDEXES: &'static [&'static str] = &["srd.t", "u", "ctr"];
+    const INDEXES: &'static [&'static str] = &["srd.t", "srd.d", "u", "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -241,6 +247,7 @@ impl Indexed for RedirectRecord {
         let id = self.id.as_str();
         vec![
             Row::Index(Self::of_site(&self.site).time(self.created_at.time()).part(id).key(), Value::Unit),
+            Row::Index(Self::leading_to(self.destination.part()).part(id).key(), Value::Unit),
             Row::Unique(Self::by_source(&self.site, &self.source), text(id)),
             Row::Count(Self::count_in(&self.site)),
         ]

@@ -9,10 +9,19 @@ use super::{SiteRecord, counter, text, unique};
 use crate::{
     model::{
         Condition, Icon, SectionDescription, SectionGroupId, SectionGroupTitle, SectionId, SiteId, SitePath,
-        SiteSpaceId, SiteTitle, SpaceId,
+        SiteSpaceId, SiteTitle, SpaceId, Timestamp,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
+
+/// A path that a part of a site had before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FormerPath {
+    /// The path.
+    pub path: SitePath,
+    /// When it got another one.
+    pub until: Timestamp,
+}
 
 /// A section of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +39,9 @@ pub struct SectionRecord {
     pub title: SiteTitle,
     /// Its path on the site, unique there.
     pub path: SitePath,
+    /// The paths it had before, newest first.
+    #[serde(default)]
+    pub former_paths: Vec<FormerPath>,
     /// What it is about.
     #[serde(default)]
     pub description: Option<SectionDescription>,
@@ -150,6 +162,9 @@ pub struct SiteSpaceRecord {
     pub space: SpaceId,
     /// Its path in the section, or on a site without sections, unique there.
     pub path: SitePath,
+    /// The paths it had before, newest first.
+    #[serde(default)]
+    pub former_paths: Vec<FormerPath>,
     /// Its place among the spaces beside it: ascending, with room between.
     pub rank: u64,
     /// Who sees it.

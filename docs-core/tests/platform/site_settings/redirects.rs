@@ -3,8 +3,9 @@
 use docs_core::{
     ErrorKind,
     model::{
-        AddSiteSpace, CreateSiteRedirect, LevelInput, Patch, RedirectDestination, RedirectSource, Role,
-        SiteRedirect, SiteVisibility, UpdateSite, UpdateSiteRedirect, UpdateSpace,
+        AddSiteSpace, CreateSiteRedirect, LevelInput, PageId, Patch, RedirectDestination, RedirectSource,
+        Role, SectionId, SiteId, SiteRedirect, SiteSpaceId, SiteVisibility, UpdateSite, UpdateSiteRedirect,
+        UpdateSpace,
     },
     store::PageRequest,
 };
@@ -14,9 +15,55 @@ use super::{Published, add, kind, published};
 use crate::{search, support::World};
 
 pub(super) async fn create(w: &World, one: &Published, path: &str) -> SiteRedirect {
-    let destination = RedirectDestination::SiteSpace { site_space_id: one.place.clone() };
+    lead(w, &one.site, path, to_space(&one.place)).await
+}
+
+pub(super) async fn lead(
+    w: &World,
+    site: &SiteId,
+    path: &str,
+    destination: RedirectDestination,
+) -> SiteRedirect {
     let new = CreateSiteRedirect { source: source(path), destination };
-    w.platform.create_redirect(&w.admin, &w.org, &one.site, new).await.expect("a redirect")
+    w.platform.create_redirect(&w.admin, &w.org, site, new).await.expect("a redirect")
+}
+
+pub(super) fn to_section(id: &SectionId) -> RedirectDestination {
+    RedirectDestination::SiteSection { site_section_id: id.clone() }
+}
+
+pub(super) fn to_space(id: &SiteSpaceId) -> RedirectDestination {
+    RedirectDestination::SiteSpace { site_space_id: id.clone() }
+}
+
+pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestination {
+    RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() }
+}
+
+/// A new section with the same space in it.
+pub(super) async fn section(w: &World, one: &Published) -> SectionId {
+    let new = serde_json::from_value(json!({ "spaceId": one.space, "title": "Part" })).expect("a section");
+    w.platform.add_section(&w.admin, (&w.org, &one.site), new).await.expect("a section").id
+}
+
+/// The sources of all redirects, sorted.
+pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
+    let all = PageRequest { page: None, limit: Some(1_000) };
+    let list = w.platform.list_redirects(&w.admin, (&w.org, site), &all).await.expect("a list");
+    assert_eq!(list.count, Some(list.items.len() as u64));
+    let mut sources: Vec<String> = list.items.iter().map(|redirect| redirect.source.to_string()).collect();
+    sources.sort();
+    sources
+}
+
+/// Gives a redirect that is left after something another source: how that is refused.
+pub(super) async fn rename_left(w: &World, site: &SiteId, but: &str) -> Option<ErrorKind> {
+    let all = PageRequest { page: None, limit: Some(1_000) };
+    let list = w.platform.list_redirects(&w.admin, (&w.org, site), &all).await.expect("a list");
+    let left = list.items.iter().find(|redirect| redirect.source.to_string() != but).expect("one is left");
+    let change = UpdateSiteRedirect { source: Some(source("/other")), destination: None };
+    let answer = w.platform.update_redirect(&w.admin, (&w.org, site), &left.id, change).await;
+    answer.err().map(|error| error.kind())
 }
 
 fn source(path: &str) -> RedirectSource {
@@ -73,6 +120,51 @@ async fn a_redirect_leads_to_where_its_target_is_now() {
     p.restore_space(me, &second).await.expect("restored");
     assert_eq!(leads(&w, &one, "/moved").await, "");
     w.check().await;
+}
+
+#[tokio::test]
+async fn a_redirect_stays_on_the_domain_and_the_share_link_that_the_site_is_read_by() {
+    let w = World::new().await;
+    let (p, me) = (&w.platform, &w.admin);
+    let one = published(&w, "Docs").await;
+    let second = search::space(&w, "Second").await;
+    let place = add(&w, &one.site, &second).await;
+    let above = search::add(&w, &second, "Über uns", "text").await;
+    let page = search::add_below(&w, &second, Some(&above), ("A/B", "text")).await;
+    search::change(&w, &second, &above, json!({ "slug": "über" })).await;
+    let path = "second/%C3%BCber/a-b";
+    for (source, destination) in [
+        ("/page", RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page }),
+        ("/space", RedirectDestination::SiteSpace { site_space_id: place }),
+    ] {
+        let source = RedirectSource::new(source).expect("a path");
+        p.create_redirect(me, &w.org, &one.site, CreateSiteRedirect { source, destination })
+            .await
+            .expect("a redirect");
+    }
+    assert_eq!(leads(&w, &one, "/page").await, path);
+    let change = |body| serde_json::from_value(body).expect("a change");
+    let mount = change(json!({ "proxy": "www.example.com/help" }));
+    p.update_site(me, &w.org, &one.site, mount).await.expect("mounted");
+    assert_eq!(target(&w, &one, "/page").await, Ok(format!("https://www.example.com/help/{path}")));
+    assert_eq!(target(&w, &one, "/space").await, Ok("https://www.example.com/help/second/".to_owned()));
+    // By a share link.
+    let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
+    let link = p.create_share_link(me, &w.org, &one.site, link).await.expect("a link").urls.published;
+    let key = link.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
+    let by = async |key: &str| {
+        let of = (&w.org, &one.site, Some(key));
+        p.resolve_redirect(me, of, &source("/page")).await.expect("a target").target
+    };
+    let public = format!("https://www.example.com/help/{path}");
+    assert_eq!(by(&key).await, public, "everybody reads the site");
+    let closed = change(json!({ "visibility": "share-link" }));
+    p.update_site(me, &w.org, &one.site, closed).await.expect("closed");
+    assert_eq!(by(&key).await, format!("https://www.example.com/help/{key}/{path}"));
+    assert_eq!(by("wrong").await, public);
+    let bare = change(json!({ "proxy": null }));
+    p.update_site(me, &w.org, &one.site, bare).await.expect("unmounted");
+    assert_eq!(by(&key).await, format!("{link}{path}"));
 }
 
 #[tokio::test]

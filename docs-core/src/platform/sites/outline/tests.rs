@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::Timestamp;
+use crate::model::{SitePath, Timestamp};
 
 /// Sections with their paths, groups and spaces.
 struct Drawn {
@@ -60,6 +60,26 @@ impl Drawn {
         self
     }
 
+    /// The paths that a section or a space had, each until a time.
+    fn formerly(mut self, id: &str, paths: &[(&str, i64)]) -> Self {
+        let paths = paths.iter().map(|(path, until)| FormerPath {
+            path: SitePath::new(*path).unwrap(),
+            until: Timestamp::new(chrono::DateTime::from_timestamp_millis(*until).unwrap()),
+        });
+        let paths: Vec<FormerPath> = paths.collect();
+        for node in &mut self.nodes {
+            if let Node::Section(section) = node
+                && section.id.as_str() == id
+            {
+                Arc::make_mut(section).former_paths.clone_from(&paths);
+            }
+        }
+        for place in self.places.iter_mut().filter(|place| place.id.as_str() == id) {
+            Arc::make_mut(place).former_paths.clone_from(&paths);
+        }
+        self
+    }
+
     fn outline(self) -> Outline {
         Outline::of(&self.site, self.nodes, self.places)
     }
@@ -68,6 +88,12 @@ impl Drawn {
 fn found(outline: &Outline, path: &str) -> Option<(String, usize)> {
     let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     outline.find(&segments).map(|found| (found.place.id.to_string(), found.used))
+}
+
+/// What had this path before.
+fn formerly(outline: &Outline, path: &str) -> Option<(String, usize)> {
+    let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    outline.find_former(&segments).map(|found| (found.place.id.to_string(), found.used))
 }
 
 fn address(outline: &Outline, id: &str) -> String {
@@ -115,6 +141,46 @@ fn a_default_has_no_segment_and_is_found_with_it_as_well() {
     assert_eq!(found(&plain, "b/x"), Some(("root-b".to_owned(), 1)));
     assert_eq!(found(&plain, "x"), Some(("root-a".to_owned(), 0)));
     assert_eq!(found(&Drawn::new().outline(), ""), None);
+}
+
+#[test]
+fn what_had_a_path_last_is_found_by_it_where_nothing_has_it_now() {
+    let drawn = || Drawn::new().section("guide", None, &["en", "fr"]).section("api", None, &["v1", "v2"]);
+    let outline = drawn()
+        .formerly("s-guide", &[("start", 1), ("api", 9)])
+        .formerly("s-api", &[("Rest", 1), ("old", 1)])
+        .formerly("s-guide-fr", &[("french", 1), ("rest", 9)])
+        .formerly("s-api-v1", &[("v0", 1)])
+        .formerly("s-api-v2", &[("next", 1), ("v0", 2), ("v1", 9)])
+        .outline();
+    for (path, id, used) in [
+        ("start", "s-guide-en", 1),
+        ("start/french/x", "s-guide-fr", 2),
+        ("start/fr", "s-guide-fr", 2),
+        ("french/x", "s-guide-fr", 1),
+        ("rest/x", "s-api-v1", 1),
+        ("old/next", "s-api-v2", 2),
+        ("API/Next/x", "s-api-v2", 2),
+        ("api/v0", "s-api-v2", 2),
+    ] {
+        assert_eq!(formerly(&outline, path), Some((id.to_owned(), used)), "{path}");
+    }
+    for path in ["", "api", "api/v1", "fr/next", "guide/en/french", "x/french", "next"] {
+        assert_eq!(formerly(&outline, path), None, "{path}");
+    }
+    let hidden = |id: &'static str| {
+        outline.filter(|part| match part {
+            Part::Section(section) => section.id.as_str() != id,
+            Part::Place(place) => place.id.as_str() != id,
+        })
+    };
+    assert_eq!(formerly(&hidden("s-guide"), "start"), None);
+    assert_eq!(formerly(&hidden("s-guide"), "api/v0"), Some(("s-api-v2".to_owned(), 2)));
+    assert_eq!(formerly(&hidden("s-api-v2"), "old/next"), Some(("s-api-v1".to_owned(), 1)));
+    assert_eq!(formerly(&hidden("s-api-v2"), "api/next"), None);
+    let plain = Drawn::new().spaces(None, &["a", "b"]).formerly("root-b", &[("c", 1)]).outline();
+    assert_eq!(formerly(&plain, "c/x"), Some(("root-b".to_owned(), 1)));
+    assert_eq!(formerly(&plain, "b/c"), None);
 }
 
 #[test]

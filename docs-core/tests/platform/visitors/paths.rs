@@ -1,0 +1,203 @@
+//! Where the paths of sections and spaces lead, those they had before too.
+
+use docs_core::{
+    model::{ElsewhereTarget, ResolvedUrl, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId},
+    store::PageRequest,
+};
+use serde_json::{Value, json};
+
+use super::{address, enter, place, resolve, show, site};
+use crate::{
+    search::{add, change, space},
+    support::World,
+};
+
+/// Where a path of a site leads: the space there and the path of the page, or the path that is the right one.
+#[derive(Debug, PartialEq)]
+enum At {
+    Page(SpaceId, String),
+    Moved(String),
+}
+
+async fn at(w: &World, url: &str, path: &str) -> At {
+    match resolve(w, &format!("{url}{path}"), Value::Null).await.expect("an answer") {
+        ResolvedUrl::Content(content) => At::Page(content.space.clone(), content.pathname.clone()),
+        ResolvedUrl::Redirect(to) => {
+            assert_eq!(to.target, ElsewhereTarget::Content);
+            At::Moved(to.redirect.strip_prefix(url).expect("on the site").to_owned())
+        }
+    }
+}
+
+fn moved(path: &str) -> At {
+    At::Moved(path.to_owned())
+}
+
+fn page(space: &SpaceId, path: &str) -> At {
+    At::Page(space.clone(), path.to_owned())
+}
+
+/// Gives a section another path.
+async fn rename_section(w: &World, site: &SiteId, section: &SectionId, path: &str) {
+    change_section(w, site, section, json!({ "path": path })).await;
+}
+
+async fn change_section(w: &World, site: &SiteId, section: &SectionId, body: Value) {
+    let body = serde_json::from_value(body).expect("a change");
+    let shown = w.platform.update_section(&w.admin, (&w.org, site), section, body).await.expect("changed");
+    let shown = serde_json::to_string(&shown).expect("JSON");
+    assert!(!shown.contains("former"), "{shown}");
+}
+
+/// Gives a space on a site another path.
+async fn rename(w: &World, site: &SiteId, place: &SiteSpaceId, path: &str) {
+    let body = serde_json::from_value(json!({ "path": path })).expect("a change");
+    w.platform.update_site_space(&w.admin, (&w.org, site), place, body).await.expect("changed");
+    w.clock.advance(std::time::Duration::from_secs(1));
+}
+
+async fn section(w: &World, site: &SiteId, space: &SpaceId, title: &str) -> SectionId {
+    let new = serde_json::from_value(json!({ "spaceId": space, "title": title })).expect("a section");
+    w.platform.add_section(&w.admin, (&w.org, site), new).await.expect("a section").id
+}
+
+#[tokio::test]
+async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
+    let w = World::new().await;
+    let (guide, api, beta) = (space(&w, "Guide").await, space(&w, "API").await, space(&w, "Beta").await);
+    let docs = site(&w, "Docs").await;
+    let first = section(&w, &docs, &guide, "Start").await;
+    let second = section(&w, &docs, &api, "Reference").await;
+    let place = {
+        let add = serde_json::from_value(json!({ "spaceId": beta, "sectionId": second })).expect("a place");
+        w.platform.add_site_space(&w.admin, (&w.org, &docs), &add).await.expect("a place").id
+    };
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    rename_section(&w, &docs, &second, "api").await;
+    rename(&w, &docs, &place, "next").await;
+    for (path, now) in [
+        ("reference", "api/"),
+        ("Reference/x/y", "api/x/y"),
+        ("reference/beta/x", "api/next/x"),
+        ("reference/next/x", "api/next/x"),
+        ("api/beta/x", "api/next/x"),
+    ] {
+        assert_eq!(at(&w, &url, path).await, moved(now), "{path}");
+    }
+    // A default has no segment, whatever it was called.
+    rename_section(&w, &docs, &first, "home").await;
+    assert_eq!(at(&w, &url, "start/x").await, moved("x"));
+    assert_eq!(at(&w, &url, "home/x").await, moved("x"));
+    // What is there now goes before what was.
+    let third = section(&w, &docs, &guide, "Reference").await;
+    assert_eq!(at(&w, &url, "reference/x").await, page(&guide, "/x"));
+    assert!(w.platform.delete_section(&w.admin, (&w.org, &docs), &third).await.expect("deleted"));
+    assert_eq!(at(&w, &url, "reference/x").await, moved("api/x"));
+    // A path that is back is none of before.
+    rename_section(&w, &docs, &second, "reference").await;
+    assert_eq!(at(&w, &url, "reference/beta").await, moved("reference/next/"));
+    assert_eq!(at(&w, &url, "api").await, moved("reference/"));
+    // What is hidden is not found by what it was called either.
+    change_section(&w, &docs, &second, json!({ "condition": "visitor.claims.plan" })).await;
+    for path in ["reference", "api", "api/beta"] {
+        assert_eq!(at(&w, &url, path).await, page(&guide, &format!("/{path}")));
+    }
+    w.check().await;
+}
+
+#[tokio::test]
+async fn of_those_that_had_a_path_it_leads_to_the_last() {
+    let w = World::new().await;
+    let spaces = [space(&w, "Guide").await, space(&w, "One").await, space(&w, "Two").await];
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &spaces[0]).await;
+    let (one, two) = (place(&w, &docs, &spaces[1]).await, place(&w, &docs, &spaces[2]).await);
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    rename(&w, &docs, &two, "latest").await;
+    rename(&w, &docs, &two, "v1").await;
+    rename(&w, &docs, &one, "latest").await;
+    rename(&w, &docs, &one, "v2").await;
+    assert_eq!(at(&w, &url, "latest").await, moved("v2/"));
+    rename(&w, &docs, &two, "latest").await;
+    rename(&w, &docs, &two, "v3").await;
+    assert_eq!(at(&w, &url, "latest").await, moved("v3/"));
+}
+
+#[tokio::test]
+async fn a_page_goes_before_a_former_path() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    let second = place(&w, &docs, &api).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    rename(&w, &docs, &second, "reference").await;
+    assert_eq!(at(&w, &url, "api").await, moved("reference/"));
+    let found = add(&w, &guide, "API", "About it.").await;
+    assert_eq!(at(&w, &url, "api").await, page(&guide, "/api"));
+    assert_eq!(at(&w, &url, "api/calls").await, moved("reference/calls"), "no such page");
+    change(&w, &guide, &found, json!({ "condition": "visitor.claims.plan" })).await;
+    assert_eq!(at(&w, &url, "api").await, moved("reference/"), "none that the visitor sees");
+}
+
+#[tokio::test]
+async fn a_page_goes_before_the_path_of_a_default() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Changelog").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    place(&w, &docs, &api).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    assert_eq!(at(&w, &url, "changelog").await, moved(""));
+    let parent = add(&w, &guide, "Changelog", "What changed.").await;
+    assert_eq!(at(&w, &url, "changelog").await, page(&guide, "/changelog"));
+    assert_eq!(at(&w, &url, "changelog/changelog").await, moved("changelog"));
+    assert_eq!(at(&w, &url, "changelog/start").await, moved("start"), "no page of the default space");
+    assert_eq!(at(&w, &url, "api/start").await, page(&api, "/start"));
+    change(&w, &guide, &parent, json!({ "condition": "visitor.claims.plan" })).await;
+    assert_eq!(at(&w, &url, "changelog").await, moved(""), "none that the visitor sees");
+    // The same with the path of the default section.
+    change(&w, &guide, &parent, json!({ "condition": "", "slug": "reference" })).await;
+    section(&w, &docs, &api, "Reference").await;
+    let first = w.platform.list_sections(&w.admin, (&w.org, &docs), &PageRequest::default()).await;
+    let first = first.expect("listed").items.remove(0);
+    assert!(first.default);
+    assert_eq!(at(&w, &url, first.path.as_str()).await, moved(""));
+    change(&w, &guide, &parent, json!({ "slug": first.path })).await;
+    assert_eq!(at(&w, &url, first.path.as_str()).await, page(&guide, &format!("/{}", first.path)));
+}
+
+#[tokio::test]
+async fn an_address_is_complete_where_no_section_or_space_can_follow() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    let only = place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    let complete =
+        async |path: &str| enter(&w, &format!("{url}{path}"), Value::Null).await.expect("content").0.complete;
+    assert!(!complete("").await, "the path of the default may follow, and leads away");
+    assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
+    assert!(complete("start").await, "no path of the site");
+    rename(&w, &docs, &only, "manual").await;
+    assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
+    // A page may stand where a path was, and below it there is what was there.
+    add(&w, &guide, "Guide", "About it.").await;
+    assert_eq!(at(&w, &url, "guide").await, page(&guide, "/guide"));
+    assert!(!complete("guide").await);
+    assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
+    // With sections.
+    let other = section(&w, &docs, &api, "Reference").await;
+    assert!(!complete("").await);
+    assert!(!complete("reference").await, "the path of its only space may follow");
+    assert!(complete("reference/x").await);
+    let add = serde_json::from_value(json!({ "spaceId": guide, "sectionId": other })).expect("a place");
+    w.platform.add_site_space(&w.admin, (&w.org, &docs), &add).await.expect("a place");
+    assert!(complete("reference/guide").await && complete("reference/guide/x").await);
+    assert!(!complete("reference").await);
+}
