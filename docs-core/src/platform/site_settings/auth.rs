@@ -21,7 +21,8 @@ impl Platform {
     /// given one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another server's
+    /// key.
     pub async fn get_publishing_auth(
         &self,
         actor: &Actor,
@@ -41,7 +42,8 @@ impl Platform {
     /// Changes how visitors of a site prove who they are. What the request leaves out stays, the key too.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend;
+    /// `Conflict` when the key was sealed by another server's key.
     pub async fn update_publishing_auth(
         &self,
         actor: &Actor,
@@ -83,9 +85,9 @@ impl Platform {
     ) -> Result<PublishingAuth> {
         let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
         let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
-        let operation =
-            ChangeAuth { actor: actor.clone(), org: org.clone(), site: site.clone(), change, sealed };
-        self.auth_view(&*self.write(actor, &operation).await?)
+        let (actor, org, site) = (actor.clone(), org.clone(), site.clone());
+        let operation = ChangeAuth { actor, org, site, change, sealed, secrets: self.secrets() };
+        self.auth_view(&*self.write(&operation.actor, &operation).await?)
     }
 
     fn auth_view(&self, record: &SiteAuthRecord) -> Result<PublishingAuth> {
@@ -130,17 +132,18 @@ enum Change {
     Key,
 }
 
-struct ChangeAuth {
+struct ChangeAuth<'s> {
     actor: Actor,
     org: OrgId,
     site: SiteId,
     change: Change,
     /// The key of a site that has none yet, or is to have another.
     sealed: String,
+    secrets: &'s dyn Secrets,
 }
 
 #[async_trait]
-impl Operation for ChangeAuth {
+impl Operation for ChangeAuth<'_> {
     type Out = Arc<SiteAuthRecord>;
     const NAME: &'static str = "publishing_auth_change";
 
@@ -162,6 +165,8 @@ impl Operation for ChangeAuth {
             Change::Key => new.sealed.clone_from(&self.sealed),
             Change::Settings(change) => settle(&mut new, change)?,
         }
+        // Who is refused the answer has changed nothing.
+        opened(self.secrets, &new)?;
         match old {
             None => Ok(tx.create(new)),
             Some(old) if *old == new => Ok(old),

@@ -330,8 +330,14 @@ async fn holds(plan: Plan) {
     let mut url = address(&w, &docs).await;
     if visibility == SiteVisibility::ShareLink {
         let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-        url =
-            w.platform.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link").urls.published;
+        url = w
+            .platform
+            .create_share_link(&w.admin, &w.org, &docs, link)
+            .await
+            .expect("a link")
+            .urls
+            .published
+            .expect("a key");
     }
     let signs = key(&w, &w.org, &docs).await;
     // What the schema does not name counts for nothing, however it is signed.
