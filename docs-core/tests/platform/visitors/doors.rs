@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::{address, enter, key, place, resolve, show, signed, site, token};
 use crate::{
+    git,
     search::{add, edit, space},
     support::{Refused, World, person},
 };
@@ -482,4 +483,28 @@ async fn the_longest_mount_then_section_space_and_page_are_found() {
     resolve(&w, "not an address", Value::Null).await.refused(ErrorKind::Invalid);
     let claims = json!({ "unsignedClaims": { "x": "x".repeat(9_000) } });
     resolve(&w, &url, claims).await.refused(ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
+    let (w, _, guide) = git::world().await;
+    let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/secret",
+        "repoCommitURL": "https://git.example/docs/commit" });
+    let import = serde_json::from_value(import).expect("a request");
+    w.platform.import_git(&w.admin, &guide, import).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let of = ContentOf::space(guide);
+    let anybody = Actor::Visitor(Visitor::anonymous());
+    let shown = async |reader: &Actor| {
+        let revision = w.platform.get_revision(reader, &of, Shown::default()).await.expect("a revision");
+        revision.git.expect("a commit")
+    };
+    let (member, visitor) = (shown(&w.admin).await, shown(&anybody).await);
+    assert_eq!((&*member.message, member.reference.as_deref()), ("A commit", Some("refs/heads/secret")));
+    assert_eq!((&*visitor.message, visitor.reference), ("", None));
+    assert_eq!((&visitor.oid, &visitor.url), (&member.oid, &member.url));
+    assert!(visitor.url.is_some_and(|url| url.starts_with("https://git.example/docs/commit/")));
 }
