@@ -21,7 +21,7 @@ const PLACES: usize = 100;
 const CONDITIONS: [&str; 4] = [
     "visitor.claims.unsigned.plan == 'pro'",
     "visitor.claims.unsigned.beta && visitor.claims.unsigned.plan in ['free', 'team']",
-    "!visitor.claims.unsigned.beta || visitor.claims.unsigned.groups.some(g => g.startsWith('admin'))",
+    "!visitor.claims.unsigned.beta || ['team', 'pro'].some(plan => plan.startsWith(visitor.claims.unsigned.plan))",
     "visitor.claims.unsigned.plan != 'none'",
 ];
 

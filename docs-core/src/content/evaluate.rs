@@ -42,11 +42,13 @@ pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims:
     if mode == Evaluated::No {
         return document.clone();
     }
-    run(document, Evaluator { mode, conditions: mode, context, claims, budget: Budget(MAX_DOCUMENT_STEPS) })
+    let (conditions, budget) = (Conditions::Asked, Budget(MAX_DOCUMENT_STEPS));
+    run(document, Evaluator { mode, conditions, context, claims, budget })
 }
 
 /// Evaluates a document for a visitor, who is to get nothing that a condition hides: conditions are decided in every
-/// mode, and only expressions within text are left for the client.
+/// mode, and only expressions within text are left for the client. A condition that reads what may not decide who sees
+/// what ([`Expression::is_deterministic`]) does not hold.
 #[must_use]
 pub fn evaluate_for_visitor(
     document: &Document,
@@ -57,7 +59,7 @@ pub fn evaluate_for_visitor(
     let budget = Budget(MAX_DOCUMENT_STEPS);
     // What an expression is made of is for visitors only where they must evaluate it themselves.
     let mode = if mode == Evaluated::No { Evaluated::DeterministicOnly } else { mode };
-    run(document, Evaluator { mode, conditions: Evaluated::Yes, context, claims, budget })
+    run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, budget })
 }
 
 /// What of a document stands under no condition.
@@ -65,7 +67,7 @@ pub(crate) fn unconditional(document: &Document) -> Document {
     let (context, claims) = (&Context::default(), &Claims::default());
     // Without a step left no condition holds.
     let budget = Budget(0);
-    let (mode, conditions) = (Evaluated::No, Evaluated::Yes);
+    let (mode, conditions) = (Evaluated::No, Conditions::Visitor);
     run(document, Evaluator { mode, conditions, context, claims, budget })
 }
 
@@ -78,23 +80,42 @@ fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
 struct Evaluator<'e> {
     /// What becomes of expressions within text.
     mode: Evaluated,
-    /// What becomes of conditions.
-    conditions: Evaluated,
+    conditions: Conditions,
     context: &'e Context,
     claims: &'e Claims,
     budget: Budget,
 }
 
+/// What becomes of conditions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Conditions {
+    /// What becomes of expressions within text.
+    Asked,
+    /// All are decided for a visitor.
+    Visitor,
+}
+
 impl Evaluator<'_> {
     /// Whether an expression is left for the client. One that cannot be read depends on nothing.
-    fn leaves(&self, mode: Evaluated, text: &str) -> bool {
-        match mode {
+    fn leaves(&self, text: &str) -> bool {
+        match self.mode {
             Evaluated::No => true,
             Evaluated::Yes => false,
             Evaluated::DeterministicOnly => {
                 Expression::parse(text).is_ok_and(|expression| !expression.is_deterministic(self.claims))
             }
         }
+    }
+
+    /// Whether a condition holds; `None` where it is left for the client.
+    fn decide(&mut self, text: &str) -> Option<bool> {
+        if self.conditions == Conditions::Asked {
+            let decides = !self.leaves(text);
+            return decides.then(|| expression::condition_within(text, self.context, &mut self.budget));
+        }
+        let known = (self.context, self.claims);
+        let shows = |condition| expression::shows_within(&condition, known, &mut self.budget);
+        Some(expression::is_blank(text) || Expression::parse(text).is_ok_and(shows))
     }
 
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
@@ -105,10 +126,11 @@ impl Evaluator<'_> {
 
     fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
         let mut done = Vec::with_capacity(nodes.len());
+        let leaves_none = self.conditions == Conditions::Visitor || self.mode == Evaluated::Yes;
         let mut undecided = Undecided::default();
         for node in nodes {
             match node {
-                Node::Block(block) if self.conditions == Evaluated::Yes && undecided.hides(&block) => {}
+                Node::Block(block) if leaves_none && undecided.hides(&block) => {}
                 Node::Block(block) => self.block(block, &mut done),
                 Node::Inline(inline) => self.inline(inline, &mut done),
                 Node::Text(text) => push_text(&mut done, text),
@@ -119,11 +141,13 @@ impl Evaluator<'_> {
 
     fn block(&mut self, mut block: Block, done: &mut Vec<Node>) {
         if let BlockKind::If { expression } = &block.kind {
-            if self.leaves(self.conditions, expression) {
-                block.nodes = self.nodes(block.nodes);
-                done.push(Node::Block(block));
-            } else if expression::condition_within(expression, self.context, &mut self.budget) {
-                done.extend(self.nodes(block.nodes));
+            match self.decide(expression) {
+                None => {
+                    block.nodes = self.nodes(block.nodes);
+                    done.push(Node::Block(block));
+                }
+                Some(true) => done.extend(self.nodes(block.nodes)),
+                Some(false) => {}
             }
             return;
         }
@@ -152,7 +176,7 @@ impl Evaluator<'_> {
 
     fn inline(&mut self, mut inline: Inline, done: &mut Vec<Node>) {
         if let InlineKind::Expression { expression } = &inline.kind {
-            if self.leaves(self.mode, expression) {
+            if self.leaves(expression) {
                 done.push(Node::Inline(inline));
                 return;
             }

@@ -186,7 +186,7 @@ pub struct GitBlob {
 pub struct GitCommit {
     /// The object id of the commit.
     pub oid: String,
-    /// The message.
+    /// The message; blank for visitors of a site.
     pub message: String,
     /// Tells whether the platform made the commit, as opposed to a person.
     pub created_by_platform: bool,
@@ -196,7 +196,7 @@ pub struct GitCommit {
     /// Where the commit can be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The branch or tag.
+    /// The branch or tag; absent for visitors of a site.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }

@@ -35,8 +35,9 @@ pub struct ShareLink {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShareLinkUrls {
     /// The site, with the secret. It leads somewhere while the site is published to holders of share links and the
-    /// link is active.
-    pub published: String,
+    /// link is active. Absent where the server cannot open the secret, because another key sealed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
 }
 
 /// What a new share link is called.

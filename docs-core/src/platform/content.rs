@@ -327,7 +327,7 @@ impl Platform {
             let depth = stack.len();
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
             if let Some((id, entry)) = level.left.next() {
-                if !lens.meets(entry.condition.as_deref()) {
+                if !lens.meets(&id, &entry) {
                     continue;
                 }
                 let path = join(&level.path, &entry.slug);

@@ -219,7 +219,7 @@ impl Platform {
             Audience::Anybody => pages.retain(|_, page| page.condition.is_none()),
             Audience::Visitor(visitor) => {
                 let lens = Eyes::Visitor(Arc::clone(visitor)).lens(&view).await?;
-                pages.retain(|_, page| lens.meets(page.condition.as_deref()));
+                pages.retain(|id, page| lens.meets(id, page));
             }
         }
         hits.iter().map(|hit| self.page_result(space, hit, &pages)).collect()

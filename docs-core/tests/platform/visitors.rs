@@ -1,5 +1,6 @@
 //! Visitors of published sites: who comes in, and what they see.
 
+mod conditions;
 mod doors;
 mod leaks;
 mod paths;

@@ -183,6 +183,29 @@ fn what_only_the_client_can_know_is_left_to_it() {
 }
 
 #[test]
+fn for_a_visitor_a_condition_on_what_may_not_decide_does_not_hold() {
+    let nodes = [
+        when("visitor.claims.beta", &[p("beta"), when("visitor.claims.name == 'Ada'", &[p("x")])]),
+        when("visitor.claims.name == 'Ada'", &[p("x")]),
+        when("visitor.claims.name != 'Bob' || true", &[p("x")]),
+        when("!visitor.claims.undeclared", &[p("x")]),
+        when("space.vars.version == '2.4' && visitor.claims.plan == 'free'", &[p("known")]),
+        when("", &[block("paragraph", &[value("visitor.claims.name")])]),
+    ];
+    let document: Document =
+        serde_json::from_value(json!({ "object": "document", "data": {}, "nodes": nodes })).unwrap();
+    for (mode, name) in [
+        (Evaluated::No, block("paragraph", &[value("visitor.claims.name")])),
+        (Evaluated::DeterministicOnly, block("paragraph", &[value("visitor.claims.name")])),
+        (Evaluated::Yes, p("Ada")),
+    ] {
+        let done = evaluate_for_visitor(&document, mode, &context(), &claims());
+        let done = serde_json::to_value(&done).unwrap();
+        assert_eq!(done["nodes"], json!([p("beta"), p("known"), name]), "{mode:?}");
+    }
+}
+
+#[test]
 fn expressions_that_cost_too_much_together_fail_and_the_rest_is_written() {
     let costly = "'x'.repeat(9999).split('').map(x => x).length";
     let many: Vec<Value> = (0..200).map(|_| block("paragraph", &[value(costly)])).collect();

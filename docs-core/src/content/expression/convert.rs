@@ -92,6 +92,16 @@ impl Machine<'_> {
         if value.is_object() { self.text(value).map(Value::Text) } else { Ok(value.clone()) }
     }
 
+    /// `===`. Texts of one length are looked at to their end.
+    pub(super) fn same(&mut self, a: &Value, b: &Value) -> Eval<bool> {
+        if let (Value::Text(a), Value::Text(b)) = (a, b)
+            && a.len() == b.len()
+        {
+            self.charge(a.len() / 16)?;
+        }
+        Ok(a.same(b))
+    }
+
     pub(super) fn loosely_equal(&mut self, a: &Value, b: &Value) -> Eval<bool> {
         if a.is_nullish() || b.is_nullish() {
             return Ok(a.is_nullish() && b.is_nullish());

@@ -8,13 +8,13 @@ use super::{
     Context, EvalError, MAX_ITEMS, MAX_TEXT,
     ast::{BinaryOp, FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
     methods, number,
-    value::{Array, Function, FunctionKind, Named, Object, Scope, Value},
+    value::{Array, Function, FunctionKind, Named, Object, Scope, Value, comparisons},
 };
 
 /// How deep evaluation may recurse: nesting of the text, and calls of functions within it.
 const MAX_RECURSION: u32 = 64;
 
-/// Bytes of text that one step makes.
+/// Bytes of text that one step makes or compares.
 const BYTES_A_STEP: usize = 16;
 
 /// Names that would lead out of the data.
@@ -225,13 +225,17 @@ impl Machine<'_> {
                     let key = self.key(key, names)?;
                     let value = self.eval(*value, names)?;
                     if !BLOCKED.contains(&&*key) {
+                        self.charge_name(&key, object.len())?;
                         object.insert(key, value);
                     }
                 }
                 Property::Spread(id) => match self.eval(*id, names)? {
                     Value::Object(other) => {
                         self.charge(other.members().count())?;
-                        object.extend(other.shared());
+                        for (name, value) in other.shared() {
+                            self.charge_name(&name, object.len())?;
+                            object.insert(name, value);
+                        }
                     }
                     Value::Array(array) => {
                         let numbered = array.items().iter().enumerate();
@@ -274,7 +278,7 @@ impl Machine<'_> {
             return Ok(Value::Undefined);
         }
         let own = match object {
-            Value::Object(object) => object.get(key).cloned(),
+            Value::Object(object) => self.own(object, key)?,
             Value::Array(array) if key == "length" => Some(Value::Number(array.items().len() as f64)),
             Value::Array(array) => index(key).and_then(|index| array.items().get(index).cloned()),
             Value::Text(text) => self.text_member(text, key)?,
@@ -287,6 +291,17 @@ impl Machine<'_> {
                 Value::Function(Function(FunctionKind::Method(method)).into())
             })
         }))
+    }
+
+    /// The member that an object has of a name.
+    pub(super) fn own(&mut self, object: &Object, name: &str) -> Eval<Option<Value>> {
+        self.charge(object.compared(name) / BYTES_A_STEP)?;
+        Ok(object.get(name).cloned())
+    }
+
+    /// Pays for the names that a name is compared with to stand among them.
+    fn charge_name(&mut self, name: &str, among: usize) -> Eval<()> {
+        self.charge(name.len() * comparisons(among) / BYTES_A_STEP)
     }
 
     fn text_member(&mut self, text: &str, key: &str) -> Eval<Option<Value>> {
@@ -412,8 +427,8 @@ impl Machine<'_> {
     fn binary(&mut self, operator: BinaryOp, a: &Value, b: &Value) -> Eval<Value> {
         use BinaryOp as Op;
         Ok(Value::Boolean(match operator {
-            Op::Same => a.same(b),
-            Op::NotSame => !a.same(b),
+            Op::Same => self.same(a, b)?,
+            Op::NotSame => !self.same(a, b)?,
             Op::Equal => self.loosely_equal(a, b)?,
             Op::NotEqual => !self.loosely_equal(a, b)?,
             Op::Less => self.less(a, b)? == Some(true),
@@ -440,7 +455,12 @@ impl Machine<'_> {
         match whole {
             Value::Array(array) => {
                 self.charge(array.items().len())?;
-                Ok(array.items().iter().any(|item| item.same(what)))
+                for item in array.items() {
+                    if self.same(item, what)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
             }
             Value::Text(text) => {
                 let what = self.text(what)?;
@@ -449,7 +469,7 @@ impl Machine<'_> {
             }
             Value::Object(object) => {
                 let key = self.text(what)?;
-                Ok(object.get(&key).is_some())
+                Ok(self.own(object, &key)?.is_some())
             }
             _ => Err(EvalError::wrong("the right side of `in` is neither an array nor a text nor an object")),
         }

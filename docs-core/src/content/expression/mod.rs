@@ -174,6 +174,11 @@ impl Expression {
     pub fn is_deterministic(&self, claims: &Claims) -> bool {
         self.reads().iter().all(|path| claims.decide(path))
     }
+
+    /// Tells whether it reads anything of the page it stands at.
+    pub(crate) fn reads_page(&self) -> bool {
+        self.reads().iter().any(|path| path.names().next() == Some("page"))
+    }
 }
 
 /// Steps that several evaluations share.
@@ -218,9 +223,18 @@ pub(crate) fn condition_within(text: &str, context: &Context, budget: &mut Budge
         || Expression::parse(text).is_ok_and(|expression| holds_within(&expression, context, budget))
 }
 
-/// Tells whether a condition that was read holds: one that cannot be evaluated does not.
-pub(crate) fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) -> bool {
+fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) -> bool {
     condition.evaluate_within(context, budget).is_ok_and(|value| value.is_truthy())
+}
+
+/// Tells whether a condition that was read shows to a visitor what it stands at: it holds, and all that it reads may
+/// decide that.
+pub(crate) fn shows_within(
+    condition: &Expression,
+    (context, claims): (&Context, &Claims),
+    budget: &mut Budget,
+) -> bool {
+    condition.is_deterministic(claims) && holds_within(condition, context, budget)
 }
 
 /// The value of an expression as it stands in text; the expression itself in double braces when it has none.

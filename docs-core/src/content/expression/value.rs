@@ -50,6 +50,8 @@ pub struct Array {
 pub struct Object {
     members: BTreeMap<Arc<str>, Value>,
     nesting: u16,
+    /// Bytes of the longest name.
+    longest: usize,
 }
 
 /// A function: one that an expression has written, or a method of a value.
@@ -111,7 +113,8 @@ impl Object {
     /// `None` when values would be nested too deep.
     pub(super) fn new(members: BTreeMap<Arc<str>, Value>) -> Option<Self> {
         let nesting = 1 + members.values().map(Value::nesting).max().unwrap_or(0);
-        (nesting <= MAX_NESTING).then_some(Self { members, nesting })
+        let longest = members.keys().map(|name| name.len()).max().unwrap_or(0);
+        (nesting <= MAX_NESTING).then_some(Self { members, nesting, longest })
     }
 
     /// The member of a name.
@@ -125,10 +128,20 @@ impl Object {
         self.members.iter().map(|(name, value)| (&**name, value))
     }
 
+    /// Most bytes that are compared when a name is looked for.
+    pub(super) fn compared(&self, name: &str) -> usize {
+        name.len().min(self.longest) * comparisons(self.members.len())
+    }
+
     /// The members, with names that are shared.
     pub(super) fn shared(&self) -> impl Iterator<Item = (Arc<str>, Value)> {
         self.members.iter().map(|(name, value)| (name.clone(), value.clone()))
     }
+}
+
+/// How many names of so many a name is compared with: about their logarithm.
+pub(super) const fn comparisons(names: usize) -> usize {
+    (usize::BITS - names.leading_zeros()) as usize
 }
 
 impl Value {
@@ -184,7 +197,7 @@ impl Value {
         matches!(self, Self::Array(_) | Self::Object(_) | Self::Function(_) | Self::Regex(_))
     }
 
-    /// `===`: objects are the same only as themselves.
+    /// `===`: objects are the same only as themselves. What it costs is paid where a machine asks.
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,

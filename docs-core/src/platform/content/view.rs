@@ -9,9 +9,9 @@ use crate::{
     Error, Result,
     content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
     model::{
-        ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GroupPage,
-        Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
-        RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
+        ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GitCommit,
+        GroupPage, Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
+        Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
     platform::{Platform, sites::Placement, visitors::Lens},
     store::{
@@ -55,7 +55,8 @@ impl Platform {
         })
     }
 
-    /// The same for a visitor: nothing of how it came to be, and the address they read it at.
+    /// The same for a visitor: nothing of how it came to be but where its commit can be seen, and the address they read
+    /// it at.
     pub(super) fn visited_revision(
         &self,
         space: &SpaceRecord,
@@ -73,7 +74,7 @@ impl Platform {
             reusable_contents: Vec::new(),
             variables: None,
             created_at: record.created_at,
-            git: record.git.clone(),
+            git: record.git.clone().map(|git| GitCommit { message: String::new(), reference: None, ..git }),
             urls: RevisionUrls {
                 app: self.urls().revision(&space.id, &record.id),
                 published: Some(place.url.clone()),

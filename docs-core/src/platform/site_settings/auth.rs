@@ -8,7 +8,8 @@ use super::Secret;
 use crate::{
     Error, Result,
     model::{
-        OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, VisitorAuthBackend,
+        OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
+        VisitorAuthBackend,
     },
     platform::{Actor, Platform, access, people::platform_only},
     policy::SiteAction,
@@ -21,7 +22,8 @@ impl Platform {
     /// given one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another server's
+    /// key.
     pub async fn get_publishing_auth(
         &self,
         actor: &Actor,
@@ -41,7 +43,8 @@ impl Platform {
     /// Changes how visitors of a site prove who they are. What the request leaves out stays, the key too.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and for an address with a `location` of its own;
+    /// `Conflict` when the key was sealed by another server's key.
     pub async fn update_publishing_auth(
         &self,
         actor: &Actor,
@@ -49,6 +52,9 @@ impl Platform {
         site: &SiteId,
         change: UpdatePublishingAuth,
     ) -> Result<PublishingAuth> {
+        if let Patch::Set(url) = &change.fallback_url {
+            check_fallback(url)?;
+        }
         self.change_auth(actor, (org, site), Change::Settings(change)).await
     }
 
@@ -83,9 +89,9 @@ impl Platform {
     ) -> Result<PublishingAuth> {
         let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
         let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
-        let operation =
-            ChangeAuth { actor: actor.clone(), org: org.clone(), site: site.clone(), change, sealed };
-        self.auth_view(&*self.write(actor, &operation).await?)
+        let (actor, org, site) = (actor.clone(), org.clone(), site.clone());
+        let operation = ChangeAuth { actor, org, site, change, sealed, secrets: self.secrets() };
+        self.auth_view(&*self.write(&operation.actor, &operation).await?)
     }
 
     fn auth_view(&self, record: &SiteAuthRecord) -> Result<PublishingAuth> {
@@ -97,6 +103,18 @@ impl Platform {
             integration: record.integration.clone(),
         })
     }
+}
+
+/// Refuses an address to sign in at that names a `location` itself: where the visitor wanted to go is told by that name.
+fn check_fallback(url: &Url) -> Result<()> {
+    let (address, _) = url.as_str().split_once('#').unwrap_or((url.as_str(), ""));
+    let (_, query) = address.split_once('?').unwrap_or_default();
+    if query.split('&').any(|field| field.split('=').next() == Some("location")) {
+        let message =
+            "must not have `location` in its query: it is added, and says where the visitor wanted to go";
+        return Err(Error::invalid("fallbackURL", message));
+    }
+    Ok(())
 }
 
 /// The signing key of a site, where it has one.
@@ -130,17 +148,18 @@ enum Change {
     Key,
 }
 
-struct ChangeAuth {
+struct ChangeAuth<'s> {
     actor: Actor,
     org: OrgId,
     site: SiteId,
     change: Change,
     /// The key of a site that has none yet, or is to have another.
     sealed: String,
+    secrets: &'s dyn Secrets,
 }
 
 #[async_trait]
-impl Operation for ChangeAuth {
+impl Operation for ChangeAuth<'_> {
     type Out = Arc<SiteAuthRecord>;
     const NAME: &'static str = "publishing_auth_change";
 
@@ -162,6 +181,8 @@ impl Operation for ChangeAuth {
             Change::Key => new.sealed.clone_from(&self.sealed),
             Change::Settings(change) => settle(&mut new, change)?,
         }
+        // Who is refused the answer has changed nothing.
+        opened(self.secrets, &new)?;
         match old {
             None => Ok(tx.create(new)),
             Some(old) if *old == new => Ok(old),
@@ -182,4 +203,25 @@ fn settle(record: &mut SiteAuthRecord, change: &UpdatePublishingAuth) -> Result<
         record.integration = change.integration.clone().apply(record.integration.take());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_to_sign_in_at_has_no_location_of_its_own() {
+        let check = |text: &str| check_fallback(&Url::new(text).expect(text));
+        for fine in [
+            "https://in.example",
+            "https://in.example/?a=location&b",
+            "https://in.example/location#?location=1",
+        ] {
+            assert!(check(fine).is_ok(), "{fine}");
+        }
+        for wrong in ["https://in.example?location=x", "https://in.example/a?b=1&location"] {
+            let error = check(wrong).expect_err(wrong);
+            assert!(error.to_string().starts_with("fallbackURL: "), "{error}");
+        }
+    }
 }

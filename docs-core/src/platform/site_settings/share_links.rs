@@ -25,7 +25,7 @@ const MAX_LINKS: i64 = 100;
 const MAX_KEY: usize = 128;
 
 impl Platform {
-    /// Lists the share links of a site, oldest first.
+    /// Lists the share links of a site, oldest first. One whose secret this server cannot open has no address.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a wrong page or limit.
@@ -43,7 +43,7 @@ impl Platform {
         list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
         let page = list.finish(&tx, count).await?;
-        let items = page.items.iter().map(|link| self.share_link_view(&site, link)).collect::<Result<_>>()?;
+        let items = page.items.iter().map(|link| self.share_link_view(&site, link)).collect();
         Ok(Page { items, next: page.next, count: page.count })
     }
 
@@ -73,7 +73,7 @@ impl Platform {
         };
         let create = Create { actor: actor.clone(), org: org.clone(), record };
         let site = self.write(actor, &create).await?;
-        self.share_link_view(&site, &create.record)
+        Ok(self.share_link_view(&site, &create.record))
     }
 
     /// Renames, switches on or switches off a share link. What the request leaves out stays.
@@ -95,7 +95,7 @@ impl Platform {
             change: Some(change),
         };
         let (site, link) = self.write(actor, &update).await?;
-        self.share_link_view(&site, &link)
+        Ok(self.share_link_view(&site, &link))
     }
 
     /// Deletes a share link: its key opens nothing any more. Answers whether there was one.
@@ -128,21 +128,18 @@ impl Platform {
         Ok(share_key(&self.read().await?, site, key).await?.is_some())
     }
 
-    fn share_link_view(&self, site: &SiteRecord, link: &ShareLinkRecord) -> Result<ShareLink> {
-        let secret = self.secrets().open(&purpose(&link.id), &link.sealed).map_err(|_| {
-            Error::conflict(
-                "the share links were sealed with another key; start the server with that one, or delete them",
-            )
-        })?;
-        let published = format!("{}{secret}/", self.urls().published(site.basename.as_str()));
-        Ok(ShareLink {
+    /// A share link without its address where another key sealed the secret: it can still be changed and deleted.
+    fn share_link_view(&self, site: &SiteRecord, link: &ShareLinkRecord) -> ShareLink {
+        let secret = self.secrets().open(&purpose(&link.id), &link.sealed).ok();
+        let address = |secret| format!("{}{secret}/", self.urls().published(site.basename.as_str()));
+        ShareLink {
             object: ShareLinkObject::Is,
             id: link.id.clone(),
             created_at: link.created_at,
             name: link.name.clone(),
             active: link.active,
-            urls: ShareLinkUrls { published },
-        })
+            urls: ShareLinkUrls { published: secret.map(address) },
+        }
     }
 }
 

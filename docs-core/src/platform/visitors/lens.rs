@@ -34,7 +34,7 @@ impl Sighted {
 
     /// Who decides conditions in a context.
     pub(super) fn decider(&self, context: Context) -> Decider {
-        Decider::new(context.with_visitor(&self.signed, &self.unsigned))
+        Decider::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
     }
 }
 
@@ -54,8 +54,7 @@ impl Eyes {
         let Self::Visitor(sighted) = self else {
             return Ok(Lens { view: view.clone(), visitor: None, uses });
         };
-        let decider = sighted.decider(of_space(view).await?);
-        let visitor = Some(Gaze { decider, claims: sighted.claims.clone() });
+        let visitor = Some(sighted.decider(of_space(view).await?));
         Ok(Lens { view: view.clone(), visitor, uses })
     }
 }
@@ -64,15 +63,9 @@ impl Eyes {
 #[derive(Debug)]
 pub(in crate::platform) struct Lens {
     view: View,
-    visitor: Option<Gaze>,
+    /// Who decides conditions; none for members.
+    visitor: Option<Decider>,
     uses: Uses,
-}
-
-/// A visitor looking at a content.
-#[derive(Debug)]
-struct Gaze {
-    decider: Decider,
-    claims: Claims,
 }
 
 impl Lens {
@@ -81,9 +74,9 @@ impl Lens {
         self.visitor.is_some()
     }
 
-    /// Tells whether a condition lets the reader see what it stands at.
-    pub(in crate::platform) fn meets(&self, condition: Option<&str>) -> bool {
-        self.visitor.as_ref().is_none_or(|gaze| gaze.decider.holds_text(condition))
+    /// Tells whether the condition of a page lets the reader see it, whatever is above.
+    pub(in crate::platform) fn meets(&self, id: &PageId, page: &PageEntry) -> bool {
+        self.visitor.as_ref().is_none_or(|decider| decider.holds_of_page(id, page))
     }
 
     /// Which pages of a tree the reader sees: those whose own condition and all above hold.
@@ -91,7 +84,7 @@ impl Lens {
         let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
         for page in tree.pages() {
             let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
-            shown.push(above && self.meets(page.entry.condition.as_deref()));
+            shown.push(above && self.meets(&page.id, &page.entry));
         }
         shown
     }
@@ -107,8 +100,7 @@ impl Lens {
             return Ok(true);
         }
         let above = self.view.ancestors(id).await?;
-        let mut line = above.iter().map(|(_, entry)| entry).chain([entry]);
-        Ok(line.all(|entry| self.meets(entry.condition.as_deref())))
+        Ok(above.iter().all(|(id, entry)| self.meets(id, entry)) && self.meets(id, entry))
     }
 
     pub(in crate::platform) const fn view(&self) -> &View {
@@ -128,9 +120,9 @@ impl Lens {
         mode: Evaluated,
     ) -> Result<Document> {
         Ok(match &self.visitor {
-            Some(gaze) => {
-                let context = gaze.decider.context().clone().with_page(of_page);
-                evaluate_for_visitor(&document, mode, &context, &gaze.claims)
+            Some(decider) => {
+                let context = decider.context().clone().with_page(of_page);
+                evaluate_for_visitor(&document, mode, &context, decider.claims())
             }
             None if mode == Evaluated::No => document,
             None => {

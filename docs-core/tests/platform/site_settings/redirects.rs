@@ -151,6 +151,7 @@ async fn a_redirect_stays_on_the_domain_and_the_share_link_that_the_site_is_read
     // By a share link.
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
     let link = p.create_share_link(me, &w.org, &one.site, link).await.expect("a link").urls.published;
+    let link = link.expect("an address");
     let key = link.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
     let by = async |key: &str| {
         let of = (&w.org, &one.site, Some(key));

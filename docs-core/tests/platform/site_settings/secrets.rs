@@ -1,7 +1,7 @@
 //! Share links and signing keys: exactly the active keys open, and a key that was replaced is worth nothing.
 
 use docs_core::{
-    Actor, ErrorKind,
+    Actor, ErrorKind, Platform,
     model::{CreateShareLink, Patch, Role, ShareLinkId, SiteId, UpdatePublishingAuth, UpdateShareLink, Url},
     store::PageRequest,
 };
@@ -12,9 +12,15 @@ use crate::support::World;
 
 /// A new share link, and its key.
 pub(super) async fn create(w: &World, site: &SiteId) -> (ShareLinkId, String) {
+    create_at(&w.platform, w, site).await
+}
+
+/// The same, by one of several servers.
+async fn create_at(platform: &Platform, w: &World, site: &SiteId) -> (ShareLinkId, String) {
     let new = CreateShareLink { name: "Friends".parse().expect("a name") };
-    let link = w.platform.create_share_link(&w.admin, &w.org, site, new).await.expect("a link");
-    let key = link.urls.published.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
+    let link = platform.create_share_link(&w.admin, &w.org, site, new).await.expect("a link");
+    let url = link.urls.published.expect("an address");
+    let key = url.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
     (link.id, key)
 }
 
@@ -196,9 +202,25 @@ async fn secrets_that_another_server_sealed_are_told_apart_from_those_that_are_g
     p.get_publishing_auth(me, &w.org, &site).await.expect("a key");
     let beside = w.beside(std::sync::Arc::new(docs_memstore::MemSearch::new()));
     let of = (&w.org, &site);
-    let list = beside.list_share_links(me, of, &PageRequest::default()).await;
-    assert_eq!(kind(list), ErrorKind::Conflict);
+    let (other, _) = create_at(&beside, &w, &site).await;
+    let list = beside.list_share_links(me, of, &PageRequest::default()).await.expect("a list").items;
+    let shown: Vec<_> = list.iter().map(|link| (&link.id, link.urls.published.is_some())).collect();
+    assert_eq!(
+        shown,
+        [(&link, false), (&other, true)],
+        "what cannot be opened is listed, without its secret"
+    );
+    let change = UpdateShareLink { active: Some(false), name: "Foes".parse().ok() };
+    let changed = beside.update_share_link(me, of, &link, change).await.expect("changed");
+    assert_eq!((changed.name.as_str(), changed.active, changed.urls.published), ("Foes", false, None));
+    let change = UpdateShareLink { active: Some(true), name: None };
+    beside.update_share_link(me, of, &link, change).await.expect("changed");
     assert_eq!(kind(beside.get_publishing_auth(me, of.0, of.1).await), ErrorKind::Conflict);
+    let fallback_url = Patch::Set(serde_json::from_value("https://x.example/".into()).expect("a URL"));
+    let change = UpdatePublishingAuth { fallback_url, ..UpdatePublishingAuth::default() };
+    assert_eq!(kind(beside.update_publishing_auth(me, of.0, of.1, change).await), ErrorKind::Conflict);
+    let auth = p.get_publishing_auth(me, of.0, of.1).await.expect("the key");
+    assert_eq!(auth.fallback_url, None, "a refusal changes nothing");
     // What is needed to get out of that works.
     assert!(beside.opens_site(&Actor::Platform, &site, &key).await.expect("asked"));
     assert!(beside.delete_share_link(me, of, &link).await.expect("deleted"));

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::{address, enter, key, place, resolve, show, signed, site, token};
 use crate::{
+    git,
     search::{add, edit, space},
     support::{Refused, World, person},
 };
@@ -62,10 +63,10 @@ async fn a_share_link_opens_its_site_until_it_is_revoked() {
     let url = address(&w, &docs).await;
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
     let link = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link");
+    let through = link.urls.published.expect("an address");
     resolve(&w, &url, Value::Null).await.refused(ErrorKind::NotFound);
     resolve(&w, &format!("{url}wrong/start"), Value::Null).await.refused(ErrorKind::NotFound);
-    let (content, actor) =
-        enter(&w, &format!("{}start", link.urls.published), Value::Null).await.expect("open");
+    let (content, actor) = enter(&w, &format!("{through}start"), Value::Null).await.expect("open");
     let key = content.share_key.clone().expect("a key");
     assert!(content.site_base_path.ends_with(&format!("/{key}/")), "{content:?}");
     assert_eq!(content.pathname, "/start");
@@ -78,7 +79,7 @@ async fn a_share_link_opens_its_site_until_it_is_revoked() {
     for actor in [&actor, &with_key] {
         p.get_space(actor, &guide).await.refused(ErrorKind::NotFound);
     }
-    resolve(&w, &link.urls.published, Value::Null).await.refused(ErrorKind::NotFound);
+    resolve(&w, &through, Value::Null).await.refused(ErrorKind::NotFound);
 }
 
 #[tokio::test]
@@ -127,7 +128,8 @@ async fn what_is_read_by_a_share_link_leads_through_it() {
     p.add_section(&w.admin, (&w.org, &docs), new).await.expect("a section");
     show(&w, &docs, SiteVisibility::ShareLink).await;
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-    let start = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link").urls.published;
+    let start = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link");
+    let start = start.urls.published.expect("a key");
     let key = start.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
     let stranger = person(p, "Sam").await;
     let first = Default::default();
@@ -481,4 +483,28 @@ async fn the_longest_mount_then_section_space_and_page_are_found() {
     resolve(&w, "not an address", Value::Null).await.refused(ErrorKind::Invalid);
     let claims = json!({ "unsignedClaims": { "x": "x".repeat(9_000) } });
     resolve(&w, &url, claims).await.refused(ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
+    let (w, _, guide) = git::world().await;
+    let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/secret",
+        "repoCommitURL": "https://git.example/docs/commit" });
+    let import = serde_json::from_value(import).expect("a request");
+    w.platform.import_git(&w.admin, &guide, import).await.expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let of = ContentOf::space(guide);
+    let anybody = Actor::Visitor(Visitor::anonymous());
+    let shown = async |reader: &Actor| {
+        let revision = w.platform.get_revision(reader, &of, Shown::default()).await.expect("a revision");
+        revision.git.expect("a commit")
+    };
+    let (member, visitor) = (shown(&w.admin).await, shown(&anybody).await);
+    assert_eq!((&*member.message, member.reference.as_deref()), ("A commit", Some("refs/heads/secret")));
+    assert_eq!((&*visitor.message, visitor.reference), ("", None));
+    assert_eq!((&visitor.oid, &visitor.url), (&member.oid, &member.url));
+    assert!(visitor.url.is_some_and(|url| url.starts_with("https://git.example/docs/commit/")));
 }

@@ -21,22 +21,25 @@ use crate::{
 /// What a condition asks, in Rust.
 type Asked = fn(&Who) -> bool;
 /// What a condition asks, as text and in Rust.
-const CONDITIONS: [(&str, Asked); 8] = [
+const CONDITIONS: [(&str, Asked); 9] = [
     ("", |_| true),
     ("visitor.claims.beta", |who| who.beta),
-    ("!visitor.claims.beta", |who| !who.beta),
+    ("!visitor.claims.beta", |who| who.is_known && !who.beta),
     ("visitor.claims.plan == 'pro'", |who| who.is_pro),
     ("visitor.claims.unsigned.eu && visitor.claims.beta", |who| who.eu && who.beta),
     ("visitor.claims.other", |_| false),
+    ("visitor.claims.name != 'nobody'", |_| false),
     ("space.vars.none == null", |_| true),
     ("'a' in visitor.claims.none", |_| false),
 ];
 /// Of these, those that can be set on sections and site spaces.
-const OUTER: usize = 6;
+const OUTER: usize = 7;
 
 /// A visitor.
 #[derive(Clone, Copy, Debug)]
 struct Who {
+    /// Whether the site knows claims: else no condition that asks for one holds.
+    is_known: bool,
     beta: bool,
     is_pro: bool,
     eu: bool,
@@ -91,8 +94,12 @@ fn plan() -> impl Strategy<Value = Plan> {
     );
     let space = (0..OUTER, prop::collection::vec(page, 1..4));
     let section = (0..OUTER, prop::collection::vec(space, 1..3));
-    let who =
-        (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(beta, is_pro, eu)| Who { beta, is_pro, eu });
+    let who = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(beta, is_pro, eu)| Who {
+        is_known: true,
+        beta,
+        is_pro,
+        eu,
+    });
     (prop::collection::vec(section, 1..4), 0..4_usize, any::<bool>(), who)
         .prop_map(|(sections, visibility, adapts, who)| Plan { sections, visibility, adapts, who })
 }
@@ -311,6 +318,7 @@ async fn holds(plan: Plan) {
     let schema = json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
         "beta": named(json!({ "type": "boolean" })),
         "plan": named(json!({ "type": "string", "enum": ["free", "pro"] })),
+        "name": named(json!({ "type": "string" })),
         "unsigned": { "type": "object", "description": "Unsigned claims of the site visitor.",
             "additionalProperties": false, "properties": { "eu": named(json!({ "type": "boolean" })) } },
     } } });
@@ -323,20 +331,27 @@ async fn holds(plan: Plan) {
         SiteVisibility::VisitorAuth,
     ][plan.visibility];
     // Of visitors of content that does not adapt nothing is known.
-    let known = if plan.adapts { plan.who } else { Who { beta: false, is_pro: false, eu: false } };
+    let nobody = Who { is_known: false, beta: false, is_pro: false, eu: false };
+    let known = if plan.adapts { plan.who } else { nobody };
     let made = make(&w, &docs, &plan, &known).await;
     show(&w, &docs, visibility).await;
     w.platform.settle().await.expect("settled");
     let mut url = address(&w, &docs).await;
     if visibility == SiteVisibility::ShareLink {
         let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-        url =
-            w.platform.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link").urls.published;
+        url = w
+            .platform
+            .create_share_link(&w.admin, &w.org, &docs, link)
+            .await
+            .expect("a link")
+            .urls
+            .published
+            .expect("a key");
     }
     let signs = key(&w, &w.org, &docs).await;
     // What the schema does not name counts for nothing, however it is signed.
     let claims = json!({
-        "beta": plan.who.beta, "plan": if plan.who.is_pro { "pro" } else { "free" }, "other": true,
+        "beta": plan.who.beta, "plan": if plan.who.is_pro { "pro" } else { "free" }, "name": "Ada", "other": true,
         "unsigned": { "eu": !plan.who.eu },
     });
     let visitor = json!({

@@ -122,15 +122,22 @@ fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Valu
         };
         let length = items.len() as f64;
         let end = if from < 0.0 { length + from + 1.0 } else { (from + 1.0).min(length) }.max(0.0) as usize;
-        return Ok(number(items[..end].iter().rposition(|item| item.same(what))));
+        for at in (0..end).rev() {
+            if machine.same(&items[at], what)? {
+                return Ok(number(Some(at)));
+            }
+        }
+        return Ok(number(None));
     }
     let from = place(machine, args, 1, items.len(), 0)?;
-    let rest = &items[from..];
-    if method == "includes" {
-        let nan = |value: &Value| matches!(value, Value::Number(number) if number.is_nan());
-        return Ok(Value::Boolean(rest.iter().any(|item| item.same(what) || nan(item) && nan(what))));
+    let includes = method == "includes";
+    let nan = |value: &Value| matches!(value, Value::Number(number) if number.is_nan());
+    for (at, item) in items.iter().enumerate().skip(from) {
+        if machine.same(item, what)? || includes && nan(item) && nan(what) {
+            return Ok(if includes { true.into() } else { number(Some(at)) });
+        }
     }
-    Ok(number(rest.iter().position(|item| item.same(what)).map(|at| at + from)))
+    Ok(if includes { false.into() } else { number(None) })
 }
 
 fn flatten(machine: &mut Machine<'_>, items: &[Value], depth: f64, all: &mut Vec<Value>) -> Eval<()> {

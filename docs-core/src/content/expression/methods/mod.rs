@@ -61,7 +61,7 @@ pub(super) fn call(
         (Value::Array(items), method) => array::call(machine, items, method, arguments),
         (Value::Object(object), "hasOwnProperty") => {
             let key = machine.text(arg(arguments, 0))?;
-            Ok(Value::Boolean(object.get(&key).is_some()))
+            Ok(Value::Boolean(machine.own(object, &key)?.is_some()))
         }
         (Value::Regex(regex), "test") => {
             let text = machine.text(arg(arguments, 0))?;
@@ -101,6 +101,26 @@ fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f
         Value::Undefined => Ok(missing),
         value => machine.number(value).map(number::whole),
     }
+}
+
+/// The first of some places of a text at which another begins. It costs what is compared.
+fn find<T: PartialEq>(
+    machine: &mut Machine<'_>,
+    (text, what): (&[T], &[T]),
+    places: impl Iterator<Item = usize>,
+) -> Eval<Option<usize>> {
+    let mut compared = 0;
+    for at in places {
+        let rest = text.get(at..).unwrap_or_default();
+        let same = rest.iter().zip(what).take_while(|(a, b)| a == b).count();
+        compared += 1 + same;
+        machine.charge(compared / 16)?;
+        compared %= 16;
+        if same == what.len() {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
 }
 
 /// The base that a number is written in.

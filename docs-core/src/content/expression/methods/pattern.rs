@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::arg;
+use super::{arg, find};
 use crate::content::expression::{
     EvalError, MAX_ITEMS, MAX_TEXT,
     eval::{Eval, Machine},
@@ -125,15 +125,13 @@ fn all(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<Foun
 fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -> Eval<Vec<Found>> {
     let mut places = Vec::new();
     let mut at = 0;
-    machine.charge(text.len() * what.len().clamp(1, 64) / 64)?;
-    while at + what.len() <= text.len() && places.len() < most {
-        if text[at..].starts_with(what) {
-            machine.charge(1)?;
-            places.push(Found { groups: smallvec![Some((at, at + what.len()))] });
-            at += what.len().max(1);
-        } else {
-            at += 1;
-        }
+    let Some(last) = text.len().checked_sub(what.len()) else { return Ok(places) };
+    while places.len() < most
+        && let Some(from) = find(machine, (text, what), at..=last)?
+    {
+        machine.charge(1)?;
+        places.push(Found { groups: smallvec![Some((from, from + what.len()))] });
+        at = from + what.len().max(1);
     }
     Ok(places)
 }
@@ -211,6 +209,7 @@ fn expand(
         let two = digit(0).zip(digit(1)).map(|(a, b)| a * 10 + b).filter(|n| group(*n).is_some());
         let one = digit(0).filter(|n| group(*n).is_some());
         let named = after.strip_prefix('<').filter(|_| names.iter().any(Option::is_some));
+        machine.charge(named.map_or(0, str::len) / 16)?;
         let taken = match after.bytes().next() {
             Some(b'$') => {
                 out.push('$');

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{arg, at_index, integer, pattern, place};
+use super::{arg, at_index, find, integer, pattern, place};
 use crate::content::expression::{
     EvalError, MAX_TEXT,
     eval::{Eval, Machine},
@@ -106,7 +106,7 @@ fn pad(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, args: &[Value])
     }
     let missing = wanted as usize - length;
     machine.charge(missing / 16)?;
-    let filler: Vec<u16> = filler.encode_utf16().collect();
+    let filler: Vec<u16> = filler.encode_utf16().take(missing).collect();
     let padding: Vec<u16> = filler.iter().copied().cycle().take(missing).collect();
     let padding = String::from_utf16_lossy(&padding);
     machine.text_value(if method == "padStart" {
@@ -121,12 +121,11 @@ fn search(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -
         return Err(EvalError::wrong("a text is asked for, not a regular expression"));
     }
     let what = machine.text(arg(args, 0))?;
+    machine.charge(what.len() / 16)?;
     let units: Vec<u16> = text.encode_utf16().collect();
     let what: Vec<u16> = what.encode_utf16().collect();
     let length = units.len();
     let clamp = |at: f64| at.clamp(0.0, length as f64) as usize;
-    machine.charge(length * what.len().clamp(1, 64) / 64)?;
-    let found = |from: usize, to: usize| (from..=to).find(|at| units[*at..].starts_with(&what));
     let last = length.checked_sub(what.len());
     Ok(match method {
         "endsWith" => {
@@ -140,13 +139,13 @@ fn search(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -
         "lastIndexOf" => {
             let given = machine.number(arg(args, 1))?;
             let from = if given.is_nan() { length } else { clamp(given) };
-            let at =
-                last.and_then(|last| (0..=last.min(from)).rev().find(|at| units[*at..].starts_with(&what)));
+            let places = last.into_iter().flat_map(|last| (0..=last.min(from)).rev());
+            let at = find(machine, (&units, &what), places)?;
             Value::Number(at.map_or(-1.0, |at| at as f64))
         }
         _ => {
             let from = clamp(integer(machine, args, 1, 0.0)?);
-            let at = last.and_then(|last| found(from, last));
+            let at = find(machine, (&units, &what), last.into_iter().flat_map(|last| from..=last))?;
             if method == "includes" {
                 Value::Boolean(at.is_some())
             } else {

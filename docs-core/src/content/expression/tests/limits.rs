@@ -127,6 +127,49 @@ fn expressions_that_share_a_budget_stop_together() {
     assert_eq!(budget.0, 0);
 }
 
+#[test]
+fn what_compares_or_copies_long_texts_thousands_of_times_ends() {
+    // Two texts that differ in the last of 100,000 characters, and 4,096 times the first of them.
+    let long = |what: &str| {
+        let many = format!("{}[t]{}", "d(".repeat(12), ")".repeat(12));
+        let many = format!("(d => {many})(a => a.concat(a))");
+        format!("((t, w) => (a => {what})({many}))('x'.repeat(99999) + 'y', 'x'.repeat(99999) + 'z')")
+    };
+    for what in [
+        "[a.includes(w), a.includes(w)]",
+        "a.indexOf(w)",
+        "a.lastIndexOf(w)",
+        "w in a",
+        "a.filter(x => x === w)",
+        "a.filter(x => x !== w)",
+        "a.filter(x => x == w)",
+        "a.filter(x => x < w)",
+        "a.concat([w]).sort()",
+        "a.map(x => ({ [x]: 1, [w]: 2 }))",
+        "(o => a.map(x => o[w]))({ [t]: 1 })",
+        "(o => a.map(x => o.hasOwnProperty(w)))({ [t]: 1 })",
+        "(o => a.filter(x => w in o))({ [t]: 1 })",
+        "(o => a.map(x => ({ ...o })))({ [t]: 1, [w]: 2 })",
+        "a.map(x => `${x}`)",
+        "a.map(x => ''.includes(x))",
+        "a.map(x => x.split('', 1))",
+        "a.map(x => x.startsWith(w))",
+        "t.includes('x'.repeat(50000) + 'y')",
+        "t.lastIndexOf('x'.repeat(50000) + 'z')",
+        "t.split('x'.repeat(50000) + 'z')",
+        "t.replaceAll('x'.repeat(50000) + 'z', '')",
+    ] {
+        let source = long(what);
+        let found = Expression::parse(&source).unwrap().evaluate(&context());
+        assert_eq!(found.map(|value| value.type_name()), Err(EvalError::Steps), "{what}");
+    }
+    // Texts of other lengths cost nothing more.
+    assert_eq!(
+        value(&long("[a.includes(w.slice(1)), a.includes('z'), a.includes(t)]")),
+        "[false, false, true]"
+    );
+}
+
 /// Steps that an expression takes with a pattern, given how long the text is.
 fn steps(text: &str, pattern: &str) -> usize {
     let expression = Expression::parse(&format!("visitor.claims.unsigned.text =~ {pattern}")).unwrap();
