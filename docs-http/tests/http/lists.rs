@@ -76,7 +76,7 @@ async fn filled() -> (Server, Vec<String>) {
         s.site(&format!("Docs {n}"), &[space, space]).await;
     }
     let structured = s.site("Structured", &[]).await;
-    for space in &spaces {
+    for space in spaces.iter().chain([space]) {
         let section = s.post(&format!("{structured}/sections"), 201, json!({ "spaceId": space })).await.body;
         let group = json!({ "title": "Group", "sections": [section["id"]] });
         s.post(&format!("{structured}/section-groups"), 201, group).await;
@@ -159,7 +159,7 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{site}/site-spaces"),
         format!("{site}/site-spaces?default=false"),
         format!("{structured}/site-spaces"),
-        format!("{structured}/site-spaces?default=true"),
+        format!("{structured}/site-spaces?default=false"),
         format!("{structured}/sections"),
         format!("{structured}/section-groups"),
         requests.clone(),
