@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::{
     auth::signing_key,
-    customization::{customizations, drop_override, icons},
+    customization::{customizations, drop_override},
     redirects::{PURGE_REDIRECTS, drop_redirects, drop_some_redirects},
     share_links::{SharedLink, share_key},
 };

@@ -109,7 +109,11 @@ impl Platform {
 fn check_fallback(url: &Url) -> Result<()> {
     let (address, _) = url.as_str().split_once('#').unwrap_or((url.as_str(), ""));
     let (_, query) = address.split_once('?').unwrap_or_default();
-    if query.split('&').any(|field| field.split('=').next() == Some("location")) {
+    let name = |field: &str| {
+        let name = field.split('=').next().unwrap_or_default();
+        percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned()
+    };
+    if query.split('&').any(|field| name(field) == "location") {
         let message =
             "must not have `location` in its query: it is added, and says where the visitor wanted to go";
         return Err(Error::invalid("fallbackURL", message));
@@ -219,7 +223,11 @@ mod tests {
         ] {
             assert!(check(fine).is_ok(), "{fine}");
         }
-        for wrong in ["https://in.example?location=x", "https://in.example/a?b=1&location"] {
+        for wrong in [
+            "https://in.example?location=x",
+            "https://in.example/a?b=1&location",
+            "https://in.example/?%6Cocation=x",
+        ] {
             let error = check(wrong).expect_err(wrong);
             assert!(error.to_string().starts_with("fallbackURL: "), "{error}");
         }

@@ -13,8 +13,8 @@ use crate::{
     platform::{Actor, Platform, access},
     policy::SiteAction,
     store::{
-        Key, MAX_SCAN, Operation, Tx, decode,
-        records::{CustomizationRecord, Look},
+        MAX_SCAN, Operation, Tx, decode,
+        records::{CustomizationRecord, Look, SiteRecord},
     },
 };
 
@@ -136,17 +136,6 @@ pub(in crate::platform) async fn customizations<'p>(
     Ok(Customizations { site: look, site_spaces })
 }
 
-/// The icons of sites, of those that have one.
-pub(in crate::platform) async fn icons(tx: &Tx, sites: &[&SiteId]) -> Result<Vec<Option<Favicon>>> {
-    let keys: Vec<Key> = sites.iter().map(|site| CustomizationRecord::at(site)).collect();
-    let looks = tx.get_many::<CustomizationRecord>(&keys).await?;
-    let icon = |record: Arc<CustomizationRecord>| match &record.look {
-        Look::Site(look) if look.favicon != Favicon::default() => Some(look.favicon.clone()),
-        Look::Site(_) | Look::SiteSpace(..) => None,
-    };
-    Ok(looks.into_iter().map(|look| look.and_then(icon)).collect())
-}
-
 /// Removes how a space on a site differs, in the transaction that takes it off the site.
 pub(in crate::platform) async fn drop_override(
     tx: &mut Tx,
@@ -194,7 +183,11 @@ impl Operation for Set {
     const NAME: &'static str = "site_customization_set";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let (_, site) = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let icon = Some(&self.look.favicon).filter(|favicon| **favicon != Favicon::default());
+        if site.icon.as_ref() != icon {
+            tx.put(&*site, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&site) })?;
+        }
         let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(&self.site)).await?;
         let new =
             CustomizationRecord { site: self.site.clone(), look: Look::Site(Box::new(self.look.clone())) };

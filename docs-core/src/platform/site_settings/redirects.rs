@@ -205,7 +205,8 @@ impl Platform {
             }
         };
         let Some(place) = place else { return Ok(None) };
-        if self.seen(tx, opened, slice::from_ref(&place.id)).await?.place(place).is_none() {
+        let seen = self.seen(tx, opened, slice::from_ref(&place.id)).await?;
+        if seen.place(place).is_none() {
             return Ok(None);
         }
         let names = names.unwrap_or_else(|| outline.place_segments(place));
@@ -214,7 +215,7 @@ impl Platform {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
         let Some(space) = space else { return Ok(None) };
         let view = self.content().view(&space.domain, space.root);
-        Ok(Some(Found { names, page: Some((view, page, opened.viewer.eyes())) }))
+        Ok(Some(Found { names, page: Some((view, page, seen.eyes(place))) }))
     }
 }
 

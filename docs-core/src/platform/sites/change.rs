@@ -91,6 +91,7 @@ impl Operation for Create {
             kind: self.new.kind.unwrap_or_default(),
             title,
             basename,
+            icon: None,
             proxy: None,
             visibility: self.new.visibility.unwrap_or_default(),
             published: false,

@@ -341,7 +341,9 @@ impl Outline {
         let found = self.all_places().into_iter().filter_map(|place| {
             let names = self.place_segments(place);
             let section = place.section.as_ref().and_then(|id| self.section(id));
-            segments.starts_with(&names).then_some(Found { section, place, used: names.len() })
+            let leads =
+                names.len() <= segments.len() && names.iter().zip(segments).all(|(a, b)| is_same(a, b));
+            leads.then_some(Found { section, place, used: names.len() })
         });
         found.max_by_key(|found| found.used)
     }

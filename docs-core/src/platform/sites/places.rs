@@ -193,8 +193,8 @@ impl Operation for Update {
     }
 }
 
-/// Tells whether a place is there for the actor: not where its space is deleted, or they do not see it. It can still be
-/// given another space, or be taken off the site.
+/// Tells whether a place is there for the actor: not where its space is deleted, or they have no right to it, though they
+/// may see it as anybody does. It can still be given another space, or be taken off the site.
 pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
     match access::space(tx, &on.actor, &place.space).await {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -12,15 +12,14 @@ use super::{
 use crate::{
     Result,
     model::{
-        Condition, Favicon, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup,
-        Site, SiteId, SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace,
-        SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, SiteVisibility, Space, SpaceId,
-        Visibility,
+        Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
+        SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace, SiteSpaceId,
+        SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, SiteVisibility, Space, SpaceId, Visibility,
     },
     platform::{
         Actor, Platform, Urls,
         access::Sight,
-        site_settings::{SharedLink, icons},
+        site_settings::SharedLink,
         visitors::{Eyes, Sighted, Visitor},
     },
     policy::{OrgAccess, SpaceAccess},
@@ -90,17 +89,14 @@ impl Platform {
         Ok(spaces.iter().map(pick).collect())
     }
 
-    /// Shows sites: all their counters in one read, all their icons in another.
+    /// Shows sites: all their counters in one read.
     pub(super) async fn site_views(&self, tx: &Tx, sites: &[SharedSite]) -> Result<Vec<Site>> {
         let keys: Vec<Key> = sites.iter().map(|site| SiteSpaceRecord::count_in(&site.id)).collect();
         let counts = tx.numbers(&keys).await?;
-        let ids: Vec<&SiteId> = sites.iter().map(|site| &site.id).collect();
-        let icons = icons(tx, &ids).await?;
-        let views = sites.iter().zip(counts).zip(icons);
-        Ok(views.map(|((site, count), icon)| self.site_view(site, count, icon)).collect())
+        Ok(sites.iter().zip(counts).map(|(site, count)| self.site_view(site, count)).collect())
     }
 
-    fn site_view(&self, site: &SiteRecord, spaces: i64, icon: Option<Favicon>) -> Site {
+    fn site_view(&self, site: &SiteRecord, spaces: i64) -> Site {
         let (location, app) = self.urls().site(&site.organization, &site.id);
         let published = self.urls().published(site.basename.as_str());
         Site {
@@ -108,7 +104,7 @@ impl Platform {
             id: site.id.clone(),
             kind: site.kind,
             title: site.title.clone(),
-            icon,
+            icon: site.icon.clone(),
             basename: Some(site.basename.clone()),
             proxy: site
                 .proxy
@@ -135,12 +131,13 @@ impl Platform {
         let places: Vec<_> = places.iter().filter_map(|id| opened.outline.place(id)).collect();
         let ids: BTreeSet<&SpaceId> = places.iter().map(|place| &place.space).collect();
         let live = ids.into_iter().map(|id| opened.spaces.get(id).cloned());
+        let mut public = None;
         let mut shown = match &opened.viewer {
             Viewer::Member(org, actor) => {
                 let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
                 let access: Vec<_> = access.into_iter().flatten().collect();
                 let mut shown = self.space_views(tx, &access).await?;
-                self.add_public(tx, opened, &places, &mut shown).await?;
+                public = self.add_public(tx, opened, &places, &mut shown).await?;
                 shown
             }
             Viewer::Visitor(_) => live
@@ -155,7 +152,7 @@ impl Platform {
         };
         let spaces = places.into_iter().filter_map(seen).collect();
         let parts = opened.outline.clone();
-        Ok(Seen { urls: self.urls().clone(), opened, parts, spaces })
+        Ok(Seen { urls: self.urls().clone(), opened, parts, spaces, public })
     }
 
     /// Adds what a member sees only as anybody does: spaces without a right to them, on a site that is public.
@@ -165,20 +162,21 @@ impl Platform {
         opened: &Opened,
         places: &[&Arc<SiteSpaceRecord>],
         shown: &mut Vec<Space>,
-    ) -> Result<()> {
+    ) -> Result<Option<Public>> {
         let known: BTreeSet<&SpaceId> = shown.iter().map(|space| &space.id).collect();
         let others: Vec<_> = places.iter().copied().filter(|place| !known.contains(&place.space)).collect();
         if others.is_empty() || !opened.site.published {
-            return Ok(());
+            return Ok(None);
         }
         let visit = self.visit(tx, &Visitor::stranger(None), Arc::clone(&opened.site)).await?;
-        let Some(visit) = visit else { return Ok(()) };
+        let Some(visit) = visit else { return Ok(None) };
         let others: Vec<_> =
             others.into_iter().filter(|place| visit.outline.place(&place.id).is_some()).collect();
         let ids: BTreeSet<&SpaceId> = others.iter().map(|place| &place.space).collect();
         let spaces = ids.into_iter().filter_map(|id| visit.spaces.get(id).cloned());
         shown.extend(spaces.filter_map(|space| self.visited(&visit.site, &visit.outline, &others, space)));
-        Ok(())
+        let spaces = others.iter().map(|place| place.space.clone()).collect();
+        Ok(Some(Public { spaces, sighted: visit.sighted }))
     }
 
     /// A space as a visitor of a site sees it at the first of these places that has it.
@@ -237,6 +235,14 @@ pub(in crate::platform) struct Seen<'a> {
     parts: Outline,
     /// The spaces that are shown, by the id of the site space.
     spaces: BTreeMap<SiteSpaceId, Space>,
+    public: Option<Public>,
+}
+
+/// What a member sees only as anybody does.
+#[derive(Debug)]
+struct Public {
+    spaces: BTreeSet<SpaceId>,
+    sighted: Arc<Sighted>,
 }
 
 impl Seen<'_> {
@@ -249,6 +255,16 @@ impl Seen<'_> {
             Part::Place(place) => spaces.contains_key(&place.id),
         });
         self
+    }
+
+    /// The eyes that the reader sees the content of a place with.
+    pub(in crate::platform) fn eyes(&self, place: &SiteSpaceRecord) -> Eyes {
+        match &self.public {
+            Some(public) if public.spaces.contains(&place.space) => {
+                Eyes::Visitor(Arc::clone(&public.sighted))
+            }
+            _ => self.opened.viewer.eyes(),
+        }
     }
 
     /// The places whose spaces are shown.

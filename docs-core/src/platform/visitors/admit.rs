@@ -24,8 +24,7 @@ use crate::{
     },
 };
 
-/// Most sites that a space is looked for on, of those that are published and have it: a space on more is found by
-/// visitors of the others with their own token, which names the site.
+/// Most sites that a space is looked for on, of those that have it and may let the visitor in.
 const SITES_ASKED: usize = 50;
 
 /// A published site as a visitor sees it.
@@ -194,6 +193,16 @@ impl Platform {
 }
 
 impl Visitor {
+    /// Tells whether a site may let this visitor in, as far as what they came with says.
+    fn may_enter(&self, site: &SiteRecord) -> bool {
+        site.published
+            && match site.visibility {
+                SiteVisibility::Public | SiteVisibility::Unlisted => true,
+                SiteVisibility::ShareLink => self.pass != Pass::None,
+                SiteVisibility::VisitorAuth => self.signed_by.is_some(),
+            }
+    }
+
     /// The refusal of what this visitor does not see: whoever is nobody may come back with a token.
     fn refused(&self, noun: &str) -> Error {
         if self.site.is_none() && self.pass == Pass::None && !self.is_user {
@@ -244,7 +253,7 @@ impl Candidate {
     }
 }
 
-/// The published sites on which a visitor may find a space: their own, or all that have it.
+/// The sites on which a visitor may find a space: their own, or all that have it.
 async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
     let all = SiteSpaceRecord::of_space(space);
     let wanted = match &visitor.site {
@@ -264,7 +273,7 @@ async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<C
     let sections: BTreeMap<SectionId, _> = sections.map(|section| (section.id.clone(), section)).collect();
     let mut found: Vec<Candidate> = Vec::new();
     for place in places {
-        let Some(site) = sites.get(&place.site).filter(|site| site.published) else { continue };
+        let Some(site) = sites.get(&place.site).filter(|site| visitor.may_enter(site)) else { continue };
         let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
             None => [place.condition.clone(), None],
             Some(Some(section)) => [place.condition.clone(), section.condition.clone()],

@@ -33,9 +33,10 @@ const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];
 impl Platform {
     /// Finds what is published at an address, and what a visitor reads it with.
     ///
-    /// The longest mount of a site that the address begins with decides; then come the key of a share link, a section, a
-    /// space, and the path of a page, which need not exist. What conditions hide from the visitor is not there. Where
-    /// nothing is, a path that a section or a space had before leads to it.
+    /// On the platform's own host the base name of a site comes first; elsewhere the longest mount of a site that the
+    /// address begins with decides. Then come the key of a share link, a section, a space, and the path of a page, which
+    /// need not exist. What conditions hide from the visitor is not there. Where an address would lead away, by the path
+    /// of a default or one that a section or a space had before, a page that is there goes first.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
@@ -197,18 +198,18 @@ impl Platform {
     async fn found_at<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(Found<'v>, bool)> {
         let outline = &visit.outline;
         let now = outline.find(segments).ok_or_else(nothing)?;
+        if segments[..now.used] != outline.place_segments(now.place)
+            && let Some(page) = outline.find_canonical(segments)
+            && self.is_page(visit, (&page, segments)).await?
+        {
+            return Ok((page, true));
+        }
         if let Some(former) = outline.find_former(segments) {
             return Ok(if self.is_page(visit, (&now, segments)).await? {
                 (now, true)
             } else {
                 (former, false)
             });
-        }
-        if segments[..now.used] != outline.place_segments(now.place)
-            && let Some(page) = outline.find_canonical(segments)
-            && self.is_page(visit, (&page, segments)).await?
-        {
-            return Ok((page, true));
         }
         Ok((now, false))
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{counter, text, unique};
 use crate::{
     model::{
-        AdaptiveContent, AgentsContext, Basename, OrgId, ProxyOrigin, SectionId, SiteId, SiteSpaceId,
-        SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
+        AdaptiveContent, AgentsContext, Basename, Favicon, OrgId, ProxyOrigin, SectionId, SiteId,
+        SiteSpaceId, SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, MAX_SCAN, Owner, Row, Scan, Value},
 };
@@ -25,6 +25,9 @@ pub struct SiteRecord {
     pub title: SiteTitle,
     /// The base name in the published address, unique.
     pub basename: Basename,
+    /// What browsers show beside the title: that of its look.
+    #[serde(default)]
+    pub icon: Option<Favicon>,
     /// Where it is mounted on another host, unique.
     #[serde(default)]
     pub proxy: Option<ProxyOrigin>,

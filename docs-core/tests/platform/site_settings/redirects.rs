@@ -219,6 +219,16 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
     let closed = UpdateSpace { default_level: Patch::<LevelInput>::Clear, ..UpdateSpace::default() };
     p.update_space(me, &one.space, closed).await.expect("closed");
     p.resolve_redirect(&reader, of, &source("/old")).await.expect("anybody sees the space on a public site");
+    // A page of it as anybody sees it, too.
+    let page = search::add(&w, &one.space, "Page", "Text.").await;
+    let destination =
+        RedirectDestination::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
+    let new = CreateSiteRedirect { source: source("/page"), destination };
+    p.create_redirect(me, &w.org, &one.site, new).await.expect("a redirect");
+    p.resolve_redirect(&reader, of, &source("/page")).await.expect("anybody sees the page");
+    search::change(&w, &one.space, &page, json!({ "condition": "visitor.claims.beta" })).await;
+    assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/page")).await), ErrorKind::NotFound);
+    p.resolve_redirect(me, of, &source("/page")).await.expect("who has a right to the space sees it");
     let change = UpdateSite { visibility: Some(SiteVisibility::ShareLink), ..UpdateSite::default() };
     p.update_site(me, &w.org, &one.site, change).await.expect("changed");
     assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/old")).await), ErrorKind::NotFound);

@@ -169,6 +169,32 @@ async fn a_page_goes_before_the_path_of_a_default() {
     assert_eq!(at(&w, &url, first.path.as_str()).await, moved(""));
     change(&w, &guide, &parent, json!({ "slug": first.path })).await;
     assert_eq!(at(&w, &url, first.path.as_str()).await, page(&guide, &format!("/{}", first.path)));
+    // And below it, also where another space of the section had the rest of the path.
+    let beta = space(&w, "Beta").await;
+    let add_to = serde_json::from_value(json!({ "spaceId": beta, "sectionId": first.id })).expect("a space");
+    let second = w.platform.add_site_space(&w.admin, (&w.org, &docs), &add_to).await.expect("added").id;
+    rename(&w, &docs, &second, "later").await;
+    let below = format!("{}/beta", first.path);
+    assert_eq!(at(&w, &url, &below).await, moved("later/"));
+    let child = add(&w, &guide, "Beta", "A page.").await;
+    change(&w, &guide, &child, json!({ "into": parent })).await;
+    assert_eq!(at(&w, &url, &below).await, page(&guide, &format!("/{below}")));
+}
+
+#[tokio::test]
+async fn an_address_in_other_letters_leads_to_the_same_content() {
+    let w = World::new().await;
+    let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
+    let docs = site(&w, "Docs").await;
+    place(&w, &docs, &guide).await;
+    place(&w, &docs, &api).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let url = address(&w, &docs).await;
+    let parent = add(&w, &guide, "API", "About it.").await;
+    let child = add(&w, &guide, "X", "More.").await;
+    change(&w, &guide, &child, json!({ "into": parent })).await;
+    assert_eq!(at(&w, &url, "api/x").await, page(&api, "/x"));
+    assert_eq!(at(&w, &url, "API/x").await, moved("api/x"));
 }
 
 #[tokio::test]
