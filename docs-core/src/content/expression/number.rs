@@ -44,8 +44,21 @@ pub(super) fn parse(text: &str) -> f64 {
     if right { integer(body, radix) } else { f64::NAN }
 }
 
+/// Integers that are written digit by digit, without looking for the shortest that reads the same.
+fn is_plain(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() < 1e15
+}
+
+/// What writing a number takes beside other steps: to find the shortest text takes some.
+pub(super) fn steps_to_write(number: f64) -> usize {
+    if is_plain(number) { 0 } else { 7 }
+}
+
 /// A number as text: the shortest that reads as the same number.
 pub(super) fn write(number: f64) -> String {
+    if is_plain(number) {
+        return (number as i64).to_string();
+    }
     if number.is_nan() {
         return "NaN".to_owned();
     }
