@@ -117,6 +117,14 @@ impl Found {
         if taken > MOST_TIME {
             self.slow += 1;
             show(&format!("slow ({taken:?})"), text);
+            for (name, claim) in world.signed.iter().chain(&world.unsigned) {
+                let json = claim.to_string();
+                println!(
+                    "  claim {name}: {} bytes, {}",
+                    json.len(),
+                    json.chars().take(80).collect::<String>()
+                );
+            }
         }
         self.memory = self.memory.max(memory);
         if memory > MOST_MEMORY {

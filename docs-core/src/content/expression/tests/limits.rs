@@ -180,6 +180,18 @@ fn steps(text: &str, pattern: &str) -> usize {
 }
 
 #[test]
+fn what_writing_numbers_takes_is_paid_for() {
+    let expression = Expression::parse("visitor.claims.list.map(x => x + '').length").unwrap();
+    let steps = |number: f64| {
+        let context = Context::default().with_visitor(&json!({ "list": vec![number; 1_000] }), &json!({}));
+        let mut budget = Budget(MAX_STEPS);
+        assert!(expression.evaluate_within(&context, &mut budget).is_ok());
+        MAX_STEPS - budget.0
+    };
+    assert!(steps(-1.315_217_626_854_673_5e262) >= steps(1.0) + 1_000 * 40);
+}
+
+#[test]
 fn what_a_pattern_compares_and_remembers_is_paid_for() {
     // A reference back costs the characters that it compares.
     let twice = "x".repeat(1_800);
