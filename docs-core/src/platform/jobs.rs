@@ -356,12 +356,7 @@ impl Operation for DropJobs {
         let (from, _) = JobRecord::ended().below();
         let to = JobRecord::ended().time(self.before).key();
         let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
-        for (row, _) in &rows {
-            let id = id_of(row)?;
-            if let Some(job) = tx.get::<JobRecord>(&JobRecord::at(&id)).await? {
-                tx.delete(&*job);
-            }
-        }
+        tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
         Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
     }
 }

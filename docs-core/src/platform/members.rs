@@ -118,7 +118,7 @@ impl Platform {
         let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev, filters: user.to_string() };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| SpaceRecord::named_by(row)).collect();
+            let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
             let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
             list.offer_all(&rows, seen);
         }

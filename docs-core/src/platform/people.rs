@@ -298,9 +298,8 @@ impl Platform {
 
 /// Tells whether somebody is a member, and no guest, of an organization that another is in.
 async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
-    let (mut from, to) = MemberRecord::orgs_of(me).below();
-    loop {
-        let rows = tx.scan(&Scan { from, to: Key::clone(&to), rev: false, limit: ORGS_AT_ONCE }).await?;
+    let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(false, ORGS_AT_ONCE));
+    while let Some(rows) = batches.next(tx).await? {
         let mut keys = Vec::with_capacity(2 * rows.len());
         for (row, _) in &rows {
             let org: OrgId = id_of(row)?;
@@ -314,11 +313,8 @@ async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
         if found.chunks(2).any(sees) {
             return Ok(true);
         }
-        match rows.last() {
-            Some((last, _)) if rows.len() == ORGS_AT_ONCE as usize => from = key::after(last),
-            _ => return Ok(false),
-        }
     }
+    Ok(false)
 }
 
 /// Refuses everybody but the program that embeds the platform.
@@ -422,19 +418,15 @@ impl Operation for RevokeToken {
     const NAME: &'static str = "token_revoke";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (mut from, to) = TokenRecord::of_user(&self.user).below();
-        loop {
-            let scan = Scan { from: from.clone(), to: to.clone(), rev: false, limit: MAX_SCAN };
-            let rows = tx.scan(&scan).await?;
-            let Some((last, _)) = rows.last() else { return Err(Error::not_found("token")) };
-            from = key::after(last);
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| TokenRecord::named_by(row)).collect();
-            let tokens = tx.get_many::<TokenRecord>(&keys).await?;
+        let mut batches = Batches::of(TokenRecord::of_user(&self.user).scan(false, MAX_SCAN));
+        while let Some(rows) = batches.next(tx).await? {
+            let tokens = tx.get_many::<TokenRecord>(&TokenRecord::named_by_all(&rows)).await?;
             if let Some(token) = tokens.into_iter().flatten().find(|token| token.id == self.token) {
                 tx.delete(&*token);
                 return Ok(());
             }
         }
+        Err(Error::not_found("token"))
     }
 }
 

@@ -269,20 +269,13 @@ pub(super) async fn drop_some_of_request(tx: &mut Tx, request: &ChangeRequestRec
         return Ok(true);
     }
     let reviews = tx.below(&ReviewRecord::of_request(&request.id), DROP_CHUNK).await?;
-    for (row, _) in &reviews {
-        let id: ReviewId = id_of(row)?;
-        if let Some(review) = tx.get::<ReviewRecord>(&ReviewRecord::at(&request.id, &id)).await? {
-            tx.delete(&*review);
-        }
-    }
+    let keys: Vec<Key> =
+        ids_of::<ReviewId>(&reviews)?.iter().map(|id| ReviewRecord::at(&request.id, id)).collect();
+    tx.delete_all::<ReviewRecord>(&keys).await?;
     let asked = tx.below(&RequestedReviewerRecord::of_request(&request.id), DROP_CHUNK).await?;
-    for (row, _) in &asked {
-        let user: UserId = id_of(row)?;
-        let key = RequestedReviewerRecord::at(&request.id, &user);
-        if let Some(asked) = tx.get::<RequestedReviewerRecord>(&key).await? {
-            tx.delete(&*asked);
-        }
-    }
+    let users = ids_of::<UserId>(&asked)?;
+    let keys: Vec<Key> = users.iter().map(|user| RequestedReviewerRecord::at(&request.id, user)).collect();
+    tx.delete_all::<RequestedReviewerRecord>(&keys).await?;
     Ok(!reviews.is_empty() || !asked.is_empty())
 }
 

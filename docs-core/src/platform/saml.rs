@@ -132,7 +132,7 @@ impl Platform {
         let tx = self.read().await?;
         access::org(&tx, actor, org).await?;
         let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
-        let keys: Vec<Key> = rows.iter().map(|(row, _)| SamlProviderRecord::named_by(row)).collect();
+        let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
         let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
         let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
             id: provider.id.clone(),

@@ -84,27 +84,14 @@ impl Operation for Purge {
 /// What is removed only becomes fewer: whoever adds to it reads the site's record first.
 async fn drop_some(tx: &mut Tx, site: &SiteId) -> Result<bool> {
     let looks = tx.below(&CustomizationRecord::of_places(site), AT_ONCE).await?;
-    let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
-    let links = rows::<ShareLinkRecord>(tx, &ShareLinkRecord::of_site(site)).await?;
-    let redirects = rows::<RedirectRecord>(tx, &RedirectRecord::of_site(site)).await?;
+    let links = tx.below(&ShareLinkRecord::of_site(site), AT_ONCE).await?;
+    let redirects = tx.below(&RedirectRecord::of_site(site), AT_ONCE).await?;
     let more = [&looks, &links, &redirects].iter().any(|found| found.len() == AT_ONCE as usize);
-    delete_all::<CustomizationRecord>(tx, &looks).await?;
-    delete_all::<ShareLinkRecord>(tx, &links).await?;
-    delete_all::<RedirectRecord>(tx, &redirects).await?;
+    let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
+    tx.delete_all::<CustomizationRecord>(&looks).await?;
+    tx.delete_all::<ShareLinkRecord>(&ShareLinkRecord::named_by_all(&links)).await?;
+    tx.delete_all::<RedirectRecord>(&RedirectRecord::named_by_all(&redirects)).await?;
     Ok(more)
-}
-
-/// The keys of the records that the first rows of an index lead to.
-async fn rows<T: Entity>(tx: &Tx, index: &KeyBuf) -> Result<Vec<Key>> {
-    let rows = tx.below(index, AT_ONCE).await?;
-    Ok(rows.iter().map(|(row, _)| T::named_by(row)).collect())
-}
-
-async fn delete_all<T: Indexed>(tx: &mut Tx, keys: &[Key]) -> Result<()> {
-    for record in tx.get_many::<T>(keys).await?.into_iter().flatten() {
-        tx.delete(&*record);
-    }
-    Ok(())
 }
 
 async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {

@@ -389,16 +389,12 @@ async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<Site
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
         other => other?,
     };
-    let mut scan = SiteSpaceRecord::of_space(&space).scan(false, MAX_SCAN);
-    loop {
-        let rows = tx.scan(&scan).await?;
+    let mut batches = Batches::of(SiteSpaceRecord::of_space(&space).scan(false, MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
         // A space may be on a site more than once.
         sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
-        match rows.last() {
-            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-            _ => return Ok(sites),
-        }
     }
+    Ok(sites)
 }
 
 /// The spaces of a site that are not deleted.

@@ -328,19 +328,15 @@ async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, 
     let mut owned = BTreeMap::new();
     // Who cannot be anybody owns nothing.
     let Ok(owner) = owner.parse::<UserId>() else { return Ok(owned) };
-    let mut scan = TeamMemberRecord::owned_by(org, &owner).scan(false, MAX_SCAN);
-    loop {
-        let rows = tx.scan(&scan).await?;
+    let mut batches = Batches::of(TeamMemberRecord::owned_by(org, &owner).scan(false, MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
         let ids: Vec<TeamId> = ids_of(&rows)?;
         let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
         // A team that was deleted is nobody's, while a job still removes who was in it.
         let found = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten();
         owned.extend(found.map(|team| (team.place(), team)));
-        match rows.last() {
-            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-            _ => return Ok(owned),
-        }
     }
+    Ok(owned)
 }
 
 fn has_title(team: &TeamRecord, part: Option<&str>) -> bool {

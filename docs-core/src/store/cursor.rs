@@ -9,7 +9,7 @@ use std::{str::FromStr, sync::Arc};
 
 use data_encoding::BASE64URL_NOPAD;
 
-use super::{Indexed, Key, KeyBuf, MAX_SCAN, Scan, Tx, Value, key};
+use super::{Indexed, Key, KeyBuf, MAX_SCAN, Scan, StoreResult, Tx, Value, key};
 use crate::{Error, Result};
 
 /// Items in a page when the request does not say.
@@ -214,11 +214,48 @@ impl<R: Indexed> Lister<Arc<R>> {
     /// The store's.
     pub async fn fill(&mut self, tx: &Tx, fits: impl Fn(&R) -> bool + Send + Sync) -> Result<()> {
         while let Some(rows) = self.rows(tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| R::named_by(row)).collect();
+            let keys: Vec<Key> = R::named_by_all(&rows);
             let records = tx.get_many::<R>(&keys).await?.into_iter();
             self.offer_all(&rows, records.map(|record| record.filter(|record| fits(record))));
         }
         Ok(())
+    }
+}
+
+/// A range read to its end, a scan at a time.
+///
+/// ```
+/// # use docs_core::store::{Batches, KeyBuf, StoreResult, Tx};
+/// # async fn count(tx: &Tx) -> StoreResult<usize> {
+/// let mut count = 0;
+/// let mut batches = Batches::of(KeyBuf::new("spc").scan(false, 100));
+/// while let Some(rows) = batches.next(tx).await? {
+///     count += rows.len();
+/// }
+/// # Ok(count)
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Batches(Option<Scan>);
+
+impl Batches {
+    /// Begins with a scan, which has to ascend; its limit is that of each.
+    #[must_use]
+    pub const fn of(scan: Scan) -> Self {
+        Self(Some(scan))
+    }
+
+    /// The next rows; `None` behind the last.
+    ///
+    /// # Errors
+    /// As [`Tx::scan`].
+    pub async fn next(&mut self, tx: &Tx) -> StoreResult<Option<Vec<(Key, Value)>>> {
+        let Some(scan) = self.0.take() else { return Ok(None) };
+        let rows = tx.scan(&scan).await?;
+        if let Some((last, _)) = rows.last().filter(|_| rows.len() == scan.limit as usize) {
+            self.0 = Some(Scan { from: key::after(last), ..scan });
+        }
+        Ok(Some(rows))
     }
 }
 

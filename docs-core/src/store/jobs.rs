@@ -296,6 +296,6 @@ fn cut(text: &str) -> String {
 pub async fn of_subject(tx: &Tx, subject: &str, limit: u32) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
     let (from, to) = JobRecord::of_subject(subject).below();
     let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
-    let keys: Vec<Key> = rows.iter().map(|(row, _)| JobRecord::named_by(row)).collect();
+    let keys: Vec<Key> = JobRecord::named_by_all(&rows);
     Ok(tx.get_many::<JobRecord>(&keys).await?.into_iter().flatten().collect())
 }

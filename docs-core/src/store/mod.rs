@@ -25,7 +25,7 @@ pub use audit::{Logged, Owner};
 pub use blobs::Blobs;
 pub(crate) use cursor::wrong as wrong_cursor;
 pub use cursor::{
-    DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
+    Batches, DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
     fingerprint as cursor_fingerprint, id_of, ids_of, open as open_cursor, open_row as open_row_cursor,
     seal as seal_cursor,
 };

@@ -21,6 +21,12 @@ pub trait Entity: Serialize + DeserializeOwned + Send + Sync + 'static {
     fn named_by(row: &str) -> Key {
         KeyBuf::new(Self::KIND).part(&last_segment(row)).key()
     }
+
+    /// The keys of the records that index rows name, in their order.
+    #[must_use]
+    fn named_by_all(rows: &[(Key, Value)]) -> Vec<Key> {
+        rows.iter().map(|(row, _)| Self::named_by(row)).collect()
+    }
 }
 
 impl<T: Entity> Record for T {

@@ -80,17 +80,10 @@ pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drif
 
 /// Reads everything of a class.
 async fn all(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
-    let (mut from, to) = KeyBuf::new(class).below();
     let mut found = Vec::new();
-    loop {
-        let page = tx.scan(&Scan { from: from.clone(), to: to.clone(), rev: false, limit: MAX_SCAN }).await?;
-        let full = page.len() == MAX_SCAN as usize;
-        if let Some((last, _)) = page.last() {
-            from = key::after(last);
-        }
-        found.extend(page);
-        if !full {
-            return Ok(found);
-        }
+    let mut batches = Batches::of(KeyBuf::new(class).scan(false, MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
+        found.extend(rows);
     }
+    Ok(found)
 }

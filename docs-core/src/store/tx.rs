@@ -240,6 +240,17 @@ impl Tx {
         self.delete_value(old.key());
     }
 
+    /// Removes those of these records that are there.
+    ///
+    /// # Errors
+    /// As [`get`](Tx::get).
+    pub async fn delete_all<T: Indexed>(&mut self, keys: &[Key]) -> StoreResult<()> {
+        for record in self.get_many::<T>(keys).await?.into_iter().flatten() {
+            self.delete(&*record);
+        }
+        Ok(())
+    }
+
     /// Notes from here on whose records are read and changed, for the audit log.
     pub(super) fn leave_trail(&mut self) {
         self.trail = Some(Trail::default());

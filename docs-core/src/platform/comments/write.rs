@@ -66,9 +66,7 @@ async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
     let rows = tx.below(&ReplyRecord::to(comment), REPLIES_AT_ONCE).await?;
     let ids: Vec<CommentReplyId> = ids_of(&rows)?;
     let keys: Vec<Key> = ids.iter().map(|id| ReplyRecord::at(comment, id)).collect();
-    for reply in tx.get_many::<ReplyRecord>(&keys).await?.into_iter().flatten() {
-        tx.delete(&*reply);
-    }
+    tx.delete_all::<ReplyRecord>(&keys).await?;
     Ok(rows.len() == REPLIES_AT_ONCE as usize)
 }
 

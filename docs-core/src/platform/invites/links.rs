@@ -38,7 +38,7 @@ impl Platform {
         let prefix = LinkInviteRecord::of_org(org);
         let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| LinkInviteRecord::named_by(row)).collect();
+            let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
             let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
             let shown = |link: Arc<LinkInviteRecord>| match link.gives {
                 LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
@@ -150,12 +150,7 @@ fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess
 /// Removes some of the links to content that goes; answers whether there may be more.
 pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
     let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
-    for (row, _) in &rows {
-        let id: InviteId = id_of(row)?;
-        if let Some(link) = tx.get::<LinkInviteRecord>(&LinkInviteRecord::at(&id)).await? {
-            tx.delete(&*link);
-        }
-    }
+    tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
     Ok(rows.len() == DROP_CHUNK as usize)
 }
 

@@ -251,12 +251,7 @@ impl Operation for DropInvites {
         let (from, _) = EmailInviteRecord::by_end().below();
         let to = EmailInviteRecord::by_end().time(self.now.time()).key();
         let rows = tx.scan(&Scan { from, to, rev: false, limit: CHUNK }).await?;
-        for (row, _) in &rows {
-            let id: InviteId = id_of(row)?;
-            if let Some(invite) = tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await? {
-                tx.delete(&*invite);
-            }
-        }
+        tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
         Ok(rows.len() == CHUNK as usize)
     }
 }

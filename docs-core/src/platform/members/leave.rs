@@ -78,18 +78,14 @@ pub(super) async fn drop_rest(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result
     let granted = tx.below(&GrantRecord::held_by(org, user), CHUNK).await?;
     let keys: Vec<Key> =
         granted.iter().map(|(row, _)| GrantRecord::of_user(&key::last_segment(row), user)).collect();
-    for grant in tx.get_many::<GrantRecord>(&keys).await?.into_iter().flatten() {
-        tx.delete(&*grant);
-    }
+    tx.delete_all::<GrantRecord>(&keys).await?;
     let places = tx.below(&TeamMemberRecord::of_member(org, user), CHUNK).await?;
     let mut keys: Vec<Key> = Vec::with_capacity(places.len());
     for (row, _) in &places {
         let team: TeamId = id_of(row)?;
         keys.push(TeamMemberRecord::at(&team, user));
     }
-    for place in tx.get_many::<TeamMemberRecord>(&keys).await?.into_iter().flatten() {
-        tx.delete(&*place);
-    }
+    tx.delete_all::<TeamMemberRecord>(&keys).await?;
     Ok(granted.len() == CHUNK as usize || places.len() == CHUNK as usize)
 }
 
@@ -126,9 +122,7 @@ async fn asked_of(tx: &Tx, of: &Clear, after: Option<Key>) -> Result<Asked> {
 
 async fn unask(tx: &mut Tx, user: &UserId, requests: &[ChangeRequestId]) -> Result<()> {
     let keys: Vec<Key> = requests.iter().map(|request| RequestedReviewerRecord::at(request, user)).collect();
-    for asked in tx.get_many::<RequestedReviewerRecord>(&keys).await?.into_iter().flatten() {
-        tx.delete(&*asked);
-    }
+    tx.delete_all::<RequestedReviewerRecord>(&keys).await?;
     Ok(())
 }
 

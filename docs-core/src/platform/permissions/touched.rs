@@ -51,15 +51,9 @@ impl Touched {
 
 async fn members_of(tx: &Tx, team: &TeamId) -> Result<Vec<UserId>> {
     let mut members = Vec::new();
-    let mut scan = TeamMemberRecord::of_team(team).scan(false, MAX_SCAN);
-    loop {
-        let rows = tx.scan(&scan).await?;
-        for (row, _) in &rows {
-            members.push(id_of(row)?);
-        }
-        match rows.last() {
-            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-            _ => return Ok(members),
-        }
+    let mut batches = Batches::of(TeamMemberRecord::of_team(team).scan(false, MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
+        members.extend(ids_of::<UserId>(&rows)?);
     }
+    Ok(members)
 }

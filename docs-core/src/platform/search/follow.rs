@@ -159,13 +159,9 @@ impl Platform {
             follower.index.clear().await?;
         }
         let mut pending = Pending::default();
-        let (mut from, to) = KeyBuf::new(SpaceRecord::KIND).below();
         let limit = u32::try_from(SPACES).unwrap_or(u32::MAX);
-        loop {
-            let scan = Scan { from: from.clone(), to: to.clone(), rev: false, limit };
-            let rows = self.read().await?.scan(&scan).await?;
-            let Some((last, _)) = rows.last() else { break };
-            from = key::after(last);
+        let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(false, limit));
+        while let Some(rows) = batches.next(&self.read().await?).await? {
             let records = rows.into_iter().map(|(_, value)| decode(value).map(Some));
             let records: Vec<Option<Arc<SpaceRecord>>> = records.collect::<StoreResult<_>>()?;
             let ids: Vec<SpaceId> = records.iter().flatten().map(|space| space.id.clone()).collect();

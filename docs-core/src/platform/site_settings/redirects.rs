@@ -324,12 +324,11 @@ pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<Str
     let mut left = Vec::new();
     for (part, _) in parts.into_iter().zip(found).filter(|(_, found)| !found.is_empty()) {
         let rows = tx.below(&RedirectRecord::leading_to(&part), u32::try_from(room).unwrap_or(0)).await?;
-        let keys: Vec<Key> = rows.iter().map(|(row, _)| RedirectRecord::named_by(row)).collect();
-        super::delete_all::<RedirectRecord>(tx, &keys).await?;
-        if keys.len() == room {
+        tx.delete_all::<RedirectRecord>(&RedirectRecord::named_by_all(&rows)).await?;
+        if rows.len() == room {
             left.push(part);
         }
-        room -= keys.len();
+        room -= rows.len();
     }
     Ok(left)
 }

@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     model::{OrgId, ProxyOrigin, SiteId},
     store::{
-        Key, MAX_SCAN, StoreResult, Tx, key,
+        Batches, Key, StoreResult, Tx,
         records::{SiteRecord, linked_id},
     },
 };
@@ -31,9 +31,8 @@ pub(super) async fn check(tx: &Tx, org: &OrgId, origin: &ProxyOrigin) -> Result<
         origin.match_indices('/').skip(1).map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
     let above = tx.get_values(&above).await?.into_iter().flatten();
     let mut others: Vec<SiteId> = above.map(|value| linked_id(&value)).collect::<StoreResult<_>>()?;
-    let mut scan = SiteRecord::proxied_below(origin);
-    loop {
-        let rows = tx.scan(&scan).await?;
+    let mut batches = Batches::of(SiteRecord::proxied_below(origin));
+    while let Some(rows) = batches.next(tx).await? {
         for (_, value) in &rows {
             others.push(linked_id(value)?);
         }
@@ -44,11 +43,8 @@ pub(super) async fn check(tx: &Tx, org: &OrgId, origin: &ProxyOrigin) -> Result<
                 "proxy: a site of another organization is mounted above or below it",
             ));
         }
-        match rows.last() {
-            Some((last, _)) if rows.len() == MAX_SCAN as usize => scan.from = key::after(last),
-            _ => return Ok(()),
-        }
     }
+    Ok(())
 }
 
 #[cfg(test)]

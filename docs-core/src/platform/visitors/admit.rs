@@ -261,7 +261,7 @@ async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<C
         None => all,
     };
     let rows = tx.scan(&wanted.scan(false, MAX_SCAN)).await?;
-    let keys: Vec<Key> = rows.iter().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
+    let keys: Vec<Key> = SiteSpaceRecord::named_by_all(&rows);
     let places: Vec<_> = tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
     let sites: BTreeSet<&SiteId> = places.iter().map(|place| &place.site).collect();
     let sites: Vec<Key> = sites.into_iter().map(SiteRecord::at).collect();
