@@ -64,8 +64,9 @@ impl Program {
         command.args(&self.arguments).env_clear().env(FEW_ARENAS.0, FEW_ARENAS.1);
         command.envs(KEPT_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        // In a group of its own: what a terminal sends to the server is for the server, which may finish its work.
         #[cfg(unix)]
-        command.arg0(&self.name);
+        command.arg0(&self.name).process_group(0);
         command
     }
 }
