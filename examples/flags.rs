@@ -53,6 +53,9 @@ pub(crate) enum Command {
     /// Manages users, organizations and tokens in the store of a server, and ends.
     #[command(subcommand)]
     Admin(Admin),
+    /// Sets one PDF file or converts one document for a server that started this process.
+    #[command(hide = true)]
+    Worker,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

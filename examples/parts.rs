@@ -1,6 +1,10 @@
 //! The parts of a server, as its flags describe them.
 
-use std::{error::Error, path::Path, sync::Arc};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use docs_blobs::ObjectBlobs;
 use docs_convert::DocumentConverter;
@@ -14,6 +18,7 @@ use docs_git::{FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use docs_pdf::{Fonts, Typesetter};
 use docs_search::TantivySearch;
 use docs_web::WebClient;
+use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
 use url::Url;
 
 use crate::flags::{Flags, checked};
@@ -42,11 +47,30 @@ pub(crate) async fn platform(
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key);
-    let pdf = Arc::new(Typesetter::new(fonts(flags.fonts.as_deref())?, docs_pdf::Limits::default()));
+    // Refused now, not when the first PDF is asked for.
+    fonts(flags.fonts.as_deref())?;
+    let workers = Arc::new(WorkerPool::new(program(flags.fonts.as_deref())?, WorkerOptions::default()));
     // Made anew from the store at each start, beside the requests.
     let search = Arc::new(TantivySearch::in_memory()?);
-    let builder = builder.base_url(base).git(git).web(web).search(search).pdf(pdf);
-    Ok(builder.converter(Arc::new(DocumentConverter)).build())
+    let builder = builder.base_url(base).git(git).web(web).search(search);
+    Ok(builder.pdf(Arc::clone(&workers) as _).converter(workers).build())
+}
+
+/// This program as a worker.
+fn program(fonts: Option<&Path>) -> std::io::Result<Program> {
+    let program = Program::current()?;
+    let program = match fonts {
+        Some(fonts) => program.arg("--fonts").arg(std::path::absolute(fonts)?),
+        None => program,
+    };
+    Ok(program.arg("worker"))
+}
+
+/// The work on what others wrote, which a process of its own does.
+pub(crate) fn worker(folder: Option<PathBuf>) -> Worker {
+    let typesetter =
+        move || Ok(Arc::new(Typesetter::new(fonts(folder.as_deref())?, docs_pdf::Limits::default())) as _);
+    Worker::new().pdf(typesetter).converter(|| Ok(Arc::new(DocumentConverter)))
 }
 
 /// The fonts of PDF files.

@@ -18,18 +18,26 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use crate::{
     flags::{Command, Flags, checked},
-    parts::{First, platform, remote},
+    parts::{First, platform, remote, worker},
 };
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let flags = Flags::parse();
+    match flags.command {
+        // Before there is a runtime, or anything that its limits would not hold for.
+        Some(Command::Worker) => worker(flags.fonts).run(),
+        _ => start(flags),
+    }
+}
+
+#[tokio::main]
+async fn start(flags: Flags) -> ExitCode {
     let colours = std::io::stderr().is_terminal();
     let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(colours).with_env_filter(filter).init();
     let done = match &flags.command {
         Some(Command::Admin(admin)) => admin.run(&flags.store).await,
-        None => serve(flags).await,
+        _ => serve(flags).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

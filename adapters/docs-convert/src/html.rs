@@ -1,7 +1,7 @@
 //! HTML as a page.
 
 use docs_core::ports::{ConvertError, ConvertedPage, Document};
-use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
+use html5gum::{DefaultEmitter, StartTag, Token};
 
 use crate::{
     clean::Content,
@@ -9,6 +9,7 @@ use crate::{
     link::Links,
     render,
     text::{collapse, decode},
+    tokens::tokens,
 };
 
 /// Longest attribute that is kept, in bytes: addresses are the longest that mean anything.
@@ -69,8 +70,7 @@ pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let mut builder = Builder { dom: Dom::new(), open: vec![ROOT], beyond: 0 };
-    for token in Tokenizer::new_with_emitter(html, emitter) {
-        let Ok(token) = token;
+    for token in tokens(html, emitter) {
         match token {
             Token::StartTag(tag) => builder.start(&tag),
             Token::EndTag(tag) => builder.end(&String::from_utf8_lossy(&tag.name)),

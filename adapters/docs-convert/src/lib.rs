@@ -18,6 +18,7 @@ mod render;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tokens;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -102,6 +103,6 @@ async fn aside<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         // The work does not panic; a runtime that ends takes it along.
         tracing::error!(%error, "a document was not converted");
-        Err(ConvertError::Unreadable("cannot be converted".to_owned()))
+        Err(ConvertError::Failed(error.to_string()))
     })
 }

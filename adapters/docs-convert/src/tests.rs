@@ -1,4 +1,5 @@
 mod archives;
+mod attributes;
 mod hostile;
 mod pages;
 mod words;

@@ -36,7 +36,9 @@ pub(crate) struct Picture {
 pub(crate) fn pictures(desk: &mut Desk<'_>, book: &Book) -> BTreeMap<ContentRef, Picture> {
     let mut out = BTreeMap::new();
     let mut pixels = 0;
-    for (name, bytes) in &book.images {
+    for (name, image) in &book.images {
+        // Whoever wants a picture shown has loaded it.
+        let Some(bytes) = image.bytes() else { continue };
         if out.len() >= IMAGES || desk.is_late() {
             break;
         }

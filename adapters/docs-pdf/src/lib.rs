@@ -77,7 +77,8 @@ impl Typesetter {
         Self { fonts: Arc::new(fonts), limits: Arc::new(limits), places }
     }
 
-    /// Sets a book on this thread: a pure function that takes seconds.
+    /// Sets a book on this thread: a pure function that takes seconds. Pictures that are not loaded are shown by
+    /// their alternative text.
     ///
     /// # Errors
     /// As [`Pdf::render`].
@@ -91,6 +92,7 @@ impl Pdf for Typesetter {
     async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
         let failed = |why: &dyn std::fmt::Display| PdfError::Failed(why.to_string());
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|e| failed(&e))?;
+        let book = book.with_images_loaded().await?;
         let this = self.clone();
         let (done, set) = tokio::sync::oneshot::channel();
         // The place goes along: it is free when the work is done, not when nobody waits for it any more.

@@ -196,10 +196,11 @@ impl Platform {
                 };
                 let book = book::with_names(book, &names);
                 match typesetter.render(Arc::new(book)).await {
+                    made @ (Ok(_) | Err(PdfError::TooLarge(_))) => Ok(made),
                     // It may work the next time, so it is not kept.
-                    Err(PdfError::Failed(why)) => Err(Error::internal(PdfError::Failed(why))),
-                    Err(error @ PdfError::TooSlow(_)) => Err(too_much(&error)),
-                    made => Ok(made),
+                    Err(error @ (PdfError::TooSlow(_) | PdfError::Unprocessable(_))) => Err(too_much(&error)),
+                    Err(error @ PdfError::Unavailable(_)) => Err(not_now(error)),
+                    Err(error) => Err(Error::internal(error)),
                 }
             };
             let made = self.pdfs().files.get_or_insert_async(&named(key, &names), make).await?;
@@ -215,6 +216,10 @@ impl Platform {
 
 fn too_much(error: &PdfError) -> Error {
     Error::new(ErrorKind::TooLarge, format!("{error}; ask for fewer pages with `page` and `only`"))
+}
+
+fn not_now(error: PdfError) -> Error {
+    Error::new(ErrorKind::Unavailable, "the PDF cannot be made now; try again later").caused_by(error)
 }
 
 /// What a file shows.

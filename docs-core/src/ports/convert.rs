@@ -98,14 +98,17 @@ pub trait Converter: Send + Sync + 'static {
     async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError>;
 }
 
-/// Why a document cannot be converted. The texts are for the user.
+/// Why a document cannot be converted. The texts of the first two are for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
     /// It is not what it should be, or damaged.
     #[error("{0}")]
     Unreadable(String),
-    /// It is larger than a limit.
+    /// It is larger than a limit, or takes more time or memory than it may.
     #[error("{0}")]
     TooLarge(String),
+    /// The converter failed, whatever the document is.
+    #[error("the document could not be converted: {0}")]
+    Failed(String),
 }

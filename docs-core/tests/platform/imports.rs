@@ -17,7 +17,7 @@ use docs_core::{
         Role, SpaceId, UpdateSpace,
     },
     platform::{ContentOf, Shown},
-    ports::{Fetched, Web, WebError},
+    ports::{ConvertError, ConvertedPage, Converter, Document, Fetched, UnpackedFile, Web, WebError},
     store::PageRequest,
 };
 use docs_memstore::MemStore;
@@ -80,10 +80,14 @@ struct Setting {
 impl Setting {
     /// A space whose live content may be edited.
     async fn new() -> Self {
+        Self::with(DocumentConverter).await
+    }
+
+    async fn with(converter: impl Converter) -> Self {
         let (web, git) = (Documents::default(), Remote::default());
         let (for_web, for_git) = (Arc::new(web.clone()), Arc::new(git.clone()));
         let w = World::build(Arc::new(MemStore::new()), |builder| {
-            builder.web(for_web).git(for_git).converter(Arc::new(DocumentConverter))
+            builder.web(for_web).git(for_git).converter(Arc::new(converter))
         })
         .await;
         let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
@@ -455,4 +459,29 @@ async fn a_template_is_filled_in_with_what_the_request_gives() {
     assert!(text.contains("\nAsk us. Tell us"), "{text}");
     let unknown = ApplySpaceTemplate { id: "nothing".parse().expect("an id"), params: None };
     s.w.platform.apply_template(&s.w.admin, s.space(), unknown).await.refused(ErrorKind::NotFound);
+}
+
+/// Has nothing to convert with.
+struct Broken;
+
+#[async_trait]
+impl Converter for Broken {
+    async fn convert(&self, _: Document) -> Result<ConvertedPage, ConvertError> {
+        Err(ConvertError::Failed("no program".to_owned()))
+    }
+
+    async fn unpack(&self, _: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+        Err(ConvertError::Failed("no program".to_owned()))
+    }
+}
+
+#[tokio::test]
+async fn a_converter_that_fails_is_a_fault_of_the_platform_and_not_of_the_document() {
+    let s = Setting::with(Broken).await;
+    s.web.put("https://example.com/a", "text/html", "<h1>A</h1>");
+    for source in ["website", "html", "zip"] {
+        let done = s.try_import("https://example.com/a", source).await;
+        let error = done.refused(ErrorKind::Internal);
+        assert!(!error.message().contains("program"), "{source}: {error}");
+    }
 }

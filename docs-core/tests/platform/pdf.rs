@@ -299,19 +299,25 @@ async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
 }
 
 #[tokio::test]
-async fn that_a_pdf_is_too_large_is_kept_and_a_fault_or_a_late_one_is_tried_again() {
+async fn that_a_pdf_is_too_large_is_kept_and_any_other_failure_is_tried_again() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     desk.press.refuse(Some(PdfError::Failed("broken".to_owned())));
     desk.load(&url).await.refused(ErrorKind::Internal);
     desk.press.refuse(Some(PdfError::TooSlow("too slow".to_owned())));
     desk.load(&url).await.refused(ErrorKind::TooLarge);
+    desk.press.refuse(Some(PdfError::Unprocessable("it stopped".to_owned())));
+    let error = desk.load(&url).await.refused(ErrorKind::TooLarge);
+    assert!(error.message().starts_with("it stopped; ask for fewer pages"), "{error}");
+    desk.press.refuse(Some(PdfError::Unavailable("the disk is away".to_owned())));
+    let error = desk.load(&url).await.refused(ErrorKind::Unavailable);
+    assert!(!error.message().contains("disk"), "{error}");
     desk.press.refuse(Some(PdfError::TooLarge("too much".to_owned())));
     let error = desk.load(&url).await.refused(ErrorKind::TooLarge);
     assert!(error.message().starts_with("too much; ask for fewer pages"), "{error}");
     desk.press.refuse(None);
     desk.load(&url).await.refused(ErrorKind::TooLarge);
-    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 3);
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 5);
 }
 
 #[tokio::test]
@@ -350,7 +356,12 @@ async fn pictures_and_links_of_the_pages_are_in_the_book() {
     let of = ContentOf::request(desk.space.clone(), &number);
     assert_eq!(desk.titles(&of, part(&pages[0], true)).await, "Linked");
     let book = desk.press.last();
-    let images: Vec<&[u8]> = book.images.values().map(|bytes| &bytes[..]).collect();
+    assert!(
+        book.images.values().all(|image| image.bytes().is_none()),
+        "pictures are read when they are needed"
+    );
+    let loaded = Arc::clone(&book).with_images_loaded().await.expect("they are there");
+    let images: Vec<&[u8]> = loaded.images.values().filter_map(|image| Some(&image.bytes()?[..])).collect();
     assert_eq!(images, [svg.as_bytes()]);
     let link = |target: &ContentRef| book.links.get(target).cloned().unwrap_or_default();
     let page = link(&ContentRef::Page { page: desk.below.clone(), space: None });

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("adapters/docs-search", &["docs-core"]),
     ("adapters/docs-pdf", &["docs-core"]),
     ("adapters/docs-web", &["docs-core"]),
+    ("adapters/docs-worker", &["docs-core"]),
     (
         "examples",
         &[
@@ -27,6 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "docs-pdf",
             "docs-sqlstore",
             "docs-web",
+            "docs-worker",
         ],
     ),
     ("benches", &["docs-core", "docs-memstore"]),

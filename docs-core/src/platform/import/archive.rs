@@ -7,11 +7,11 @@ use bytes::Bytes;
 use super::{
     Gathered,
     folder::Folder,
-    gather::{Gather, clean},
+    gather::{Gather, clean, not_converted},
     links,
 };
 use crate::{
-    Error, Result,
+    Result,
     content::gitsync::RepoPath,
     ports::{Document, DocumentFormat, UnpackedFile},
 };
@@ -24,7 +24,7 @@ impl Gather<'_> {
     pub(super) async fn archive(&self, url: &str) -> Result<Gathered> {
         let found = self.get_first(url).await?;
         let files = self.converter().unpack(found.bytes).await;
-        let files = files.map_err(|error| Error::invalid("url", error))?;
+        let files = files.map_err(not_converted)?;
         let mut gathered = Gathered::default();
         let folder = self.folder_of(files, &mut gathered).await;
         folder.add_to(self.platform, self.domain, &mut gathered).await?;

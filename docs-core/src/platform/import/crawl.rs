@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{
     Gathered,
-    gather::{Draft, Gather, MAX_PAGES, is_html},
+    gather::{Draft, Gather, MAX_PAGES, is_html, not_converted},
     links::{self, Address, Scope},
 };
 use crate::{
@@ -52,7 +52,7 @@ impl Gather<'_> {
             Address::read(&start.url).ok_or_else(|| Error::internal("an address without a host"))?;
         let mut crawl = Crawl::new(Scope::of(&address));
         let page = self.convert(&start, DocumentFormat::Html).await;
-        let page = page.map_err(|error| Error::invalid("url", error))?;
+        let page = page.map_err(not_converted)?;
         crawl.seen.insert(address.key());
         crawl.add(&[url, &start.url], page);
         let mut asked = 1;

@@ -121,7 +121,7 @@ impl<'a> Gather<'a> {
         if format == DocumentFormat::Html && !is_html(&found) {
             return Err(Error::invalid("url", "must lead to an HTML page; choose the `source` that fits"));
         }
-        let page = self.convert(&found, format).await.map_err(|error| Error::invalid("url", error))?;
+        let page = self.convert(&found, format).await.map_err(not_converted)?;
         let mut gathered = Gathered { imported: 1, total: 1, ..Gathered::default() };
         let mut files = self.embedded(&page.files, &mut gathered).await?;
         files.extend(self.images([&page], &mut gathered).await?);
@@ -215,6 +215,14 @@ impl<'a> Gather<'a> {
         gathered.imported += 1;
         gathered.edits.push(Edit::PutFile { file: file.clone(), entry });
         Ok(file)
+    }
+}
+
+/// The error of an import whose document cannot be converted.
+pub(super) fn not_converted(error: ConvertError) -> Error {
+    match error {
+        ConvertError::Failed(_) => Error::internal(error),
+        ConvertError::Unreadable(_) | ConvertError::TooLarge(_) => Error::invalid("url", error),
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
@@ -20,9 +21,9 @@ use crate::{
     },
     model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId, Variables},
     platform::Platform,
-    ports::{Book, BookLink, BookPage},
+    ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
     store::{
-        Hash, Key,
+        Hash, Key, Objects, StoreError,
         records::{MemberRecord, UserRecord},
     },
 };
@@ -35,8 +36,8 @@ const PEOPLE_AT_ONCE: usize = 1_000;
 const MAX_TEXT: usize = 32 << 20;
 /// Most bytes of one picture; a larger one is shown by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
-/// Most bytes of all pictures.
-const MAX_IMAGES: u64 = 128 << 20;
+/// Most bytes of all pictures. They are read while the book is set, so that they are never all in memory here.
+const MAX_IMAGES: u64 = 250_000_000;
 /// Most reusable contents.
 const MAX_REUSABLES: usize = 1_000;
 
@@ -186,7 +187,7 @@ impl Platform {
     ) -> Result<()> {
         let link = match &target {
             ContentRef::File { file } => match shown.view.file(file).await? {
-                Some(entry) => Some(self.file(shown, &target, entry, (reading, book)).await?),
+                Some(entry) => Some(self.file(shown, &target, entry, (reading, book))?),
                 None => None,
             },
             ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
@@ -207,8 +208,8 @@ impl Platform {
         Ok(())
     }
 
-    /// A file: its address, and its bytes when it may be a picture.
-    async fn file(
+    /// A file: its address, and where its bytes are when it may be a picture.
+    fn file(
         &self,
         shown: &Shown<'_>,
         target: &ContentRef,
@@ -217,18 +218,16 @@ impl Platform {
     ) -> Result<BookLink> {
         let url = self.file_url(&shown.space.id, &entry)?;
         let fits = entry.size <= MAX_IMAGE && reading.images + entry.size <= MAX_IMAGES;
-        if entry.content_type.starts_with("image/")
-            && fits
-            && let Some(bytes) = self.blob(&shown.space.domain, entry.blob).await?
-        {
+        if entry.content_type.starts_with("image/") && fits {
             reading.images += entry.size;
-            book.images.insert(target.clone(), bytes);
+            let image = StoredImage {
+                objects: Arc::clone(&self.0.objects),
+                domain: shown.space.domain.clone(),
+                blob: entry.blob,
+            };
+            book.images.insert(target.clone(), BookImage::Stored(Arc::new(image)));
         }
         Ok(BookLink { title: Some(entry.name), url: Some(url) })
-    }
-
-    async fn blob(&self, domain: &str, blob: Hash) -> Result<Option<Bytes>> {
-        Ok(self.objects().get(domain, &[blob]).await?.pop().flatten())
     }
 
     /// A page of this space by its title and address; one of another space by the address of the space, because
@@ -263,6 +262,25 @@ impl Platform {
             names.extend(known.map(|known| (known.id.clone(), known.display_name.clone())));
         }
         Ok(names)
+    }
+}
+
+/// A picture among the objects of a space.
+struct StoredImage {
+    objects: Arc<dyn Objects>,
+    domain: String,
+    blob: Hash,
+}
+
+#[async_trait]
+impl ImageSource for StoredImage {
+    async fn load(&self) -> std::result::Result<Option<Bytes>, PdfError> {
+        let read = self.objects.get(&self.domain, &[self.blob]).await;
+        let mut read = read.map_err(|error| match error {
+            StoreError::Unavailable(_) => PdfError::Unavailable(error.to_string()),
+            _ => PdfError::Failed(error.to_string()),
+        })?;
+        Ok(read.pop().flatten())
     }
 }
 

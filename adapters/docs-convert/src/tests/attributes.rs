@@ -1,0 +1,207 @@
+//! Tags that are larger than any page has them: the stack of a thread of the runtime is enough for each.
+
+use docs_core::ports::ConvertError;
+use html5gum::{DefaultEmitter, Token, Tokenizer};
+use proptest::prelude::*;
+
+use super::html;
+use crate::{dom::ROOT, html::parse, tokens::tokens};
+
+/// As much stack as a runtime gives its threads.
+const STACK: usize = 2 * 1024 * 1024;
+/// More than a page may have.
+const LARGE: usize = 10_000_000;
+/// Far more than a stack would bear.
+const MUCH: usize = 1_000_000;
+
+/// Parses on a thread of the runtime's size; answers how many elements and texts there are.
+fn parsed(text: String) -> Result<usize, ConvertError> {
+    let work = move || parse(&text).map(|dom| dom.below(ROOT, |_| false).count());
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
+    thread.join().expect("it does not panic")
+}
+
+/// A number as a name, as short as it goes.
+fn name(mut number: usize) -> String {
+    let mut name = String::from("n");
+    while number > 0 {
+        name.push(char::from(b'a' + u8::try_from(number % 26).expect("a letter")));
+        number /= 26;
+    }
+    name
+}
+
+/// Attributes, each with a value as it is written.
+fn attributes(many: usize, named: fn(usize) -> String, value: &str) -> String {
+    (0..many).map(|number| format!(" {}{value}", named(number))).collect()
+}
+
+#[test]
+fn a_tag_with_thousands_of_attributes_is_a_tag() {
+    for value in ["=\"v\"", "='v'", "=v", "", "=\"\"", " = \"v\"", "=\"&amp;\"", "=\"v\"x='v'y=\"v\""] {
+        for named in [name, |_| "same".to_owned()] {
+            let many = attributes(7_500, named, value);
+            for text in [
+                format!("<p{many}>t</p>"),
+                format!("<p>t</p{many}>"),
+                format!("<p>t<br{many}/></p>"),
+                format!("<script{many}></script{many}>t"),
+                format!("<p>t<!--{many}--><!{many}><?{many}>"),
+                format!("<!DOCTYPE html{many}><p>t"),
+                format!("<p{many}"),
+            ] {
+                let start: String = text.chars().take(40).collect();
+                assert!(parsed(text).is_ok(), "{start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tag_with_a_million_attributes_is_a_tag() {
+    for value in ["=\"\"", "=''", "=a"] {
+        let many = attributes(1_000_000, name, value);
+        assert_eq!(parsed(format!("<p{many}>t")).expect(value), 2);
+    }
+    let many = attributes(1_000_000, name, "=\"\"");
+    assert_eq!(parsed(format!("<p>t</p{many}>")).expect("a tag"), 2);
+    let many = attributes(1_000_000, |_| "same".to_owned(), "=\"v\"");
+    assert_eq!(parsed(format!("<p{many}>t")).expect("a tag"), 2);
+}
+
+#[test]
+fn what_stands_among_many_attributes_is_read() {
+    let many = attributes(7_500, name, "=\"a > b\"");
+    let page = html(&format!(
+        "<h1>T</h1><p>see <a{many} href=\"https://a.test/?x=1&amp;y=2\"{many}>more</a{many}> of it"
+    ));
+    assert_eq!(page.markdown, "see [more](https://a.test/?x=1&y=2) of it\n");
+}
+
+#[test]
+fn megabytes_of_anything_need_no_deeper_stack() {
+    for part in [
+        "<a x=\"1\" y=\"2\">",
+        "</a x=\"1\" y=\"2\">",
+        "<a x='1' y='2'>",
+        "<a x=1 y=2>",
+        "<a =\"\"=\"\">",
+        "<div>",
+        "</div>",
+        "<b>",
+        "<p x=\"",
+        "\" y=\"",
+        "<!--x-->",
+        "<!---",
+        "<!-->",
+        "<!x>",
+        "<![CDATA[x]]>",
+        "<!DOCTYPE a PUBLIC \"b\" \"c\">",
+        "<!DOCTYPE a SYSTEM 'c' ",
+        "<?x?>",
+        "&amp;",
+        "&#65;",
+        "&#x41",
+        "&nosuch;",
+        "&",
+        "<",
+        "</",
+        "\0",
+        "\r\n",
+        "<script><!--<script>",
+        "<style>x</style>",
+        "<title>&lt;</title>",
+        "<textarea>",
+        "<svg/><path/>",
+        "<table><tr><td>",
+        "<ul><li>",
+        "\u{1f600}",
+        "x ",
+    ] {
+        let text = part.repeat(MUCH / part.len());
+        let parsed = parsed(text);
+        assert!(
+            !matches!(parsed, Err(ConvertError::Unreadable(_) | ConvertError::Failed(_))),
+            "{part}: {parsed:?}"
+        );
+    }
+    for (open, part, close) in [
+        ("<a ", "x=\"1\" ", ">"),
+        ("<a ", "x=\"1\"", ">"),
+        ("<a ", "x=\"&amp;\" ", ">"),
+        ("<a ", "x='1' ", ">"),
+        ("<a ", "x=1 ", ">"),
+        ("<a ", "x ", ">"),
+        ("<a ", "= ", ">"),
+        ("<a ", "/ ", ">"),
+        ("<a ", "\"' ", ">"),
+        ("<a x=\"", "&amp;", "\">"),
+        ("<a x=\"", "\r\n", "\">"),
+        ("</a ", "x=\"1\"\t", ">"),
+        ("</script ", "x=\"1\"\n", ">"),
+        ("<script></script ", "x=\"1\" ", ">"),
+        ("<!--", "-", "-->"),
+        ("<!--", "<!--", "-->"),
+        ("<!--", "--!", "-->"),
+        ("<!DOCTYPE ", "x ", ">"),
+        ("<!DOCTYPE x PUBLIC \"", "x ", "\">"),
+    ] {
+        let bytes = if part.contains("=\"1\"") { LARGE } else { MUCH };
+        let text = format!("{open}{}{close}t", part.repeat(bytes / part.len()));
+        assert!(parsed(text).is_ok(), "{open}{part}");
+    }
+}
+
+/// A tag with attributes of every kind, among other things that HTML has.
+fn soup() -> impl Strategy<Value = String> {
+    let space = prop::sample::select(vec!["", " ", "  ", "\n", "\t", "\r\n", "\r", "/", " / ", "\u{c}"]);
+    let value = prop::sample::select(vec![
+        "", "v", "a b", "&amp;", "&", "&#x41;", "&ampx=", "'", ">", "<p>", "\0", "\r", "\r\n", "ä😀", "=",
+        "/", "--",
+    ]);
+    let equals = prop::sample::select(vec!["=", " =", "= ", " = \r\n", "==", ""]);
+    let quote = prop::sample::select(vec!["\"", "\"", "'", "", "`"]);
+    let name = "[a-cA-Z\"'<=0é]{0,3}";
+    let attribute = (space, name, equals, quote, value).prop_map(|(space, name, equals, quote, value)| {
+        format!("{space}{name}{equals}{quote}{value}{quote}")
+    });
+    let attributes = prop::collection::vec(attribute, 0..8).prop_map(|all| all.concat());
+    let open = prop::sample::select(vec![
+        "<a",
+        "</a",
+        "<P",
+        "<title",
+        "</title",
+        "<script",
+        "</script",
+        "<br",
+        "<!",
+        "<!--",
+        "<!DOCTYPE a",
+        "<?",
+        "<svg",
+    ]);
+    let close = prop::sample::select(vec![">", ">", "/>", "-->", "", "\0"]);
+    let tag =
+        (open, attributes, close).prop_map(|(open, attributes, close)| format!("{open}{attributes}{close}"));
+    let text = prop::sample::select(vec!["t", " ", "&lt;", "&", "<", "\r\n", "]]>", "<![CDATA[", "\0", "-"]);
+    let piece = prop_oneof![4 => tag, 1 => text.prop_map(str::to_owned)];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn emitter() -> DefaultEmitter {
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    emitter
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn taking_the_stack_back_changes_no_token(text in soup()) {
+        let paused: Vec<Token> = tokens(&text, emitter()).collect();
+        let whole: Vec<Token> = Tokenizer::new_with_emitter(&text, emitter()).filter_map(Result::ok).collect();
+        prop_assert_eq!(paused, whole);
+    }
+}

@@ -1,0 +1,127 @@
+//! Why a job has no answer, and what the user is told.
+
+use docs_core::ports::{ConvertError, PdfError};
+
+use crate::{
+    job::Refusal,
+    options::{JobKind, WorkerLimits},
+};
+
+/// Why a job has no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Fault {
+    /// No process could be started, or what was started is no worker.
+    NotStarted(String),
+    /// It needs more memory than it may have.
+    Memory,
+    /// It takes more computing than it may.
+    Cpu,
+    /// It takes longer than it may.
+    Wall,
+    /// Its answer is larger than it may be.
+    Answer,
+    /// The process ended without an answer, or answered nonsense.
+    Crashed,
+    /// A picture could not be read.
+    Image(PdfError),
+    /// The adapter in the process refused.
+    Refused(Refusal),
+    /// Nobody waits for the answer.
+    Unwanted,
+}
+
+impl Fault {
+    /// What a caller of the port for PDF files is told.
+    pub(crate) fn into_pdf_error(self, limits: &WorkerLimits) -> PdfError {
+        match self {
+            Self::NotStarted(why) => PdfError::Failed(why),
+            Self::Memory => {
+                PdfError::TooLarge(format!("this PDF takes more than {} of memory", size(limits.memory)))
+            }
+            Self::Cpu => {
+                PdfError::TooSlow(format!("this PDF takes more than {} of computing", seconds(limits.cpu)))
+            }
+            Self::Wall => PdfError::TooSlow(format!("this PDF takes longer than {}", seconds(limits.wall))),
+            Self::Answer => PdfError::TooLarge(format!("a PDF has at most {}", size(limits.answer))),
+            Self::Crashed => PdfError::Unprocessable(
+                "something on these pages cannot be set: it stopped the program that makes PDF files"
+                    .to_owned(),
+            ),
+            Self::Image(error) => error,
+            Self::Refused(refusal) => refusal.into_pdf_error(),
+            Self::Unwanted => PdfError::Failed("nobody waits for the PDF".to_owned()),
+        }
+    }
+
+    /// What a caller of the port for documents is told.
+    pub(crate) fn into_convert_error(self, kind: JobKind, limits: &WorkerLimits) -> ConvertError {
+        let (noun, advice) = match kind {
+            JobKind::Unpack => ("the archive", "pack less into it"),
+            JobKind::Convert | JobKind::Render => {
+                ("the document", "split it, or leave out its largest parts")
+            }
+        };
+        let too_large = |what: String| ConvertError::TooLarge(format!("{noun} {what}; {advice}"));
+        match self {
+            Self::NotStarted(why) => ConvertError::Failed(why),
+            Self::Memory => too_large(format!("takes more than {} of memory to read", size(limits.memory))),
+            Self::Cpu => too_large(format!("takes more than {} of computing to read", seconds(limits.cpu))),
+            Self::Wall => too_large(format!("takes longer than {} to read", seconds(limits.wall))),
+            Self::Answer => too_large(format!("has more than {} in it", size(limits.answer))),
+            Self::Crashed => ConvertError::Unreadable(format!(
+                "{noun} cannot be read: it stopped the program that reads it; save it anew with another program"
+            )),
+            Self::Refused(refusal) => refusal.into_convert_error(),
+            Self::Image(error) => ConvertError::Failed(error.to_string()),
+            Self::Unwanted => ConvertError::Failed("nobody waits for the document".to_owned()),
+        }
+    }
+}
+
+fn seconds(time: std::time::Duration) -> String {
+    format!("{} seconds", time.as_secs_f32())
+}
+
+/// Bytes as a person reads them.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{bytes} bytes"),
+        1_048_576..1_073_741_824 => format!("{} MiB", bytes >> 20),
+        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WorkerOptions;
+
+    #[test]
+    fn each_reason_is_a_sentence_that_says_what_to_do() {
+        let options = WorkerOptions::default();
+        let told = |fault: Fault| fault.into_convert_error(JobKind::Convert, &options.convert).to_string();
+        assert_eq!(
+            told(Fault::Memory),
+            "the document takes more than 1.0 GiB of memory to read; split it, or leave out its largest parts"
+        );
+        assert!(
+            told(Fault::Cpu).starts_with("the document takes more than 45 seconds of computing to read; ")
+        );
+        assert!(told(Fault::Wall).starts_with("the document takes longer than 60 seconds to read; "));
+        assert!(told(Fault::Answer).starts_with("the document has more than 256 MiB in it; "));
+        assert!(told(Fault::Crashed).contains("save it anew"));
+        let told = Fault::Answer.into_convert_error(JobKind::Unpack, &options.unpack).to_string();
+        assert_eq!(told, "the archive has more than 256 MiB in it; pack less into it");
+    }
+
+    #[test]
+    fn what_a_book_does_to_a_worker_is_never_a_failure_of_the_platform() {
+        let limits = WorkerOptions::default().render;
+        for fault in [Fault::Memory, Fault::Cpu, Fault::Wall, Fault::Answer, Fault::Crashed] {
+            let error = fault.clone().into_pdf_error(&limits);
+            assert!(!matches!(error, PdfError::Failed(_)), "{fault:?}");
+        }
+        let error = Fault::NotStarted("no such file".to_owned()).into_pdf_error(&limits);
+        assert_eq!(error, PdfError::Failed("no such file".to_owned()));
+    }
+}

@@ -1,0 +1,225 @@
+//! How both sides write to one another: frames of a tag, a length and bytes.
+//!
+//! Structure goes as JSON, files as they are, so that a file is written from where it lies and read to where it stays.
+
+use std::io::{self, Read, Write};
+
+use bytes::{BufMut as _, Bytes};
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+/// Most bytes of a frame of JSON that a worker answers with.
+const MAX_JSON: u64 = 64 << 20;
+/// Bytes of the tag and the length of a frame.
+const HEADER: usize = 9;
+
+/// What a frame holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tag {
+    /// A value as JSON.
+    Json = 1,
+    /// The bytes of a file.
+    File = 2,
+    /// No file: it is gone.
+    NoFile = 3,
+}
+
+impl Tag {
+    const fn header(self, length: usize) -> [u8; HEADER] {
+        let [a, b, c, d, e, f, g, h] = (length as u64).to_le_bytes();
+        [self as u8, a, b, c, d, e, f, g, h]
+    }
+
+    fn of_header(header: [u8; HEADER]) -> Option<(Self, u64)> {
+        let [tag, length @ ..] = header;
+        let tag = match tag {
+            1 => Self::Json,
+            2 => Self::File,
+            3 => Self::NoFile,
+            _ => return None,
+        };
+        Some((tag, u64::from_le_bytes(length)))
+    }
+}
+
+/// Why no frame was read.
+#[derive(Debug)]
+pub(crate) enum FrameError {
+    /// The other side ended, or closed its output.
+    Ended,
+    /// It is longer than what is left of the answer.
+    TooLong,
+    /// It is none, or another than is expected.
+    Malformed(String),
+}
+
+/// Reads the frames of an answer from a worker, whatever it writes: never more than is allowed.
+#[derive(Debug)]
+pub(crate) struct FrameReader<R> {
+    input: R,
+    /// How many bytes the answer may still have.
+    left: u64,
+}
+
+impl<R: AsyncRead + Unpin> FrameReader<R> {
+    pub(crate) const fn new(input: R, limit: u64) -> Self {
+        Self { input, left: limit }
+    }
+
+    /// The next frame, which must be JSON.
+    pub(crate) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, FrameError> {
+        let bytes = self.frame(Tag::Json, MAX_JSON).await?;
+        let read = tokio::task::spawn_blocking(move || serde_json::from_slice(&bytes)).await;
+        let read = read.map_err(|error| FrameError::Malformed(error.to_string()))?;
+        read.map_err(|error| FrameError::Malformed(error.to_string()))
+    }
+
+    /// The next frame, which must be a file.
+    pub(crate) async fn file(&mut self) -> Result<Bytes, FrameError> {
+        self.frame(Tag::File, u64::MAX).await.map(Bytes::from)
+    }
+
+    async fn frame(&mut self, expected: Tag, limit: u64) -> Result<Vec<u8>, FrameError> {
+        let mut header = [0; HEADER];
+        self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
+        let (tag, length) =
+            Tag::of_header(header).ok_or_else(|| FrameError::Malformed("a frame of no kind".to_owned()))?;
+        if tag != expected {
+            return Err(FrameError::Malformed(format!("{tag:?} instead of {expected:?}")));
+        }
+        if length > limit {
+            return Err(FrameError::TooLong);
+        }
+        self.left = self.left.checked_sub(length).ok_or(FrameError::TooLong)?;
+        let length = usize::try_from(length).map_err(|_| FrameError::TooLong)?;
+        // As long as it says: memory is used only for what comes.
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(|_| FrameError::TooLong)?;
+        while bytes.len() < length {
+            let missing = length - bytes.len();
+            let read = self.input.read_buf(&mut (&mut bytes).limit(missing)).await;
+            if read.map_err(|_| FrameError::Ended)? == 0 {
+                return Err(FrameError::Ended);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Writes a value to a worker.
+pub(crate) async fn send_json<T>(output: &mut (impl AsyncWrite + Unpin), value: T) -> io::Result<()>
+where
+    T: Serialize + Send + 'static,
+{
+    // A long page takes a while.
+    let json = tokio::task::spawn_blocking(move || serde_json::to_vec(&value)).await??;
+    output.write_all(&Tag::Json.header(json.len())).await?;
+    output.write_all(&json).await
+}
+
+/// Writes a file to a worker.
+pub(crate) async fn send_file(
+    output: &mut (impl AsyncWrite + Unpin),
+    file: Option<&Bytes>,
+) -> io::Result<()> {
+    match file {
+        None => output.write_all(&Tag::NoFile.header(0)).await,
+        Some(file) => {
+            output.write_all(&Tag::File.header(file.len())).await?;
+            output.write_all(file).await
+        }
+    }
+}
+
+/// Reads a value from the server.
+pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<T> {
+    let json = receive(input, Tag::Json)?.ok_or(io::ErrorKind::InvalidData)?;
+    let mut deserializer = serde_json::Deserializer::from_slice(&json);
+    // The server wrote it, and its documents are no deeper than its readers let them become.
+    deserializer.disable_recursion_limit();
+    let value = T::deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// Reads a file from the server; `None` when it is gone.
+pub(crate) fn receive_file(input: &mut impl Read) -> io::Result<Option<Bytes>> {
+    Ok(receive(input, Tag::File)?.map(Bytes::from))
+}
+
+fn receive(input: &mut impl Read, expected: Tag) -> io::Result<Option<Vec<u8>>> {
+    let mut header = [0; HEADER];
+    input.read_exact(&mut header)?;
+    let malformed = || io::Error::new(io::ErrorKind::InvalidData, format!("no frame of {expected:?}"));
+    let (tag, length) = Tag::of_header(header).ok_or_else(malformed)?;
+    match tag {
+        Tag::NoFile if expected == Tag::File => return Ok(None),
+        _ if tag != expected => return Err(malformed()),
+        _ => {}
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).map_err(|_| malformed())?);
+    input.take(length).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(bytes))
+}
+
+/// Writes a value to the server.
+pub(crate) fn answer_json(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let json = serde_json::to_vec(value)?;
+    output.write_all(&Tag::Json.header(json.len()))?;
+    output.write_all(&json)
+}
+
+/// Writes a file to the server.
+pub(crate) fn answer_file(output: &mut impl Write, file: &[u8]) -> io::Result<()> {
+    output.write_all(&Tag::File.header(file.len()))?;
+    output.write_all(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(bytes: &[u8], limit: u64) -> Result<Bytes, FrameError> {
+        FrameReader::new(bytes, limit).file().await
+    }
+
+    #[tokio::test]
+    async fn a_file_is_read_as_it_was_written() {
+        let mut written = Vec::new();
+        send_file(&mut written, Some(&Bytes::from_static(b"file"))).await.unwrap();
+        send_json(&mut written, "value").await.unwrap();
+        send_file(&mut written, None).await.unwrap();
+        let mut reader = FrameReader::new(&written[..], 100);
+        assert_eq!(reader.file().await.unwrap(), "file");
+        assert_eq!(reader.json::<String>().await.unwrap(), "value");
+        assert!(matches!(reader.file().await, Err(FrameError::Malformed(_))));
+        let mut input = &written[..];
+        assert_eq!(receive_file(&mut input).unwrap().unwrap(), "file");
+        assert_eq!(receive_json::<String>(&mut input).unwrap(), "value");
+        assert!(receive_file(&mut input).unwrap().is_none());
+        assert!(receive_file(&mut input).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_frame_that_is_longer_than_what_is_left_is_refused_before_it_is_read() {
+        let mut written = Vec::new();
+        answer_file(&mut written, &[7; 100]).unwrap();
+        assert!(matches!(read(&written, 99).await, Err(FrameError::TooLong)));
+        assert_eq!(read(&written, 100).await.unwrap().len(), 100);
+        let claims = Tag::File.header(usize::MAX);
+        assert!(matches!(read(&claims, u64::MAX).await, Err(FrameError::TooLong)));
+    }
+
+    #[tokio::test]
+    async fn half_a_frame_is_the_end_and_noise_is_no_frame() {
+        let mut written = Vec::new();
+        answer_file(&mut written, &[7; 100]).unwrap();
+        assert!(matches!(read(&written[..50], 100).await, Err(FrameError::Ended)));
+        assert!(matches!(read(&written[..5], 100).await, Err(FrameError::Ended)));
+        assert!(matches!(read(b"running 12 tests", 100).await, Err(FrameError::Malformed(_))));
+        assert!(receive_file(&mut &written[..50]).is_err());
+    }
+}

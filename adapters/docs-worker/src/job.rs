@@ -1,0 +1,283 @@
+//! What the two sides say to one another.
+//!
+//! The server sends [`Bounds`], the process answers [`Ready`]; then comes a [`Job`] with the documents and files that it
+//! names, in their order, and the process writes an [`Answer`] with its files. Both are the same program or at least of
+//! the same version: there is no other compatibility.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use docs_core::{
+    model::{ContentRef, Document, PageId, ReusableId, SpaceId},
+    ports::{
+        self, Book, BookLink, BookPage, ConvertError, ConvertedPage, DocumentFormat, EmbeddedFile, FoundFile,
+        PdfError,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+/// Grows when frames change.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// The limits that a process puts on itself before it reads its job.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Bounds {
+    pub(crate) protocol: u32,
+    pub(crate) memory: u64,
+    pub(crate) cpu_seconds: u64,
+}
+
+/// Says that the limits hold.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ready {
+    pub(crate) protocol: u32,
+}
+
+/// What is to be done.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Job {
+    /// Set a book. The documents of its pages follow, those of its reusable contents, and its pictures.
+    Render(BookOutline),
+    /// Turn a document into a page. Its bytes follow.
+    Convert(DocumentOutline),
+    /// Unpack an archive. Its bytes follow.
+    Unpack,
+}
+
+/// A book without its documents and pictures.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct BookOutline {
+    title: String,
+    subtitle: Option<String>,
+    language: Option<String>,
+    space: Option<SpaceId>,
+    pub(crate) pages: Vec<PageOutline>,
+    links: Vec<LinkOutline>,
+    pub(crate) reusables: Vec<ReusableId>,
+    pub(crate) images: Vec<ContentRef>,
+}
+
+/// A page without its document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PageOutline {
+    id: PageId,
+    title: String,
+    description: Option<String>,
+    depth: usize,
+    pub(crate) has_document: bool,
+}
+
+/// Where a reference leads.
+#[derive(Debug, Serialize, Deserialize)]
+struct LinkOutline {
+    target: ContentRef,
+    title: Option<String>,
+    url: Option<String>,
+}
+
+impl BookOutline {
+    pub(crate) fn of(book: &Book) -> Self {
+        let pages = book.pages.iter().map(|page| PageOutline {
+            id: page.id.clone(),
+            title: page.title.clone(),
+            description: page.description.clone(),
+            depth: page.depth,
+            has_document: page.document.is_some(),
+        });
+        let links = book.links.iter().map(|(target, link)| LinkOutline {
+            target: target.clone(),
+            title: link.title.clone(),
+            url: link.url.clone(),
+        });
+        Self {
+            title: book.title.clone(),
+            subtitle: book.subtitle.clone(),
+            language: book.language.clone(),
+            space: book.space.clone(),
+            pages: pages.collect(),
+            links: links.collect(),
+            reusables: book.reusables.keys().cloned().collect(),
+            images: book.images.keys().cloned().collect(),
+        }
+    }
+
+    /// The book, with what `read` answers for each document.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn into_book<E>(self, mut read: impl FnMut() -> Result<Document, E>) -> Result<Book, E> {
+        let mut pages = Vec::with_capacity(self.pages.len());
+        for page in self.pages {
+            let document = if page.has_document { Some(Arc::new(read()?)) } else { None };
+            pages.push(BookPage {
+                id: page.id,
+                title: page.title,
+                description: page.description,
+                depth: page.depth,
+                document,
+            });
+        }
+        let mut reusables = BTreeMap::new();
+        for id in self.reusables {
+            reusables.insert(id, Arc::new(read()?));
+        }
+        let links = self.links.into_iter();
+        let links = links.map(|link| (link.target, BookLink { title: link.title, url: link.url })).collect();
+        Ok(Book {
+            title: self.title,
+            subtitle: self.subtitle,
+            language: self.language,
+            space: self.space,
+            pages,
+            images: BTreeMap::new(),
+            links,
+            reusables,
+        })
+    }
+}
+
+/// A document to convert, without its bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct DocumentOutline {
+    format: Format,
+    name: String,
+    url: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Format {
+    Html,
+    Markdown,
+    Docx,
+}
+
+impl DocumentOutline {
+    pub(crate) fn of(document: &ports::Document) -> Self {
+        let format = match document.format {
+            DocumentFormat::Html => Format::Html,
+            DocumentFormat::Markdown => Format::Markdown,
+            DocumentFormat::Docx => Format::Docx,
+        };
+        Self { format, name: document.name.clone(), url: document.url.clone() }
+    }
+
+    pub(crate) fn into_document(self, bytes: bytes::Bytes) -> ports::Document {
+        let format = match self.format {
+            Format::Html => DocumentFormat::Html,
+            Format::Markdown => DocumentFormat::Markdown,
+            Format::Docx => DocumentFormat::Docx,
+        };
+        ports::Document { format, bytes, name: self.name, url: self.url }
+    }
+}
+
+/// What came of a job.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// A PDF file. Its bytes follow.
+    Rendered,
+    /// A page. The bytes of its files follow.
+    Converted(Page),
+    /// Files by these paths. Their bytes follow.
+    Unpacked(Vec<String>),
+    /// The adapter refused.
+    Refused(Refusal),
+}
+
+/// A converted page without the bytes of its files.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Page {
+    title: String,
+    markdown: String,
+    links: Vec<String>,
+    /// Addresses and names.
+    images: Vec<(String, String)>,
+    /// Destinations and names.
+    pub(crate) files: Vec<(String, String)>,
+}
+
+impl Page {
+    /// A page for the wire, and its files.
+    pub(crate) fn of(page: ConvertedPage) -> (Self, Vec<bytes::Bytes>) {
+        let (files, bytes) =
+            page.files.into_iter().map(|file| ((file.destination, file.name), file.bytes)).unzip();
+        let images = page.images.into_iter().map(|image| (image.url, image.name)).collect();
+        (Self { title: page.title, markdown: page.markdown, links: page.links, images, files }, bytes)
+    }
+
+    /// The page, with the bytes of its files in their order.
+    pub(crate) fn with_files(self, bytes: Vec<bytes::Bytes>) -> ConvertedPage {
+        let files = self.files.into_iter().zip(bytes);
+        ConvertedPage {
+            title: self.title,
+            markdown: self.markdown,
+            links: self.links,
+            images: self.images.into_iter().map(|(url, name)| FoundFile { url, name }).collect(),
+            files: files
+                .map(|((destination, name), bytes)| EmbeddedFile { destination, name, bytes })
+                .collect(),
+        }
+    }
+}
+
+/// Why an adapter did not do its job.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Refusal {
+    pub(crate) kind: RefusalKind,
+    pub(crate) text: String,
+}
+
+/// What kind of refusal it is: those of both ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum RefusalKind {
+    TooLarge,
+    TooSlow,
+    /// What it read is none, or stopped it.
+    Unreadable,
+    Failed,
+}
+
+impl Refusal {
+    pub(crate) fn failed(text: impl ToString) -> Self {
+        Self { kind: RefusalKind::Failed, text: text.to_string() }
+    }
+
+    pub(crate) fn into_pdf_error(self) -> PdfError {
+        match self.kind {
+            RefusalKind::TooLarge => PdfError::TooLarge(self.text),
+            RefusalKind::TooSlow => PdfError::TooSlow(self.text),
+            RefusalKind::Unreadable => PdfError::Unprocessable(self.text),
+            RefusalKind::Failed => PdfError::Failed(self.text),
+        }
+    }
+
+    pub(crate) fn into_convert_error(self) -> ConvertError {
+        match self.kind {
+            RefusalKind::TooLarge | RefusalKind::TooSlow => ConvertError::TooLarge(self.text),
+            RefusalKind::Unreadable => ConvertError::Unreadable(self.text),
+            RefusalKind::Failed => ConvertError::Failed(self.text),
+        }
+    }
+}
+
+impl From<PdfError> for Refusal {
+    fn from(error: PdfError) -> Self {
+        match error {
+            PdfError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
+            PdfError::TooSlow(text) => Self { kind: RefusalKind::TooSlow, text },
+            PdfError::Unprocessable(text) => Self { kind: RefusalKind::Unreadable, text },
+            PdfError::Failed(text) => Self::failed(text),
+            error => Self::failed(error),
+        }
+    }
+}
+
+impl From<ConvertError> for Refusal {
+    fn from(error: ConvertError) -> Self {
+        match error {
+            ConvertError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
+            ConvertError::Unreadable(text) => Self { kind: RefusalKind::Unreadable, text },
+            ConvertError::Failed(text) => Self::failed(text),
+            error => Self::failed(error),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! One process and its job, as the server sees them.
+
+use std::{io, pin::pin, process::ExitStatus, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use docs_core::ports::{Book, ConvertedPage, Document, PdfError, UnpackedFile};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    task::JoinHandle,
+    time::timeout,
+};
+
+use crate::{
+    fault::Fault,
+    frames::{FrameError, FrameReader, send_file, send_json},
+    job::{Answer, BookOutline, Bounds, DocumentOutline, Job, PROTOCOL, Ready, Refusal},
+    options::{JobKind, WorkerLimits},
+    program::Program,
+};
+
+/// Most bytes of the frame that says that a process is ready.
+const MAX_READY: u64 = 1_024;
+/// How much of what a process writes to its standard error is kept: the end.
+const MAX_STDERR: usize = 8 * 1024;
+/// How long a process that has closed its output may take to end by itself, so that its status tells why.
+const LAST_BREATH: Duration = Duration::from_secs(2);
+/// Most characters of a refusal.
+const MAX_REFUSAL: usize = 1_000;
+/// What the standard library and others say when there is no more memory.
+const NO_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
+
+/// A job to hand over.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Render(Arc<Book>),
+    Convert(Document),
+    Unpack(Bytes),
+}
+
+/// The answer to a job.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    File(Bytes),
+    Page(ConvertedPage),
+    Files(Vec<UnpackedFile>),
+}
+
+/// Why an exchange ended without an answer.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The process is no worker, or is not ready in time.
+    NotReady(String),
+    /// It closed its output.
+    Ended,
+    /// It wrote what is no answer.
+    Malformed(String),
+    /// The answer is too large.
+    TooLong,
+    /// It takes too long.
+    Late,
+    /// A picture cannot be read.
+    Image(PdfError),
+    /// The adapter refused.
+    Refused(Refusal),
+    /// Nobody waits any more.
+    Unwanted,
+}
+
+impl From<FrameError> for Stop {
+    fn from(error: FrameError) -> Self {
+        match error {
+            FrameError::Ended => Self::Ended,
+            FrameError::TooLong => Self::TooLong,
+            FrameError::Malformed(what) => Self::Malformed(what),
+        }
+    }
+}
+
+/// A process that was started.
+#[derive(Debug)]
+pub(crate) struct Process {
+    kind: JobKind,
+    child: Child,
+    /// Kept open to the end: a process whose input closes has no server any more.
+    input: ChildStdin,
+    output: ChildStdout,
+    errors: JoinHandle<Vec<u8>>,
+}
+
+impl Process {
+    /// Starts a process.
+    ///
+    /// # Errors
+    /// [`Fault::NotStarted`].
+    pub(crate) fn start(program: &Program, kind: JobKind) -> Result<Self, Fault> {
+        let failed = |error: io::Error| {
+            let path = program.path().display();
+            tracing::error!(%path, %error, "a worker process cannot be started");
+            Fault::NotStarted(format!("the worker process {path} cannot be started: {error}"))
+        };
+        let mut child = program.command().spawn().map_err(failed)?;
+        let (Some(input), Some(output), Some(errors)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(failed(io::Error::other("it has no pipes")));
+        };
+        Ok(Self { kind, child, input, output, errors: tokio::spawn(last_of(errors)) })
+    }
+
+    /// Hands the job over and reads the answer.
+    ///
+    /// # Errors
+    /// Every kind of [`Stop`].
+    pub(crate) async fn exchange(
+        &mut self,
+        request: Request,
+        limits: &WorkerLimits,
+        start: Duration,
+    ) -> Result<Reply, Stop> {
+        let seconds = start.as_secs_f32();
+        let late = |_| Err(Stop::NotReady(format!("it is not ready after {seconds} seconds")));
+        timeout(start, self.greet(limits)).await.unwrap_or_else(late)?;
+        timeout(limits.wall, self.work(request, limits)).await.unwrap_or(Err(Stop::Late))
+    }
+
+    /// Tells the process its limits, and waits until they hold.
+    async fn greet(&mut self, limits: &WorkerLimits) -> Result<(), Stop> {
+        let cpu = limits.cpu;
+        let cpu_seconds = cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0);
+        let bounds = Bounds { protocol: PROTOCOL, memory: limits.memory, cpu_seconds: cpu_seconds.max(1) };
+        // If it does not listen, it will not be ready either.
+        drop(send_json(&mut self.input, bounds).await);
+        let ready: Result<Ready, FrameError> = FrameReader::new(&mut self.output, MAX_READY).json().await;
+        match ready {
+            Ok(Ready { protocol: PROTOCOL }) => Ok(()),
+            Ok(Ready { protocol }) => Err(Stop::NotReady(format!("it is of version {protocol}"))),
+            Err(FrameError::Ended) => Err(Stop::NotReady("it ended".to_owned())),
+            Err(FrameError::TooLong) => Err(Stop::NotReady("it wrote something else".to_owned())),
+            Err(FrameError::Malformed(what)) => Err(Stop::NotReady(what)),
+        }
+    }
+
+    async fn work(&mut self, request: Request, limits: &WorkerLimits) -> Result<Reply, Stop> {
+        let mut read = pin!(read_reply(FrameReader::new(&mut self.output, limits.answer), self.kind));
+        let written = tokio::select! {
+            // Whoever answers early does not need the rest.
+            reply = &mut read => return reply,
+            written = send_request(&mut self.input, request) => written,
+        };
+        match written {
+            // Whoever does not listen answers, or ends: what it writes tells which.
+            Ok(()) | Err(Unsent::Pipe) => read.await,
+            Err(Unsent::Image(error)) => Err(Stop::Image(error)),
+        }
+    }
+
+    /// Ends the process and waits for it; then says what came of its job.
+    ///
+    /// # Errors
+    /// Every kind of [`Fault`].
+    pub(crate) async fn end(mut self, ended: Result<Reply, Stop>, program: &Program) -> Result<Reply, Fault> {
+        let mut status = None;
+        if matches!(ended, Err(Stop::Ended | Stop::NotReady(_))) {
+            status = timeout(LAST_BREATH, self.child.wait()).await.ok().and_then(Result::ok);
+        }
+        if status.is_none() {
+            // It may have ended by itself, which is as well.
+            let _ = self.child.start_kill();
+            if let Err(error) = self.child.wait().await {
+                tracing::error!(%error, "a worker process cannot be waited for");
+            }
+        }
+        // What it wrote is in the pipe, whose end nobody else has.
+        let errors = timeout(LAST_BREATH, &mut self.errors).await;
+        self.errors.abort();
+        let errors = errors.ok().and_then(Result::ok).unwrap_or_default();
+        let errors = String::from_utf8_lossy(&errors);
+        let stop = match ended {
+            Ok(reply) => {
+                tracing::debug!(kind = ?self.kind, %errors, "a worker process answered");
+                return Ok(reply);
+            }
+            Err(stop) => stop,
+        };
+        if let Stop::Malformed(what) = &stop {
+            tracing::warn!(what, "a worker process wrote no answer");
+        }
+        let fault = fault_of(stop, status, &errors, program);
+        match &fault {
+            Fault::NotStarted(why) => tracing::error!(why, %errors, "a worker process did not start"),
+            Fault::Refused(_) | Fault::Unwanted => {
+                tracing::debug!(kind = ?self.kind, ?fault, %errors, "a worker process has no answer");
+            }
+            fault => {
+                tracing::warn!(kind = ?self.kind, ?fault, ?status, %errors, "a worker process has no answer");
+            }
+        }
+        Err(fault)
+    }
+}
+
+/// Why a process has no answer, from how the exchange and the process ended. The status is that of a process that
+/// ended by itself.
+fn fault_of(stop: Stop, status: Option<ExitStatus>, errors: &str, program: &Program) -> Fault {
+    match stop {
+        Stop::NotReady(why) => {
+            let path = program.path().display();
+            Fault::NotStarted(format!("the worker process {path} did not start: {why}"))
+        }
+        Stop::Ended if status.is_some_and(is_over_cpu) => Fault::Cpu,
+        // Killed, and not by this server: the machine has no more memory.
+        Stop::Ended if status.is_some_and(is_killed) => Fault::Memory,
+        Stop::Ended if NO_MEMORY.iter().any(|said| errors.contains(said)) => Fault::Memory,
+        Stop::Ended | Stop::Malformed(_) => Fault::Crashed,
+        Stop::TooLong => Fault::Answer,
+        Stop::Late => Fault::Wall,
+        Stop::Image(error) => Fault::Image(error),
+        Stop::Refused(mut refusal) => {
+            refusal.text = refusal.text.chars().take(MAX_REFUSAL).collect();
+            Fault::Refused(refusal)
+        }
+        Stop::Unwanted => Fault::Unwanted,
+    }
+}
+
+#[cfg(unix)]
+fn is_over_cpu(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+#[cfg(unix)]
+fn is_killed(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::KILL.as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_over_cpu(_: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn is_killed(_: ExitStatus) -> bool {
+    false
+}
+
+/// Why a job was not handed over.
+enum Unsent {
+    /// The process does not listen.
+    Pipe,
+    /// A picture cannot be read.
+    Image(PdfError),
+}
+
+impl From<io::Error> for Unsent {
+    fn from(_: io::Error) -> Self {
+        Self::Pipe
+    }
+}
+
+async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Unsent> {
+    match request {
+        Request::Render(book) => send_book(input, &book).await?,
+        Request::Convert(document) => {
+            send_json(input, Job::Convert(DocumentOutline::of(&document))).await?;
+            send_file(input, Some(&document.bytes)).await?;
+        }
+        Request::Unpack(archive) => {
+            send_json(input, Job::Unpack).await?;
+            send_file(input, Some(&archive)).await?;
+        }
+    }
+    Ok(input.flush().await?)
+}
+
+/// Sends a book, page by page and picture by picture: one of them is in memory in another form than the book's.
+async fn send_book(input: &mut ChildStdin, book: &Book) -> Result<(), Unsent> {
+    send_json(input, Job::Render(BookOutline::of(book))).await?;
+    let documents = book.pages.iter().filter_map(|page| page.document.as_ref());
+    for document in documents.chain(book.reusables.values()) {
+        send_json(input, Arc::clone(document)).await?;
+    }
+    for image in book.images.values() {
+        let image = image.load().await.map_err(Unsent::Image)?;
+        send_file(input, image.as_ref()).await?;
+    }
+    Ok(())
+}
+
+async fn read_reply(mut frames: FrameReader<&mut ChildStdout>, kind: JobKind) -> Result<Reply, Stop> {
+    Ok(match (frames.json().await?, kind) {
+        (Answer::Refused(refusal), _) => return Err(Stop::Refused(refusal)),
+        (Answer::Rendered, JobKind::Render) => Reply::File(frames.file().await?),
+        (Answer::Converted(page), JobKind::Convert) => {
+            let mut files = Vec::new();
+            for _ in &page.files {
+                files.push(frames.file().await?);
+            }
+            Reply::Page(page.with_files(files))
+        }
+        (Answer::Unpacked(paths), JobKind::Unpack) => {
+            let mut files = Vec::new();
+            for path in paths {
+                files.push(UnpackedFile { path, bytes: frames.file().await? });
+            }
+            Reply::Files(files)
+        }
+        _ => return Err(Stop::Malformed("the answer to another job".to_owned())),
+    })
+}
+
+/// Reads everything, so that the process need not wait, and keeps the end of it.
+async fn last_of(mut errors: ChildStderr) -> Vec<u8> {
+    let mut kept = Vec::new();
+    loop {
+        match errors.read_buf(&mut kept).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) if kept.len() > 2 * MAX_STDERR => {
+                kept.drain(..kept.len() - MAX_STDERR);
+            }
+            Ok(_) => {}
+        }
+    }
+    kept.drain(..kept.len().saturating_sub(MAX_STDERR));
+    kept
+}

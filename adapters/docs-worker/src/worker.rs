@@ -1,0 +1,187 @@
+//! The side of the process: [`Worker`].
+
+use std::{
+    error::Error,
+    fmt,
+    io::{self, Read, Write as _},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use docs_core::ports::{Book, BookImage, Converter, Document, Pdf};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{
+    contain::contain,
+    frames::{answer_file, answer_json, receive_file, receive_json},
+    job::{Answer, Bounds, Job, PROTOCOL, Page, Ready, Refusal},
+};
+
+/// The stack of each thread that the runtime starts, and of the one that waits for the server's end.
+const STACK: usize = 8 << 20;
+const WATCH_STACK: usize = 64 << 10;
+/// With what a process ends that has lost its server.
+const ORPHANED: i32 = 3;
+
+/// Makes an adapter when there is work for it.
+type Make<T> = Box<dyn FnOnce() -> Result<Arc<T>, Box<dyn Error + Send + Sync>> + Send>;
+
+/// A process that does one job for a [`WorkerPool`](crate::WorkerPool) and ends.
+///
+/// A program runs it for a command of its own, before it does anything else: before it starts a runtime, opens a store
+/// or reads the secrets of the server. Its standard input and output belong to the pool; nothing else may print there.
+#[derive(Default)]
+pub struct Worker {
+    pdf: Option<Make<dyn Pdf>>,
+    converter: Option<Make<dyn Converter>>,
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("pdf", &self.pdf.is_some())
+            .field("converter", &self.converter.is_some())
+            .finish()
+    }
+}
+
+/// A job with all that belongs to it.
+enum Received {
+    Render(Box<Book>),
+    Convert(Document),
+    Unpack(Bytes),
+}
+
+impl Worker {
+    /// A worker that can do nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets PDF files by an adapter. It is made when there is a PDF to set, within the limits.
+    #[must_use]
+    pub fn pdf(
+        mut self,
+        make: impl FnOnce() -> Result<Arc<dyn Pdf>, Box<dyn Error + Send + Sync>> + Send + 'static,
+    ) -> Self {
+        self.pdf = Some(Box::new(make));
+        self
+    }
+
+    /// Converts documents and unpacks archives by an adapter. It is made when there is one, within the limits.
+    #[must_use]
+    pub fn converter(
+        mut self,
+        make: impl FnOnce() -> Result<Arc<dyn Converter>, Box<dyn Error + Send + Sync>> + Send + 'static,
+    ) -> Self {
+        self.converter = Some(Box::new(make));
+        self
+    }
+
+    /// Does the job that standard input brings, and answers to standard output.
+    ///
+    /// The limits come first. They are put on this process before the job is read, and hold for the rest of its life.
+    /// It ends at once when standard input closes, as it does when the server ends.
+    ///
+    /// It starts a runtime of its own, so it must not be called within one.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        match self.serve() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("the worker has no job: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn serve(self) -> io::Result<()> {
+        let mut input = io::stdin().lock();
+        let bounds: Bounds = receive_json(&mut input)?;
+        if bounds.protocol != PROTOCOL {
+            return Err(io::Error::other(format!("the server is of version {}", bounds.protocol)));
+        }
+        contain(bounds)?;
+        let mut output = io::stdout();
+        answer_json(&mut output, &Ready { protocol: PROTOCOL })?;
+        output.flush()?;
+        let job = receive(&mut input)?;
+        // The next who reads it learns of its end.
+        drop(input);
+        end_with_the_server()?;
+        let runtime = Builder::new_current_thread().enable_time().thread_stack_size(STACK).build()?;
+        match self.answer(job, &runtime) {
+            Err(refusal) => answer_json(&mut output, &Answer::Refused(refusal))?,
+            Ok((answer, files)) => {
+                answer_json(&mut output, &answer)?;
+                for file in files {
+                    answer_file(&mut output, &file)?;
+                }
+            }
+        }
+        output.flush()
+    }
+
+    fn answer(self, job: Received, runtime: &Runtime) -> Result<(Answer, Vec<Bytes>), Refusal> {
+        match job {
+            Received::Render(book) => {
+                let pdf = made(self.pdf, "sets no PDF files")?;
+                let file = runtime.block_on(pdf.render(Arc::from(book)))?;
+                Ok((Answer::Rendered, vec![file]))
+            }
+            Received::Convert(document) => {
+                let converter = made(self.converter, "converts no documents")?;
+                let (page, files) = Page::of(runtime.block_on(converter.convert(document))?);
+                Ok((Answer::Converted(page), files))
+            }
+            Received::Unpack(archive) => {
+                let converter = made(self.converter, "unpacks no archives")?;
+                let files = runtime.block_on(converter.unpack(archive))?;
+                let (paths, files) = files.into_iter().map(|file| (file.path, file.bytes)).unzip();
+                Ok((Answer::Unpacked(paths), files))
+            }
+        }
+    }
+}
+
+fn made<T: ?Sized>(make: Option<Make<T>>, lacks: &str) -> Result<Arc<T>, Refusal> {
+    let make = make.ok_or_else(|| Refusal::failed(format!("this worker {lacks}")))?;
+    make().map_err(Refusal::failed)
+}
+
+/// Reads a job with its documents and files.
+fn receive(input: &mut impl Read) -> io::Result<Received> {
+    let missing = || io::Error::new(io::ErrorKind::InvalidData, "the job has no file");
+    Ok(match receive_json(input)? {
+        Job::Convert(outline) => {
+            Received::Convert(outline.into_document(receive_file(input)?.ok_or_else(missing)?))
+        }
+        Job::Unpack => Received::Unpack(receive_file(input)?.ok_or_else(missing)?),
+        Job::Render(mut outline) => {
+            let images = std::mem::take(&mut outline.images);
+            let mut book = outline.into_book(|| receive_json(input))?;
+            for name in images {
+                if let Some(image) = receive_file(input)? {
+                    book.images.insert(name, BookImage::Loaded(image));
+                }
+            }
+            Received::Render(Box::new(book))
+        }
+    })
+}
+
+/// Ends this process when the server does, which closes standard input.
+///
+/// The signal that Linux sends when a parent ends is not used: it comes when the thread ends that started the process,
+/// which a runtime may do at any time.
+fn end_with_the_server() -> io::Result<()> {
+    let watch = || {
+        // Nothing more is sent: whatever comes, the server has no more use for this process.
+        let _ = io::stdin().lock().read(&mut [0]);
+        std::process::exit(ORPHANED);
+    };
+    std::thread::Builder::new().name("watch".to_owned()).stack_size(WATCH_STACK).spawn(watch)?;
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Adapters that do what their job is called.
+
+use std::{hint::black_box, io::Write as _, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::ports::{
+    Book, ConvertError, ConvertedPage, Converter, Document, EmbeddedFile, FoundFile, Pdf, PdfError,
+    UnpackedFile,
+};
+
+/// Acts by the title of a book, the name of a document, and the bytes of an archive.
+pub(crate) struct Actor;
+
+#[async_trait]
+impl Pdf for Actor {
+    async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
+        match book.title.as_str() {
+            "too large" => Err(PdfError::TooLarge("the actor finds it too large".to_owned())),
+            "too slow" => Err(PdfError::TooSlow("the actor finds it too slow".to_owned())),
+            "failed" => Err(PdfError::Failed("the actor failed".to_owned())),
+            "debug" => Ok(format!("{book:?}").into()),
+            "pictures" => {
+                let bytes: usize =
+                    book.images.values().filter_map(|image| image.bytes()).map(Bytes::len).sum();
+                Ok(format!("{} pages, {} pictures, {bytes} bytes", book.pages.len(), book.images.len())
+                    .into())
+            }
+            "limits" => Ok(read("/proc/self/limits")),
+            "status" => Ok(read("/proc/self/status")),
+            "environment" => Ok(std::env::vars().map(|(name, _)| name + "\n").collect::<String>().into()),
+            "large answer" => Ok(vec![b'x'; 8 << 20].into()),
+            other => act(other).map(|()| Bytes::from(format!("%PDF {other}"))),
+        }
+    }
+}
+
+#[async_trait]
+impl Converter for Actor {
+    async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError> {
+        match document.name.as_str() {
+            "unreadable" => Err(ConvertError::Unreadable("the actor cannot read it".to_owned())),
+            "files" => {
+                let file = |name: &str| EmbeddedFile {
+                    destination: format!("file:{name}"),
+                    name: name.to_owned(),
+                    bytes: document.bytes.clone(),
+                };
+                Ok(ConvertedPage {
+                    title: format!("{:?}", document.format),
+                    markdown: document.url.clone().unwrap_or_default(),
+                    links: vec!["https://example.com/".to_owned()],
+                    images: vec![FoundFile { url: "https://example.com/i".to_owned(), name: "i".to_owned() }],
+                    files: vec![file("a"), file("b")],
+                })
+            }
+            other => act(other)
+                .map(|()| ConvertedPage { title: other.to_owned(), ..ConvertedPage::default() })
+                .map_err(|error| ConvertError::Failed(error.to_string())),
+        }
+    }
+
+    async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+        let names = String::from_utf8_lossy(&archive).into_owned();
+        act(&names).map_err(|error| ConvertError::Failed(error.to_string()))?;
+        let file = |name: &str| UnpackedFile { path: name.to_owned(), bytes: vec![b'x'; 1 << 20].into() };
+        Ok(names.split(' ').map(file).collect())
+    }
+}
+
+fn read(path: &str) -> Bytes {
+    std::fs::read(path).unwrap_or_default().into()
+}
+
+/// Does what a job is called; anything else is done at once.
+fn act(what: &str) -> Result<(), PdfError> {
+    match what {
+        "allocate" => {
+            let mut all = Vec::new();
+            loop {
+                all.push(black_box(vec![1_u8; 1 << 20]));
+            }
+        }
+        "spin" => loop {
+            black_box(());
+        },
+        "sleep" => loop {
+            std::thread::park();
+        },
+        "overflow" => {
+            black_box(deeper(0));
+            Ok(())
+        }
+        "abort" => std::process::abort(),
+        "panic" => panic!("the actor panics"),
+        "loud" => {
+            let line = format!("{}\n", "noise ".repeat(1_000));
+            for _ in 0..4_000 {
+                std::io::stderr().write_all(line.as_bytes()).map_err(|e| PdfError::Failed(e.to_string()))?;
+            }
+            Ok(())
+        }
+        "write" => match std::fs::write(std::env::temp_dir().join("docs-worker-test"), "x") {
+            Ok(()) => Ok(()),
+            Err(error) => Err(PdfError::Failed(error.to_string())),
+        },
+        _ => Ok(()),
+    }
+}
+
+#[expect(unconditional_recursion, reason = "it fills the stack")]
+fn deeper(depth: u64) -> u64 {
+    let kept = black_box([depth; 64]);
+    deeper(depth + 1) + kept.iter().sum::<u64>()
+}

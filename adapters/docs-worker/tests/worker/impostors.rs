@@ -1,0 +1,97 @@
+//! Programs that are no workers, or broken ones.
+
+use docs_core::ports::{ConvertError, Converter as _};
+
+use super::*;
+
+/// A book that does not fit into a pipe.
+fn large() -> Book {
+    Book { images: BTreeMap::from([(picture(0), vec![7; 1 << 20].into())]), ..book("large") }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_started_is_a_failure_that_names_it() {
+    let _alone = alone().await;
+    let missing = WorkerPool::new(Program::at("/no/such/program"), options(WIDE));
+    let error = render(&missing, book("right")).await.expect_err("it cannot be started");
+    assert!(matches!(&error, PdfError::Failed(why) if why.contains("/no/such/program")), "{error}");
+    let error = missing.convert(document("right")).await.expect_err("it cannot be started");
+    assert!(matches!(&error, ConvertError::Failed(why) if why.contains("/no/such/program")), "{error}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_worker_is_a_failure_that_names_it() {
+    let _alone = alone().await;
+    for part in ["ends", "noise", "another version", "no such part"] {
+        let error = render(&playing(part, WIDE), book("right")).await.expect_err(part);
+        assert!(matches!(&error, PdfError::Failed(why) if why.contains(PROGRAM)), "{part}: {error}");
+        all_is_well(&pool(WIDE)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_never_ready_is_given_up() {
+    let _alone = alone().await;
+    let options = WorkerOptions { start: Duration::from_millis(50), ..options(WIDE) };
+    let pool = WorkerPool::new(Program::at(PROGRAM).arg("silent"), options);
+    let error = render(&pool, book("right")).await.expect_err("it is not ready");
+    assert!(
+        matches!(&error, PdfError::Failed(why) if why.contains("not ready after 0.05 seconds")),
+        "{error}"
+    );
+    assert_eq!(children(), Vec::<i32>::new());
+}
+
+#[tokio::test]
+async fn a_worker_without_its_adapter_is_a_failure() {
+    let _alone = alone().await;
+    let unable = playing("unable", WIDE);
+    let error = render(&unable, book("right")).await.expect_err("no fonts");
+    assert_eq!(error, PdfError::Failed("there are no fonts".to_owned()));
+    let error = unable.convert(document("right")).await.expect_err("no converter");
+    assert_eq!(error, ConvertError::Failed("this worker converts no documents".to_owned()));
+}
+
+#[tokio::test]
+async fn garbage_is_no_answer() {
+    let _alone = alone().await;
+    for part in ["garbage", "garbage as JSON", "another answer", "half a frame", "half a file"] {
+        for book in [book("right"), large()] {
+            let error = render(&playing(part, WIDE), book).await.expect_err(part);
+            assert!(matches!(error, PdfError::Unprocessable(_)), "{part}: {error}");
+            all_is_well(&pool(WIDE)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_frame_that_is_too_large_is_not_read() {
+    let _alone = alone().await;
+    for part in ["too large a frame", "too large an outline"] {
+        let error = render(&playing(part, WIDE), book("right")).await.expect_err(part);
+        assert_eq!(error, PdfError::TooLarge("a PDF has at most 4 MiB".to_owned()), "{part}");
+        all_is_well(&pool(WIDE)).await;
+    }
+    let error = playing("too many files", WIDE).unpack(Bytes::from_static(b"a")).await.expect_err("too many");
+    assert!(matches!(&error, ConvertError::TooLarge(why) if why.contains("more than 4 MiB")), "{error}");
+    all_is_well(&pool(WIDE)).await;
+}
+
+#[tokio::test]
+async fn a_worker_that_does_not_listen_is_ended_by_the_clock() {
+    let _alone = alone().await;
+    let limits = WorkerLimits { wall: Duration::from_millis(50), ..WIDE };
+    for part in ["deaf", "half a frame, and waits"] {
+        let error = render(&playing(part, limits), large()).await.expect_err(part);
+        assert!(matches!(error, PdfError::TooSlow(_)), "{part}: {error}");
+        all_is_well(&pool(WIDE)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_answers_before_it_has_listened_is_heard() {
+    let _alone = alone().await;
+    let pool = playing("deaf, and answers", WIDE);
+    assert_eq!(render(&pool, large()).await.expect("an answer"), "%PDF");
+    assert_eq!(children(), Vec::<i32>::new());
+}

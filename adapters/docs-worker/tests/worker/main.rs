@@ -1,0 +1,122 @@
+//! Workers that do right and wrong, and what their server sees of them.
+
+mod hostile;
+mod impostors;
+mod lives;
+mod right;
+
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_core::{
+    model::ContentRef,
+    ports::{Book, BookImage, Document, DocumentFormat, ImageSource, Pdf as _, PdfError},
+};
+use docs_worker::{Program, WorkerLimits, WorkerOptions, WorkerPool};
+use tokio::sync::{Mutex, MutexGuard};
+
+/// The program that plays all parts.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_docs-worker-test-program");
+
+/// One test at a time, because each looks at the processes that this one has started.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+async fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().await
+}
+
+/// Limits that nothing right comes near to.
+const WIDE: WorkerLimits = WorkerLimits {
+    memory: 512 << 20,
+    cpu: Duration::from_secs(60),
+    wall: Duration::from_secs(120),
+    answer: 4 << 20,
+};
+
+fn options(limits: WorkerLimits) -> WorkerOptions {
+    WorkerOptions {
+        at_once: NonZeroUsize::new(2).expect("two"),
+        start: Duration::from_secs(60),
+        render: limits,
+        convert: limits,
+        unpack: limits,
+    }
+}
+
+/// A pool whose processes play a part.
+fn playing(part: &str, limits: WorkerLimits) -> WorkerPool {
+    WorkerPool::new(Program::at(PROGRAM).arg(part), options(limits))
+}
+
+fn pool(limits: WorkerLimits) -> WorkerPool {
+    playing("worker", limits)
+}
+
+/// A book whose title says what is done.
+fn book(title: &str) -> Book {
+    Book { title: title.to_owned(), ..Book::default() }
+}
+
+fn picture(number: usize) -> ContentRef {
+    ContentRef::Url { url: format!("https://example.com/{number}") }
+}
+
+/// A book with one picture that is not in memory.
+fn book_with(title: &str, image: impl ImageSource) -> Book {
+    let images = BTreeMap::from([(picture(0), BookImage::Stored(Arc::new(image)))]);
+    Book { images, ..book(title) }
+}
+
+async fn render(pool: &WorkerPool, book: Book) -> Result<String, PdfError> {
+    let file = pool.render(Arc::new(book)).await?;
+    Ok(String::from_utf8(file.to_vec()).expect("text"))
+}
+
+/// A document whose name says what is done.
+fn document(name: &str) -> Document {
+    Document {
+        format: DocumentFormat::Html,
+        bytes: Bytes::from_static(b"bytes"),
+        name: name.to_owned(),
+        url: None,
+    }
+}
+
+/// The processes whose parent is another one: alive, or dead and not waited for.
+fn children_of(parent: u32) -> Vec<i32> {
+    let processes = std::fs::read_dir("/proc").expect("processes").filter_map(Result::ok);
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_child = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let after_name = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+        after_name.split(' ').nth(1).and_then(|parent| parent.parse().ok()) == Some(parent)
+    };
+    pids.filter(is_child).collect()
+}
+
+fn children() -> Vec<i32> {
+    children_of(std::process::id())
+}
+
+/// Sees that nothing is left of a job, and that the next one works.
+async fn all_is_well(pool: &WorkerPool) {
+    assert_eq!(children(), Vec::<i32>::new(), "a process is left behind");
+    assert_eq!(render(pool, book("next")).await.expect("the next job works"), "%PDF next");
+    assert_eq!(children(), Vec::<i32>::new(), "a process is left behind");
+}
+
+/// A picture that is there when a test says so.
+struct Gate {
+    asked: Arc<tokio::sync::Semaphore>,
+    open: Arc<tokio::sync::Semaphore>,
+}
+
+#[async_trait]
+impl ImageSource for Gate {
+    async fn load(&self) -> Result<Option<Bytes>, PdfError> {
+        self.asked.add_permits(1);
+        self.open.acquire().await.expect("open").forget();
+        Ok(Some(Bytes::from_static(b"picture")))
+    }
+}

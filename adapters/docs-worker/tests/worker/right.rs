@@ -1,0 +1,157 @@
+//! Jobs that end well.
+
+use docs_core::{
+    model::{Block, BlockKind, Document as PageDocument, Leaf, Node, PageId, TextNode},
+    ports::{BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, UnpackedFile},
+};
+
+use super::*;
+
+fn id<T: std::str::FromStr>(text: &str) -> T
+where
+    T::Err: std::fmt::Debug,
+{
+    text.parse().expect("an id")
+}
+
+fn text(text: &str) -> Arc<PageDocument> {
+    let leaf = Leaf::new(text, Vec::new());
+    let nodes = vec![Node::Text(TextNode::new(vec![leaf]))];
+    Arc::new(PageDocument::new(vec![Block::new(BlockKind::Paragraph { align: None }, nodes)]))
+}
+
+/// Blocks within blocks, deeper than a text of users is read.
+fn deep() -> Arc<PageDocument> {
+    let mut block = Block::new(BlockKind::Paragraph { align: None }, Vec::new());
+    for _ in 0..60 {
+        block = Block::new(BlockKind::Blockquote {}, vec![Node::Block(block)]);
+    }
+    Arc::new(PageDocument::new(vec![block]))
+}
+
+fn page(name: &str, document: Option<Arc<PageDocument>>) -> BookPage {
+    BookPage {
+        id: id::<PageId>(name),
+        title: format!("Title of {name}"),
+        description: Some("about".to_owned()),
+        depth: 3,
+        document,
+    }
+}
+
+#[tokio::test]
+async fn a_worker_sees_the_book_as_it_is() {
+    let _alone = alone().await;
+    let whole = Book {
+        title: "debug".to_owned(),
+        subtitle: Some("below".to_owned()),
+        language: Some("de".to_owned()),
+        space: Some(id("space")),
+        pages: vec![page("a", Some(text("first"))), page("b", None), page("c", Some(deep()))],
+        images: [(picture(1), b"one".to_vec().into()), (picture(2), Bytes::new().into())].into(),
+        links: [(picture(3), BookLink { title: Some("t".to_owned()), url: None })].into(),
+        reusables: [(id("r"), text("again"))].into(),
+    };
+    let seen = render(&pool(WIDE), whole.clone()).await.expect("an answer");
+    assert_eq!(seen, format!("{whole:?}"));
+}
+
+#[tokio::test]
+async fn a_picture_that_is_gone_is_left_out() {
+    struct Gone;
+    #[async_trait]
+    impl ImageSource for Gone {
+        async fn load(&self) -> Result<Option<Bytes>, PdfError> {
+            Ok(None)
+        }
+    }
+    let _alone = alone().await;
+    let seen = render(&pool(WIDE), book_with("pictures", Gone)).await.expect("an answer");
+    assert_eq!(seen, "0 pages, 0 pictures, 0 bytes");
+}
+
+#[tokio::test]
+async fn a_picture_that_cannot_be_read_is_the_answer() {
+    struct Away;
+    #[async_trait]
+    impl ImageSource for Away {
+        async fn load(&self) -> Result<Option<Bytes>, PdfError> {
+            Err(PdfError::Unavailable("the disk is away".to_owned()))
+        }
+    }
+    let _alone = alone().await;
+    let pool = pool(WIDE);
+    let error = render(&pool, book_with("sleep", Away)).await.expect_err("no answer");
+    assert_eq!(error, PdfError::Unavailable("the disk is away".to_owned()));
+    all_is_well(&pool).await;
+}
+
+#[tokio::test]
+async fn what_an_adapter_refuses_is_refused_in_its_words() {
+    let _alone = alone().await;
+    let pool = pool(WIDE);
+    let error = render(&pool, book("too large")).await.expect_err("refused");
+    assert_eq!(error, PdfError::TooLarge("the actor finds it too large".to_owned()));
+    let error = render(&pool, book("too slow")).await.expect_err("refused");
+    assert_eq!(error, PdfError::TooSlow("the actor finds it too slow".to_owned()));
+    let error = render(&pool, book("failed")).await.expect_err("refused");
+    assert_eq!(error, PdfError::Failed("the actor failed".to_owned()));
+    let error = pool.convert(document("unreadable")).await.expect_err("refused");
+    assert_eq!(error, ConvertError::Unreadable("the actor cannot read it".to_owned()));
+    all_is_well(&pool).await;
+}
+
+#[tokio::test]
+async fn a_document_comes_back_as_a_page_with_its_files() {
+    let _alone = alone().await;
+    let url = Some("https://example.com/from".to_owned());
+    let page = pool(WIDE).convert(Document { url, ..document("files") }).await.expect("a page");
+    let file = |name: &str| EmbeddedFile {
+        destination: format!("file:{name}"),
+        name: name.to_owned(),
+        bytes: Bytes::from_static(b"bytes"),
+    };
+    assert_eq!((page.title.as_str(), page.markdown.as_str()), ("Html", "https://example.com/from"));
+    assert_eq!(page.links, ["https://example.com/"]);
+    assert_eq!((page.images.len(), page.files), (1, vec![file("a"), file("b")]));
+}
+
+#[tokio::test]
+async fn an_archive_comes_back_as_its_files() {
+    let _alone = alone().await;
+    let pool = pool(WIDE);
+    let files = pool.unpack(Bytes::from_static(b"a b/c")).await.expect("files");
+    let file = |path: &str| UnpackedFile { path: path.to_owned(), bytes: vec![b'x'; 1 << 20].into() };
+    assert_eq!(files, [file("a"), file("b/c")]);
+    let error = pool.unpack(Bytes::from_static(b"1 2 3 4 5")).await.expect_err("too much");
+    assert_eq!(
+        error,
+        ConvertError::TooLarge("the archive has more than 4 MiB in it; pack less into it".to_owned())
+    );
+    all_is_well(&pool).await;
+}
+
+#[tokio::test]
+async fn a_worker_has_its_limits_before_its_job_and_no_secret_of_the_server() {
+    let _alone = alone().await;
+    let pool = pool(WIDE);
+    let limits = render(&pool, book("limits")).await.expect("an answer");
+    let limit = |name: &str| {
+        let line = limits.lines().find(|line| line.starts_with(name)).expect(name);
+        line.strip_prefix(name).expect(name).split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(limit("Max data size"), "536870912 536870912");
+    assert_eq!(limit("Max cpu time"), "60 61");
+    assert_eq!(limit("Max core file size"), "0 0");
+    assert_eq!(limit("Max file size"), "0 0");
+    assert_eq!(limit("Max open files"), "64 64");
+    let status = render(&pool, book("status")).await.expect("an answer");
+    assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+    let environment = render(&pool, book("environment")).await.expect("an answer");
+    assert!(
+        std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !environment.contains("CARGO"),
+        "{environment}"
+    );
+    render(&pool, book("write")).await.expect_err("nothing is written");
+    all_is_well(&pool).await;
+}
