@@ -1,0 +1,136 @@
+//! Pictures made of pixels.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, GenericImageView as _, ImageFormat, ImageReader, Limits};
+
+use super::{Read, Shape};
+
+/// Most pixels of a picture.
+const PIXELS: usize = 40_000_000;
+/// Most bytes of a picture.
+const BYTES: usize = 32 << 20;
+/// Most bytes that a picture is unpacked to.
+const UNPACKED: u64 = 256 << 20;
+/// Most pixels across: the width of what is written on a sheet, 200 to the inch.
+const ACROSS: u32 = 1_400;
+/// Most pixels down.
+const DOWN: u32 = 2_000;
+/// A picture in JPEG format of so many bytes stays as it is.
+const SMALL: usize = 400 << 10;
+/// How good a picture is that is packed again, of a hundred.
+const QUALITY: u8 = 82;
+/// A picture without loss of more pixels is packed again.
+const LOSSLESS: usize = 1_500_000;
+
+/// Reads a picture; `None` when it is none that can be shown.
+pub(super) fn read(data: &[u8]) -> Option<Read> {
+    let format = image::guess_format(data).ok()?;
+    if !matches!(format, ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::Gif | ImageFormat::WebP) {
+        return None;
+    }
+    let size = imagesize::blob_size(data).ok()?;
+    let pixels = size.width.checked_mul(size.height)?;
+    if data.len() > BYTES || pixels > PIXELS || pixels == 0 {
+        return None;
+    }
+    let image = unpack(data, format)?;
+    let (width, height) = image.dimensions();
+    let (shape, bytes) = shape(image, (data, format))?;
+    Some(Read {
+        shape: Shape::Raster(shape),
+        width: f64::from(width),
+        height: f64::from(height),
+        pixels,
+        bytes,
+    })
+}
+
+fn unpack(data: &[u8], format: ImageFormat) -> Option<DynamicImage> {
+    let mut reader = ImageReader::with_format(Cursor::new(data), format);
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(UNPACKED);
+    reader.limits(limits);
+    reader.decode().ok()
+}
+
+/// A picture as it is written, and how many bytes it has.
+fn shape(
+    image: DynamicImage,
+    (data, format): (&[u8], ImageFormat),
+) -> Option<(krilla::image::Image, usize)> {
+    let (width, height) = image.dimensions();
+    let fits = width <= ACROSS && height <= DOWN;
+    let has_alpha = image.color().has_alpha();
+    if format == ImageFormat::Jpeg && fits && data.len() <= SMALL {
+        drop(image);
+        return Some((krilla::image::Image::from_jpeg(data.to_vec().into(), false).ok()?, data.len()));
+    }
+    let pixels = width as usize * height as usize;
+    if format == ImageFormat::Png && fits && !has_alpha && pixels <= LOSSLESS {
+        drop(image);
+        return Some((krilla::image::Image::from_png(data.to_vec().into(), false).ok()?, data.len()));
+    }
+    let image = if fits { image } else { image.thumbnail(ACROSS, DOWN) };
+    if has_alpha {
+        let pixels = image.into_rgba8();
+        let (width, height) = pixels.dimensions();
+        let raw = pixels.into_raw();
+        if raw.chunks_exact(4).any(|pixel| pixel[3] != u8::MAX) {
+            // Drawings on nothing: how many bytes they are packed to is not known here.
+            let bytes = raw.len() / 8;
+            return Some((krilla::image::Image::from_rgba8(raw, width, height), bytes));
+        }
+        let opaque = image::RgbaImage::from_raw(width, height, raw)?;
+        return packed(DynamicImage::ImageRgba8(opaque));
+    }
+    packed(image)
+}
+
+/// Packs a picture without alpha.
+fn packed(image: DynamicImage) -> Option<(krilla::image::Image, usize)> {
+    let image = image.into_rgb8();
+    let mut out = Vec::new();
+    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, QUALITY).encode_image(&image).ok()?;
+    let bytes = out.len();
+    Some((krilla::image::Image::from_jpeg(out.into(), false).ok()?, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn png(image: &DynamicImage) -> Vec<u8> {
+        let mut out = Vec::new();
+        image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).expect("a picture");
+        out
+    }
+
+    fn size(read: &Read) -> (u32, u32) {
+        match &read.shape {
+            Shape::Raster(image) => image.size(),
+            Shape::Drawing(_) => (0, 0),
+        }
+    }
+
+    #[test]
+    fn a_picture_larger_than_a_sheet_is_made_smaller_and_says_its_own_size() {
+        for image in [DynamicImage::new_rgb8(3_000, 1_500), DynamicImage::new_rgba8(3_000, 1_500)] {
+            let read = read(&png(&image)).expect("a picture");
+            assert_eq!((read.width, read.height), (3_000.0, 1_500.0));
+            assert_eq!(size(&read), (1_400, 700));
+        }
+    }
+
+    #[test]
+    fn a_small_picture_stays_as_it_is() {
+        let read = read(&png(&DynamicImage::new_luma8(30, 20))).expect("a picture");
+        assert_eq!(size(&read), (30, 20));
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_picture() {
+        let whole = png(&DynamicImage::new_rgb8(300, 200));
+        assert!(read(&whole[..whole.len() / 2]).is_none());
+    }
+}
