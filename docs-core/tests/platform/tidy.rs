@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("adapters/docs-pdf", &["docs-core"]),
     ("adapters/docs-web", &["docs-core"]),
     (
-        "examples",
+        "docs-server",
         &[
             "docs-blobs",
             "docs-convert",
@@ -29,6 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "docs-web",
         ],
     ),
+    ("examples", &["docs-server"]),
     ("benches", &["docs-core", "docs-memstore"]),
 ];
 
