@@ -66,6 +66,7 @@
 
 mod api;
 pub mod auth;
+mod cors;
 mod doors;
 #[cfg(feature = "explorer")]
 mod explorer;
@@ -78,6 +79,7 @@ mod pdf;
 mod rate;
 #[cfg(feature = "tower")]
 pub mod tower;
+mod trusted_proxies;
 pub mod wire;
 
 use std::{fmt, sync::Arc};
@@ -97,11 +99,13 @@ use crate::{
 };
 
 pub use api::Api;
+pub use cors::{Cors, CorsOrigin, OriginError};
 #[cfg(feature = "tower")]
 pub use doors::tower_service;
 pub use doors::{open_api_service, routes};
 pub use meta::Readiness;
 pub use rate::RateLimit;
+pub use trusted_proxies::{ProxyError, TrustedProxies};
 
 /// What the document says of the API as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,6 +138,10 @@ pub struct HttpConfig {
     pub server_url: Option<String>,
     /// How many requests a client may make in a minute; as many as it likes when absent.
     pub rate_limit: Option<RateLimit>,
+    /// The proxies whose word for the address of a client the limit takes.
+    pub trusted_proxies: TrustedProxies,
+    /// The origins whose web pages may call the API; none but the application's own when absent.
+    pub cors: Option<Cors>,
     /// Whether the platform can serve.
     pub readiness: Readiness,
     /// Where the ids of requests come from.
@@ -147,6 +155,8 @@ impl Default for HttpConfig {
             api_path: "/v1".to_owned(),
             server_url: None,
             rate_limit: None,
+            trusted_proxies: TrustedProxies::default(),
+            cors: None,
             readiness: Readiness::default(),
             ids: Arc::new(RandomIds),
         }
@@ -160,6 +170,8 @@ impl fmt::Debug for HttpConfig {
             .field("api_path", &self.api_path)
             .field("server_url", &self.server_url)
             .field("rate_limit", &self.rate_limit)
+            .field("trusted_proxies", &self.trusted_proxies)
+            .field("cors", &self.cors)
             .finish_non_exhaustive()
     }
 }
@@ -250,7 +262,8 @@ where
     let service = service(api, about, Arc::clone(&metrics))?.server(server);
     let document: Arc<str> = service.spec().into();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
-    let service = service.data(authenticator).data(config.body_limit).with(Guard::new(config.rate_limit));
+    let guard = Guard::new(config.rate_limit, config.trusted_proxies);
+    let service = service.data(authenticator).data(config.body_limit).with(guard);
     let route = further
         .nest(&config.api_path, service)
         .at("/healthz", ReadOnly(Health(config.readiness)))
@@ -258,7 +271,7 @@ where
         .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
     #[cfg(feature = "explorer")]
     let route = explorer::mount(route)?;
-    let endpoint = Arc::new(Edge::new(route, config.ids).boxed());
+    let endpoint = Arc::new(cors::share(config.cors, Edge::new(route, config.ids)));
     Ok(HttpApp { endpoint, document, metrics })
 }
 

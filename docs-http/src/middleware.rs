@@ -8,8 +8,8 @@
 //! - One line of log tells method, path, operation, status and duration. Query and headers are left out, as they may
 //!   hold secrets.
 //!
-//! CORS is not here: which pages of which hosts may call the API is for the host to say. poem's `Cors`, or the layer of
-//! another host, goes around the whole.
+//! Which pages of other origins may call the API is for the host to say: [`HttpConfig::cors`](crate::HttpConfig::cors)
+//! goes around the whole.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 

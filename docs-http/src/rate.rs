@@ -4,6 +4,8 @@
 //! time in seconds since 1970 at which the count starts anew, which is at each full minute. Over the limit the answer
 //! is 429 with `Retry-After`.
 //!
+//! The address of the client is that of the connection, or what a trusted proxy says: see [`TrustedProxies`].
+//!
 //! A token is counted by itself once it was found to be good. Whoever has none, and every try of a token that is not
 //! known here yet, is counted by the address of the client: whoever guesses tokens runs into the limit however many
 //! different ones are tried, and a token that is not good takes no room. An address that has used up its count can
@@ -24,12 +26,12 @@ use std::{
 use docs_core::ports::{Clock, SystemClock};
 use parking_lot::Mutex;
 use poem::{
-    Addr, Endpoint, IntoResponse, Middleware, Request, Response,
+    Endpoint, IntoResponse, Middleware, Request, Response,
     http::{HeaderName, HeaderValue, StatusCode, header},
 };
 
 use crate::{
-    auth,
+    TrustedProxies, auth,
     wire::error::{ApiError, answer},
 };
 
@@ -79,8 +81,8 @@ impl fmt::Debug for RateLimit {
 pub(crate) struct Guard(Option<Arc<Limiter>>);
 
 impl Guard {
-    pub(crate) fn new(limit: Option<RateLimit>) -> Self {
-        Self(limit.map(|limit| Arc::new(Limiter::new(limit))))
+    pub(crate) fn new(limit: Option<RateLimit>, proxies: TrustedProxies) -> Self {
+        Self(limit.map(|limit| Arc::new(Limiter::new(limit, proxies))))
     }
 }
 
@@ -106,7 +108,7 @@ impl<E: Endpoint> Endpoint for Guarded<E> {
             return self.inner.call(request).await.map(IntoResponse::into_response);
         };
         let now = limiter.now();
-        let client = Client::of(&request);
+        let client = Client::of(&request, &limiter.proxies);
         let count = limiter.charge(&client, now);
         let Count::Within { .. } = count else { return Ok(limiter.refusal(now)) };
         let proof = Proof::default();
@@ -138,12 +140,9 @@ struct Client {
 }
 
 impl Client {
-    fn of(request: &Request) -> Self {
+    fn of(request: &Request, proxies: &TrustedProxies) -> Self {
         let token = auth::token(request).ok().flatten();
-        let address = match &request.remote_addr().0 {
-            Addr::SocketAddr(address) => Some(network(address.ip())),
-            _ => None,
-        };
+        let address = proxies.client_address(request).map(network);
         Self { token: token.map(|token| *blake3::hash(token.as_bytes()).as_bytes()), address }
     }
 }
@@ -183,6 +182,7 @@ struct Now {
 pub(crate) struct Limiter {
     limit: u32,
     clock: Arc<dyn Clock>,
+    proxies: TrustedProxies,
     /// Tokens that were found to be good.
     tokens: Table<TokenHash>,
     /// Addresses; all requests of unknown origin are one.
@@ -190,10 +190,11 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    fn new(limit: RateLimit) -> Self {
+    fn new(limit: RateLimit, proxies: TrustedProxies) -> Self {
         Self {
             limit: limit.per_minute.get(),
             clock: limit.clock,
+            proxies,
             tokens: Table::new(),
             addresses: Table::new(),
         }

@@ -6,6 +6,8 @@ mod collections;
 mod comments;
 #[path = "http/contract.rs"]
 mod contract;
+#[path = "http/cors.rs"]
+mod cors;
 #[path = "http/document.rs"]
 mod document;
 #[path = "http/errors.rs"]

@@ -119,7 +119,9 @@ fn is_sane(item: &DisplayItem) -> bool {
         DisplayItem::Line { x, y, width, thickness, .. } => {
             near(*x) && near(*y) && near(*width) && near(*thickness)
         }
-        DisplayItem::Rect { x, y, width, height, .. } => near(*x) && near(*y) && near(*width) && near(*height),
+        DisplayItem::Rect { x, y, width, height, .. } => {
+            near(*x) && near(*y) && near(*width) && near(*height)
+        }
         DisplayItem::Path { x, y, commands, .. } => {
             near(*x) && near(*y) && commands.len() <= ITEMS && commands.iter().all(|command| is_near(command))
         }

@@ -8,8 +8,8 @@ use docs_core::{
 };
 use serde::{Deserialize, Serialize};
 use tantivy::{
-    Index, TantivyDocument, TantivyError, Term,
-    directory::MmapDirectory,
+    Index, IndexReader, ReloadPolicy, TantivyDocument, TantivyError, Term,
+    directory::{Directory as _, INDEX_WRITER_LOCK, MmapDirectory, error::LockError},
     schema::{FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions},
     tokenizer::{PreTokenizedString, Token},
 };
@@ -86,12 +86,21 @@ pub(crate) fn in_folder(folder: &Path) -> Result<Opened, OpenError> {
         let error = match open(&folder) {
             Ok((index, fields, note)) => return Ok(Opened { index, fields, note, place }),
             Err(error) if is_last => return Err(unusable(&error)),
+            // What another process writes to is not taken from it, such as by a newer program.
+            Err(_) if is_in_use(&folder) => return Err(OpenError::InUse { place }),
             Err(error) => error,
         };
         tracing::warn!(%place, %error, "the search index cannot be used and is made anew");
         fs::remove_dir_all(&folder).map_err(|error| unusable(&error))?;
     }
     Err(unusable(&"it cannot be made anew"))
+}
+
+/// Tells whether a process writes to the index in a folder.
+fn is_in_use(folder: &Path) -> bool {
+    let directory = MmapDirectory::open(folder);
+    directory
+        .is_ok_and(|directory| matches!(directory.acquire_lock(&INDEX_WRITER_LOCK), Err(LockError::LockBusy)))
 }
 
 fn open(folder: &Path) -> Result<(Index, Fields, Note), TantivyError> {
@@ -102,6 +111,8 @@ fn open(folder: &Path) -> Result<(Index, Fields, Note), TantivyError> {
     if is_new {
         return Ok((index, fields, Note::default()));
     }
+    // Every segment is opened, so that one that is missing or cut off shows here.
+    let _reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let payload = index.load_metas()?.payload;
     let note: Option<Note> = payload.and_then(|payload| serde_json::from_str(&payload).ok());
     match note {

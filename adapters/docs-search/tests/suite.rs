@@ -1,6 +1,6 @@
 //! The index by Tantivy: the conformance suite in memory and in a folder, and what is special to it.
 
-use std::{fs, ops::Deref};
+use std::{fs, ops::Deref, path::Path};
 
 use docs_core::{
     model::{OrgId, SpaceId},
@@ -133,6 +133,43 @@ async fn a_folder_that_cannot_be_read_is_made_anew() {
     let index = TantivySearch::folder(folder.path()).expect("an index");
     assert_eq!(count(&index, "alpha").await, 0);
     assert!(folder.path().join("other").exists(), "what is not ours stays");
+}
+
+#[tokio::test]
+async fn a_folder_whose_words_are_gone_or_cut_off_is_made_anew() {
+    let folder = TempDir::new().expect("a folder");
+    for damage in [|file: &Path| fs::remove_file(file), |file: &Path| fs::write(file, "x")] {
+        {
+            let index = TantivySearch::folder(folder.path()).expect("an index");
+            assert_eq!(index.position().await, Ok(None), "it is new");
+            let changes = vec![put(page("s", "a", "Alpha", "text"))];
+            index.apply(changes, Some(FeedPos("1".into()))).await.expect("applied");
+        }
+        for entry in fs::read_dir(folder.path().join("tantivy")).expect("a folder") {
+            let file = entry.expect("a file").path();
+            if file.extension().is_some_and(|end| end == "term" || end == "store") {
+                damage(&file).expect("damaged");
+            }
+        }
+    }
+    let index = TantivySearch::folder(folder.path()).expect("an index");
+    assert_eq!(index.position().await, Ok(None));
+    assert_eq!(count(&index, "alpha").await, 0);
+}
+
+#[tokio::test]
+async fn a_folder_that_another_process_uses_is_not_taken_from_it() {
+    let folder = TempDir::new().expect("a folder");
+    let index = TantivySearch::folder(folder.path()).expect("an index");
+    index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))).await.expect("applied");
+    // As a program of another version would find it.
+    let meta = folder.path().join("tantivy/meta.json");
+    let text = fs::read_to_string(&meta).expect("its description");
+    fs::write(&meta, text.replace("\\\"form\\\":2", "\\\"form\\\":1")).expect("changed");
+    let again = TantivySearch::folder(folder.path());
+    assert!(matches!(again, Err(OpenError::InUse { .. })), "{again:?}");
+    assert!(meta.exists());
+    assert_eq!(count(&index, "alpha").await, 1);
 }
 
 #[tokio::test]

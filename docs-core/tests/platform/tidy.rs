@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("adapters/docs-web", &["docs-core"]),
     ("adapters/docs-worker", &["docs-core"]),
     (
-        "examples",
+        "docs-server",
         &[
             "docs-blobs",
             "docs-convert",
@@ -31,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "docs-worker",
         ],
     ),
+    ("examples", &["docs-server"]),
     ("benches", &["docs-core", "docs-memstore"]),
 ];
 

@@ -122,3 +122,116 @@ async fn what_stands_beside_the_api_is_not_counted_and_without_a_limit_nothing_i
         assert_eq!(told(&ask(&free, "/v1/spaces/a", Some("good"), 1).await), (200, None));
     }
 }
+
+/// The application behind proxies, and a request with headers of theirs.
+fn behind(proxies: &str) -> HttpApp {
+    let config = HttpConfig {
+        rate_limit: NonZeroU32::new(LIMIT)
+            .map(|limit| RateLimit::per_minute(limit).clock(ManualClock::default())),
+        trusted_proxies: proxies.parse().expect("networks"),
+        ..HttpConfig::default()
+    };
+    assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
+}
+
+/// How many requests are left to whom an unsigned request is counted for.
+async fn left(app: &HttpApp, peer: &str, headers: &[(&str, &str)]) -> Option<u32> {
+    let mut request = http::Request::builder().uri("/v1/spaces/a");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let (parts, ()) = request.body(()).expect("a request").into_parts();
+    let address = SocketAddr::new(peer.parse().expect("an address"), 4711);
+    let remote = RemoteAddr(Addr::SocketAddr(address));
+    let parts = RequestParts::from((parts, LocalAddr::default(), remote, Scheme::HTTP));
+    told(&app.get_response(Request::from_parts(parts, Body::empty())).await).1
+}
+
+#[tokio::test]
+async fn an_address_in_a_header_counts_only_when_a_trusted_proxy_sent_it() {
+    let app = behind("10.0.0.0/8");
+    // Whoever is no proxy is counted by the address of the connection, whatever the headers say.
+    for (n, spoofed) in ["198.51.100.1", "198.51.100.2", "198.51.100.3"].into_iter().enumerate() {
+        let headers = [("x-forwarded-for", spoofed), ("forwarded", "for=198.51.100.9")];
+        assert_eq!(left(&app, "192.0.2.1", &headers).await, Some(2 - n as u32));
+    }
+    // What a proxy says counts, for either header, and clients are counted apart.
+    assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "192.0.2.1")]).await, Some(0), "over the limit");
+    assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.1")]).await, Some(2));
+    assert_eq!(left(&app, "10.9.9.9", &[("forwarded", "for=198.51.100.1;proto=https")]).await, Some(1));
+    assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.2:4711")]).await, Some(2));
+    // Without a header it is the proxy itself.
+    assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(2));
+    let trusts_nobody = behind("");
+    for n in [2, 1, 0] {
+        let headers = [("x-forwarded-for", "198.51.100.1")];
+        assert_eq!(left(&trusts_nobody, "10.0.0.1", &headers).await, Some(n));
+        assert_eq!(left(&trusts_nobody, "10.0.0.2", &[("forwarded", "for=198.51.100.1")]).await, Some(n));
+    }
+}
+
+#[tokio::test]
+async fn a_chain_of_proxies_is_read_from_the_right_up_to_the_first_that_is_not_trusted() {
+    let app = behind("10.0.0.0/8, 2001:db8:a::/48");
+    // What the client itself wrote stands on the left and changes nothing.
+    for (n, chain) in [
+        "198.51.100.1, 10.0.0.2",
+        "203.0.113.7, 198.51.100.1, 10.0.0.2, 10.0.0.3",
+        "nonsense, 198.51.100.1,2001:db8:a::2",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(
+            left(&app, "10.0.0.1", &[("x-forwarded-for", chain)]).await,
+            Some(2 - n as u32),
+            "{chain}"
+        );
+    }
+    // Several headers are one list.
+    let lines = [("x-forwarded-for", "203.0.113.7"), ("x-forwarded-for", "198.51.100.4, 10.0.0.2")];
+    assert_eq!(left(&app, "10.0.0.1", &lines).await, Some(2));
+    assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.4")]).await, Some(1));
+    // Where all are trusted, the request began at the leftmost one.
+    assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "10.7.7.7, 10.0.0.2")]).await, Some(2));
+    assert_eq!(left(&app, "10.7.7.7", &[]).await, Some(1));
+}
+
+#[tokio::test]
+async fn clients_and_proxies_of_ipv6_are_told_apart_as_those_of_ipv4() {
+    let app = behind("2001:db8:a::/48,10.0.0.0/8");
+    let proxy = "2001:db8:a::1";
+    assert_eq!(left(&app, proxy, &[("forwarded", "for=\"[2001:db8:b::1]:4711\"")]).await, Some(2));
+    assert_eq!(left(&app, proxy, &[("x-forwarded-for", "2001:db8:b::2")]).await, Some(1), "one network");
+    assert_eq!(left(&app, proxy, &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(2));
+    assert_eq!(left(&app, "2001:db8:d::1", &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(2));
+    // A socket for both families shows an IPv4 proxy like this.
+    assert_eq!(left(&app, "::ffff:10.0.0.1", &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(1));
+    assert_eq!(left(&app, "::ffff:10.0.0.1", &[("x-forwarded-for", "::ffff:198.51.100.1")]).await, Some(2));
+    assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.1")]).await, Some(1));
+}
+
+#[tokio::test]
+async fn a_header_that_names_nobody_counts_for_the_proxy_that_sent_it() {
+    for bad in [
+        ("x-forwarded-for", ""),
+        ("x-forwarded-for", "198.51.100.1, unknown"),
+        ("x-forwarded-for", "198.51.100.1,"),
+        ("x-forwarded-for", "198.51.100.1; 198.51.100.2"),
+        ("forwarded", "for=_hidden"),
+        ("forwarded", "proto=https"),
+        ("forwarded", "for=\"198.51.100.1"),
+        ("forwarded", "for=198.51.100.1, for=unknown"),
+    ] {
+        let app = behind("10.0.0.0/8");
+        assert_eq!(left(&app, "10.0.0.1", &[bad]).await, Some(2), "{bad:?}");
+        assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1), "{bad:?}");
+    }
+    // Both headers: a proxy writes one of them, and the other may be the client's.
+    let app = behind("10.0.0.0/8");
+    let agree = [("x-forwarded-for", "198.51.100.1"), ("forwarded", "for=198.51.100.1")];
+    let differ = [("x-forwarded-for", "198.51.100.1"), ("forwarded", "for=198.51.100.2")];
+    assert_eq!(left(&app, "10.0.0.1", &agree).await, Some(2));
+    assert_eq!(left(&app, "10.0.0.1", &differ).await, Some(2));
+    assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1));
+}

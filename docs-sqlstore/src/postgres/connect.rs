@@ -6,7 +6,7 @@ use deadpool_postgres::{Hook, HookError, Manager, Pool, Runtime};
 use docs_core::store::MAX_TXN;
 use tokio_postgres::{
     Config, Socket,
-    config::{Host, SslMode},
+    config::Host,
     tls::{MakeTlsConnect, TlsConnect},
 };
 
@@ -65,12 +65,25 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     Ok(config)
 }
 
+/// Gives servers that are known by their numbers only these as names: TLS has to know whom it speaks to.
+#[cfg(feature = "tls")]
+pub(super) fn name_addresses(config: &mut Config) {
+    if config.get_hosts().is_empty() {
+        for address in config.get_hostaddrs().to_vec() {
+            config.host(address.to_string());
+        }
+    }
+}
+
 /// Refuses an address that asks for encryption where there is none.
+#[cfg(not(feature = "tls"))]
 pub(super) fn check_plain(config: &Config) -> Result<(), OpenError> {
+    use tokio_postgres::config::SslMode;
+
     match config.get_ssl_mode() {
         SslMode::Disable | SslMode::Prefer => Ok(()),
         _ => Err(OpenError::Address(
-            "it asks for TLS, which needs a connector: use `PostgresStore::open_with_tls`".into(),
+            "it asks for TLS, which needs the feature `tls` or a connector: see `PostgresStore::open_with_tls`".into(),
         )),
     }
 }

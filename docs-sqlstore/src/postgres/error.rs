@@ -30,9 +30,16 @@ pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
 /// Why there is no connection, and what to do.
 pub(super) fn no_connection(error: &PoolError) -> String {
     let PoolError::Backend(error) = error else { return error.to_string() };
-    let advice =
-        error.code().map_or("is the server running, and is the address right?", |code| advice(code.code()));
-    format!("{}: {advice}", describe(error))
+    let said = describe(error);
+    let advice = match error.code() {
+        Some(code) => advice(code.code()),
+        // The client does not tell otherwise what failed.
+        None if said.starts_with("error performing TLS handshake") => {
+            "does the server offer TLS, and are `sslmode` and `sslrootcert` of the address right?"
+        }
+        None => "is the server running, and is the address right?",
+    };
+    format!("{said}: {advice}")
 }
 
 /// What the database says, with its code.

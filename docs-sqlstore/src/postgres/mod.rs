@@ -10,6 +10,8 @@ mod session;
 mod sql;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tls")]
+mod tls;
 mod txn;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -22,7 +24,7 @@ use docs_core::{
 };
 use tokio::sync::{Semaphore, watch};
 use tokio_postgres::{
-    NoTls, Socket,
+    Socket,
     tls::{MakeTlsConnect, TlsConnect},
 };
 
@@ -85,18 +87,34 @@ const OPEN: Duration = Duration::from_secs(60);
 
 impl PostgresStore {
     /// Opens the store at an address such as `postgres://user:password@host:port/database`, and makes or migrates its
-    /// tables. The connection is not encrypted.
+    /// tables.
+    ///
+    /// With the feature `tls` the connection is encrypted as `sslmode` of the address says: `disable`, `prefer`,
+    /// `require`, `verify-ca` or `verify-full`, with the meaning that they have to libpq, and `sslrootcert` names a file
+    /// of trusted certificates. Without the feature it is never encrypted.
     ///
     /// # Errors
-    /// [`OpenError`]: the address is wrong or asks for TLS, the server cannot be reached or is too old, the tables are
-    /// those of a newer program.
+    /// [`OpenError`]: the address is wrong, or asks for TLS where there is none; the server cannot be reached or is too
+    /// old; the tables are those of a newer program.
     pub async fn open(url: &str, options: Options) -> Result<Self, OpenError> {
-        let config = connect::config(url, &options)?;
-        connect::check_plain(&config)?;
-        Self::open_config(config, options, NoTls).await
+        #[cfg(feature = "tls")]
+        {
+            let (url, asked) = tls::split(url)?;
+            let mut config = connect::config(&url, &options)?;
+            config.ssl_mode(asked.ssl_mode());
+            connect::name_addresses(&mut config);
+            Self::open_config(config, options, tls::connector(&asked)?).await
+        }
+        #[cfg(not(feature = "tls"))]
+        {
+            let config = connect::config(url, &options)?;
+            connect::check_plain(&config)?;
+            Self::open_config(config, options, tokio_postgres::NoTls).await
+        }
     }
 
-    /// Opens the store with connections that a TLS connector makes, as `sslmode` of the address asks.
+    /// Opens the store with connections that a TLS connector of the caller makes. `sslmode` of the address is `disable`,
+    /// `prefer` or `require`; what is verified is the connector's.
     ///
     /// # Errors
     /// As [`open`](PostgresStore::open).

@@ -169,6 +169,8 @@ mod connections;
 mod feed;
 mod opening;
 mod proxy;
+#[cfg(feature = "tls")]
+mod tls;
 mod transactions;
 
 mod suite {

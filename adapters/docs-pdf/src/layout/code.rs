@@ -67,7 +67,8 @@ impl Setter {
         let wide = if listing.numbers { digits as f32 * SIZE * 0.602 + BESIDE * 1.5 } else { 0.0 };
         let hanging = if listing.numbers { 0.0 } else { SIZE * 1.2 };
         let body = Room { hanging, ..text.within(wide, 0.0) };
-        let number = Room { width: wide - BESIDE * 1.5, side: Side::End, ink: SOFT, tag: TagId::DECOR, ..*text };
+        let number =
+            Room { width: wide - BESIDE * 1.5, side: Side::End, ink: SOFT, tag: TagId::DECOR, ..*text };
         for (at, line) in listing.lines.iter().enumerate() {
             self.clock.check()?;
             self.code_line(line, listing.numbers.then_some((at + 1, &number)), (room, &body))?;
@@ -79,7 +80,12 @@ impl Setter {
         Ok(())
     }
 
-    fn code_line(&mut self, line: &Line, number: Option<(usize, &Room)>, (room, body): (&Room, &Room)) -> Done {
+    fn code_line(
+        &mut self,
+        line: &Line,
+        number: Option<(usize, &Room)>,
+        (room, body): (&Room, &Room),
+    ) -> Done {
         let blank = [Shown::Text("\u{a0}".to_owned())];
         let empty = line.c.iter().all(|part| matches!(part, Shown::Text(text) if text.is_empty()));
         let parts = flattened(if empty { &blank } else { &line.c });

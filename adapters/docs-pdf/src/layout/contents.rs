@@ -28,7 +28,8 @@ impl Front<'_> {
     pub(crate) fn lay(&self, setter: &mut Setter, body: &[Sheet]) -> Done<Vec<Sheet>> {
         setter.title_sheet(self)?;
         let mut sheets = setter.take_sheets();
-        let listed = || body.iter().enumerate().flat_map(|(at, sheet)| sheet.bookmarks.iter().map(move |m| (at, m)));
+        let listed =
+            || body.iter().enumerate().flat_map(|(at, sheet)| sheet.bookmarks.iter().map(move |m| (at, m)));
         let listed: Vec<(usize, &Bookmark)> = listed().filter(|(_, mark)| mark.listed).collect();
         if listed.is_empty() {
             return Ok(sheets);
@@ -111,7 +112,9 @@ impl Setter {
     /// Where what was drawn last ends.
     fn last_line_end(&mut self) -> f32 {
         let sheet = self.pages.sheet();
-        let Some(Mark::Run { x, size, glyphs, .. }) = sheet.ops.last().map(|op| &op.mark) else { return SIDE };
+        let Some(Mark::Run { x, size, glyphs, .. }) = sheet.ops.last().map(|op| &op.mark) else {
+            return SIDE;
+        };
         let part = sheet.glyphs.get(glyphs.from as usize..glyphs.to as usize).unwrap_or_default();
         x + part.iter().map(|glyph| glyph.advance * size).sum::<f32>()
     }

@@ -66,7 +66,8 @@ impl Setter {
         for row in items.chunks(across) {
             self.clock.check()?;
             self.pages.space(8.0);
-            let highest = row.iter().zip(&places).map(|(item, place)| self.picture_height(item, *place, room));
+            let highest =
+                row.iter().zip(&places).map(|(item, place)| self.picture_height(item, *place, room));
             let highest = highest.fold(0.0, f32::max);
             self.pages.ensure((highest + 24.0).min(self.pages.height()))?;
             self.pages.take(0.0)?;

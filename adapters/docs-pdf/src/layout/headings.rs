@@ -97,7 +97,9 @@ fn lead(after: &[&Shown]) -> f32 {
             Tag::Image { h, .. } => return sum + (*h as f32).min(300.0) + 24.0,
             #[expect(clippy::cast_precision_loss, reason = "a few lines")]
             Tag::Code { whole: true, lines, .. } => return sum + 24.0 + 11.0 * lines.len() as f32,
-            Tag::Hint { .. } | Tag::Table { .. } | Tag::Code { .. } | Tag::Card { .. } => return sum + LEAD + 20.0,
+            Tag::Hint { .. } | Tag::Table { .. } | Tag::Code { .. } | Tag::Card { .. } => {
+                return sum + LEAD + 20.0;
+            }
             _ => return sum + LEAD,
         }
     }

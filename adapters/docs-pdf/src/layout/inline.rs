@@ -48,8 +48,17 @@ pub(crate) enum Raise {
 #[derive(Clone, Debug)]
 pub(crate) enum Object {
     Check(bool),
-    Picture { file: u32, w: f32, h: f32, alt: String, sinks: f32 },
-    Formula { drawn: Box<Drawn>, source: String },
+    Picture {
+        file: u32,
+        w: f32,
+        h: f32,
+        alt: String,
+        sinks: f32,
+    },
+    Formula {
+        drawn: Box<Drawn>,
+        source: String,
+    },
     Space(f32),
     /// A line ends here when it must.
     Note(Parts, usize),
@@ -223,4 +232,3 @@ pub(super) fn backing(look: Look) -> Option<(crate::sheet::Paint, f32, f32)> {
         None => look.back.map(|ink| (filled(ink, 0.0), 1.0, 0.0)),
     }
 }
-

@@ -31,14 +31,25 @@ impl Setter {
                 Some(start) => format!("{}.", start.saturating_add(at as u64)),
                 None => SIGNS[room.lists % SIGNS.len()].to_owned(),
             };
-            let mark = Room { x: room.x + left - wide - BEHIND * room.size, width: wide + 1.0, side: Side::End, ..*room };
+            let mark = Room {
+                x: room.x + left - wide - BEHIND * room.size,
+                width: wide + 1.0,
+                side: Side::End,
+                ..*room
+            };
             self.item(&sign, item, (&mark, left), (tag, room))?;
         }
         self.pages.space(room.gap);
         Ok(())
     }
 
-    fn item(&mut self, sign: &str, parts: &[Shown], (mark, left): (&Room, f32), (tag, room): (TagId, &Room)) -> Done {
+    fn item(
+        &mut self,
+        sign: &str,
+        parts: &[Shown],
+        (mark, left): (&Room, f32),
+        (tag, room): (TagId, &Room),
+    ) -> Done {
         self.clock.check()?;
         let item = self.tags.add(tag, Role::Item);
         let label = self.tags.add(item, Role::ItemLabel);
@@ -49,11 +60,13 @@ impl Setter {
         self.pages.ensure(line * 1.1)?;
         self.pages.take(0.0)?;
         let start = self.pages.place();
-        let inline = Inline { text: sign.to_owned(), looks: vec![(sign.len(), Look::default())], objects: Vec::new() };
+        let inline =
+            Inline { text: sign.to_owned(), looks: vec![(sign.len(), Look::default())], objects: Vec::new() };
         self.lines(&inline, &Room { tag: label, ..*mark })?;
         let end = self.pages.place();
         self.pages.go(start);
-        let inner = Room { tag: body, lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
+        let inner =
+            Room { tag: body, lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
         self.flow(parts, &inner)?;
         self.go_farther(end);
         Ok(())

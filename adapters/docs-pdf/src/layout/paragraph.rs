@@ -101,7 +101,10 @@ impl Setter {
             if is_last {
                 return Ok(());
             }
-            let end = used.checked_sub(1).and_then(|at| chunk.layout.get(at)).map_or(0, |line| line.text_range().end);
+            let end = used
+                .checked_sub(1)
+                .and_then(|at| chunk.layout.get(at))
+                .map_or(0, |line| line.text_range().end);
             from = if end == 0 { to } else { from + end };
         }
     }
@@ -281,7 +284,8 @@ impl Setter {
             let range = joined(waiting.take(), range);
             let said = inline.text.get(chunk.range.start + range.start..chunk.range.start + range.end);
             let said = said.unwrap_or_default();
-            let brush = chunk.layout.styles().get(usize::from(cluster.style_index())).map_or(0, |s| s.brush.0);
+            let brush =
+                chunk.layout.styles().get(usize::from(cluster.style_index())).map_or(0, |s| s.brush.0);
             if piece.as_ref().is_some_and(|(before, _)| *before != brush) {
                 pieces.extend(piece.take().map(|(_, piece)| piece));
             }
@@ -372,7 +376,8 @@ impl Setter {
             Object::Formula { drawn, source } => {
                 let tag = self.tags.add(room.tag, Role::Formula(source.clone()));
                 let fits = (width / (drawn.width * room.size).max(0.01)).min(1.0);
-                let spot = Spot { x, y: y + drawn.height * room.size, em: room.size * fits, ink: room.ink, tag };
+                let spot =
+                    Spot { x, y: y + drawn.height * room.size, em: room.size * fits, ink: room.ink, tag };
                 self.formulas.put(drawn, spot, &mut self.faces, self.pages.sheet())?;
             }
         }
@@ -387,12 +392,17 @@ impl Setter {
         let said = if on { "✓" } else { "☐" };
         let ink = if on { ACCENT } else { crate::look::WHITE };
         let size = side * 0.87;
-        self.word(said, &Room { size, ink, code: true, bold: true, tag, ..Room::sheet() }, (x + side / 2.0, y + side * 0.85))
+        self.word(
+            said,
+            &Room { size, ink, code: true, bold: true, tag, ..Room::sheet() },
+            (x + side / 2.0, y + side * 0.85),
+        )
     }
 
     /// Draws one word whose middle is at some place.
     pub(super) fn word(&mut self, said: &str, room: &Room, (x, y): (f32, f32)) -> Done {
-        let inline = Inline { text: said.to_owned(), looks: vec![(said.len(), Look::default())], objects: Vec::new() };
+        let inline =
+            Inline { text: said.to_owned(), looks: vec![(said.len(), Look::default())], objects: Vec::new() };
         let chunk = self.shape(&inline, 0..said.len(), &Room { width: 400.0, side: Side::Start, ..*room });
         let Some(line) = chunk.layout.get(0) else { return Ok(()) };
         let left = x - chunk.layout.width() / 2.0;
@@ -440,7 +450,8 @@ fn chunk_end(inline: &Inline, from: usize) -> usize {
 fn looks_of<'a>(inline: &'a Inline, range: &Range<usize>) -> impl Iterator<Item = (usize, Look)> + 'a {
     let first = inline.looks.partition_point(|(end, _)| *end <= range.start);
     let (start, last) = (range.start, range.end);
-    let begins = move |at: usize| at.checked_sub(1).and_then(|at| inline.looks.get(at)).map_or(0, |(end, _)| *end);
+    let begins =
+        move |at: usize| at.checked_sub(1).and_then(|at| inline.looks.get(at)).map_or(0, |(end, _)| *end);
     inline
         .looks
         .iter()
@@ -512,7 +523,8 @@ fn lengthen(
     (inline, chunk): (&Inline, &Chunk),
     range: &Range<usize>,
 ) {
-    let said = inline.text.get(chunk.range.start + range.start..chunk.range.start + range.end).unwrap_or_default();
+    let said =
+        inline.text.get(chunk.range.start + range.start..chunk.range.start + range.end).unwrap_or_default();
     let Some(last) = sheet.glyphs.last().copied() else { return };
     if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
         return;

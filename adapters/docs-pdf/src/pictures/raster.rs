@@ -55,10 +55,7 @@ fn unpack(data: &[u8], format: ImageFormat) -> Option<DynamicImage> {
 }
 
 /// A picture as it is written, and how many bytes it has.
-fn shape(
-    image: DynamicImage,
-    (data, format): (&[u8], ImageFormat),
-) -> Option<(krilla::image::Image, usize)> {
+fn shape(image: DynamicImage, (data, format): (&[u8], ImageFormat)) -> Option<(krilla::image::Image, usize)> {
     let (width, height) = image.dimensions();
     let fits = width <= ACROSS && height <= DOWN;
     let has_alpha = image.color().has_alpha();

@@ -19,7 +19,10 @@ async fn an_address_that_is_none_is_refused_with_a_reason() {
     for (url, part) in [
         ("nonsense", "invalid connection string"),
         ("postgres://docs:p@secret@db.example.com/docs", "%40"),
+        #[cfg(not(feature = "tls"))]
         ("postgres://docs:secret@db.example.com/docs?sslmode=require", "open_with_tls"),
+        #[cfg(feature = "tls")]
+        ("postgres://docs:secret@db.example.com/docs?sslmode=strict", "`sslmode` must be"),
         ("postgres:///docs?user=docs", "no host"),
     ] {
         let refused = PostgresStore::open(url, Options::new()).await.map(drop);

@@ -1,19 +1,17 @@
-//! `server admin …`: what an operator does to the store of a server, beside the HTTP API.
+//! `docs-server admin …`: what an operator does to the store of a server, beside the HTTP API.
 
 mod token;
 
-use std::error::Error;
-
 use clap::Subcommand;
 use docs_core::{Actor, Platform, model::UserId, platform::NewUser};
-use docs_examples::{Place, open};
 
 use self::token::Token;
+use crate::{ServerError, StoreUrl, adapters};
 
-type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+type Outcome<T> = Result<T, ServerError>;
 
 /// What is managed.
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 pub(crate) enum Admin {
     /// Tokens of users.
     #[command(subcommand)]
@@ -26,7 +24,7 @@ pub(crate) enum Admin {
     Org(Org),
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 pub(crate) enum User {
     /// Makes a user and prints the id.
     Create {
@@ -39,7 +37,7 @@ pub(crate) enum User {
     },
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 pub(crate) enum Org {
     /// Makes an organization and prints its id.
     Create {
@@ -54,25 +52,24 @@ pub(crate) enum Org {
 
 impl Admin {
     /// Does it in a store, and prints what came of it.
-    pub(crate) async fn run(&self, store: &str) -> Outcome<()> {
-        let place: Place = store.parse().map_err(|why| format!("--store: {why}"))?;
-        if place == Place::Memory {
-            return Err("--store: `memory` ends with this command; name the database of the server".into());
+    pub(crate) async fn run(&self, store: &StoreUrl) -> Outcome<()> {
+        if *store == StoreUrl::Memory {
+            let why = "`memory` ends with this command; name the database of the server";
+            return Err(ServerError::flag("--store", why));
         }
-        let (store, objects) = open(&place, None).await?;
-        let platform = Platform::builder(store, objects).build();
+        let platform = adapters::bare(store).await?;
         match self {
             Self::Token(token) => token.run(&platform).await,
             Self::User(User::Create { email, name }) => {
                 let new = NewUser {
-                    display_name: name.parse().map_err(|why| format!("--name: {why}"))?,
-                    email: email.parse().map_err(|why| format!("--email: {why}"))?,
+                    display_name: name.parse().map_err(|why| ServerError::flag("--name", why))?,
+                    email: email.parse().map_err(|why| ServerError::flag("--email", why))?,
                 };
                 println!("{}", platform.create_user(&Actor::Platform, new).await?.id);
                 Ok(())
             }
             Self::Org(Org::Create { title, admin }) => {
-                let title = title.parse().map_err(|why| format!("--title: {why}"))?;
+                let title = title.parse().map_err(|why| ServerError::flag("--title", why))?;
                 let admin = user(&platform, admin).await?;
                 println!("{}", platform.create_org(&Actor::Platform, title, &admin).await?);
                 Ok(())
@@ -83,5 +80,5 @@ impl Admin {
 
 async fn user(platform: &Platform, email: &str) -> Outcome<UserId> {
     let found = platform.user_by_email(&Actor::Platform, email).await;
-    Ok(found.map_err(|why| format!("{email}: {why}"))?.id)
+    Ok(found.map_err(|why| ServerError::other(format!("{email}: {why}")))?.id)
 }

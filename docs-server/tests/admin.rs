@@ -1,25 +1,16 @@
-//! `server admin …` on a file that the platform then reads.
+//! `docs-server admin …` on a file that the platform then reads.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output},
 };
 
 use docs_core::{Actor, ErrorKind, Platform, model::OrgId, store::PageRequest};
-use docs_examples::{Place, open};
+use docs_server::StoreUrl;
 use tempfile::TempDir;
 
-/// The server example, which `cargo test` has built beside this test.
-fn server() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its program");
-    let target = test.parent().and_then(|deps| deps.parent()).expect("a test lies in `deps`");
-    let server = target.join("examples").join(format!("server{}", std::env::consts::EXE_SUFFIX));
-    assert!(server.exists(), "{} is missing: `cargo build --example server` makes it", server.display());
-    server
-}
-
 fn admin(store: &str, words: &[&str]) -> Output {
-    let mut command = Command::new(server());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_docs-server"));
     command
         .arg("admin")
         .args(words)
@@ -46,7 +37,7 @@ fn refused(store: &str, words: &[&str]) -> String {
 }
 
 async fn platform(file: &Path) -> Platform {
-    let (store, objects) = open(&Place::Sqlite(file.to_owned()), None).await.expect("the file opens");
+    let (store, objects) = StoreUrl::Sqlite(file.to_owned()).open(None).await.expect("the file opens");
     Platform::builder(store, objects).build()
 }
 

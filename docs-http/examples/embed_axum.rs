@@ -3,15 +3,16 @@
 //! `cargo run --example embed_axum`, then `curl -i http://127.0.0.1:4020/hello` and
 //! `curl -i http://127.0.0.1:4020/docs-api/healthz`.
 
+mod shared;
+
 use std::error::Error;
 
 use axum::{Router, routing::get};
-use docs_examples::{Setup, in_memory};
 use docs_http::HttpConfig;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-    let Setup { platform, token, .. } = in_memory("http://127.0.0.1:4020/docs-api").await?;
+    let (platform, token) = shared::in_memory("http://127.0.0.1:4020/docs-api").await?;
     let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
     let app = Router::new()
         .route("/hello", get(|| async { "the host's own page\n" }))

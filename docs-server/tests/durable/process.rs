@@ -1,7 +1,6 @@
-//! The server example as a child process.
+//! The server as a child process.
 
 use std::{
-    path::PathBuf,
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -22,21 +21,29 @@ pub(crate) struct Process {
     pub(crate) base: String,
 }
 
-/// The server example, which `cargo test` has built beside this test.
-fn server() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its program");
-    let target = test.parent().and_then(|deps| deps.parent()).expect("a test lies in `deps`");
-    let server = target.join("examples").join(format!("server{}", std::env::consts::EXE_SUFFIX));
-    assert!(server.exists(), "{} is missing: `cargo build --example server` makes it", server.display());
-    server
+/// The program, which hears nothing of the environment of the tests but where it lies.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_docs-server"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("DOCS_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("RUST_LOG", "warn");
+    command
 }
 
 impl Process {
     /// Starts a server on a store and waits until it says its address.
     pub(crate) async fn start(store: &str) -> Self {
-        let mut child = Command::new(server())
-            .args(["--bind", "127.0.0.1:0", "--token", TOKEN, "--store", store])
-            .env("RUST_LOG", "warn")
+        Self::with(&["--bind", "127.0.0.1:0", "--store", store]).await
+    }
+
+    /// Starts a server with flags and waits until it says its address.
+    pub(crate) async fn with(flags: &[&str]) -> Self {
+        let mut child = program()
+            .args(["--token", TOKEN])
+            .args(flags)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
@@ -67,8 +74,13 @@ impl Process {
 
 /// Starts a server that must refuse its store; answers what it says and its exit code.
 pub(crate) async fn refused_to_start(store: &str) -> (String, Option<i32>) {
-    let output =
-        tokio::process::Command::new(server()).args(["--bind", "127.0.0.1:0", "--store", store]).output();
+    refused(&["--bind", "127.0.0.1:0", "--store", store]).await
+}
+
+/// Starts a server that must refuse its flags; answers what it says and its exit code.
+pub(crate) async fn refused(flags: &[&str]) -> (String, Option<i32>) {
+    let mut command = tokio::process::Command::from(program());
+    let output = command.args(flags).kill_on_drop(true).output();
     let output = tokio::time::timeout(PATIENCE, output).await.expect("it ends in time").expect("it starts");
     (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
 }

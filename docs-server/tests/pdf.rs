@@ -6,10 +6,10 @@ use docs_core::{
     Platform,
     platform::{ContentOf, PdfPart},
 };
-use docs_examples::{HANDBOOK_URL, MAIN, first_start, handbook, imported, publish};
 use docs_git::LocalRemote;
 use docs_memstore::{MemObjects, MemStore};
 use docs_pdf::Typesetter;
+use docs_server::{HANDBOOK_URL, MAIN, create_site, first_start, handbook, import, imported};
 
 /// With `DOCS_PDF_OUT` as the name of a folder the file is left there, to be looked at.
 #[tokio::test]
@@ -18,9 +18,10 @@ async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
     let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
     let platform = builder.git(Arc::new(remote)).pdf(Arc::new(Typesetter::default())).build();
     let setup = first_start(&platform, None).await.expect("set up").expect("a new store");
-    let (space, _) = publish(&setup, "Handbook", HANDBOOK_URL).await.expect("published");
+    let space = create_site(&platform, &setup, "Handbook").await.expect("published").space;
+    import(&platform, &setup, &space, HANDBOOK_URL).await.expect("accepted");
     platform.settle().await.expect("settled");
-    imported(&setup, &space).await.expect("imported");
+    imported(&platform, &setup, &space).await.expect("imported");
     let of = ContentOf::space(space.clone());
     let link = platform.pdf_url(&setup.admin, &of, &PdfPart::default()).await.expect("an address");
     let sealed = link.url.rsplit('/').nth(1).expect("the sealed part");

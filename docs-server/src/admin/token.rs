@@ -4,8 +4,9 @@ use clap::{Args, Subcommand};
 use docs_core::{Actor, Platform, model::Timestamp, platform::NewToken, store::PageRequest};
 
 use super::{Outcome, user};
+use crate::ServerError;
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 pub(crate) enum Token {
     /// Makes a token and prints it: the store keeps its hash only.
     Create {
@@ -33,7 +34,7 @@ pub(crate) enum Token {
 }
 
 /// Whose tokens.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub(crate) struct Of {
     /// E-mail address of the user.
     #[arg(long, value_name = "EMAIL")]
@@ -44,7 +45,7 @@ impl Token {
     pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
         match self {
             Self::Create { of, label, expires } => {
-                let label = label.parse().map_err(|why| format!("--label: {why}"))?;
+                let label = label.parse().map_err(|why| ServerError::flag("--label", why))?;
                 let expires_at = expires.as_deref().map(time).transpose()?;
                 let new = NewToken { label, secret: None, expires_at };
                 let user = user(platform, &of.user).await?;
@@ -69,7 +70,7 @@ impl Token {
             }
             Self::Revoke { of, id } => {
                 let user = user(platform, &of.user).await?;
-                let id = id.parse().map_err(|why| format!("the token: {why}"))?;
+                let id = id.parse().map_err(|why| ServerError::other(format!("the token: {why}")))?;
                 platform.revoke_token(&Actor::Platform, &user, &id).await?;
             }
         }
@@ -78,6 +79,10 @@ impl Token {
 }
 
 fn time(text: &str) -> Outcome<Timestamp> {
-    serde_json::from_value(text.into())
-        .map_err(|_| format!("--expires: `{text}` is no time; write it like 2030-12-31T00:00:00Z").into())
+    serde_json::from_value(text.into()).map_err(|_| {
+        ServerError::flag(
+            "--expires",
+            format_args!("`{text}` is no time; write it like 2030-12-31T00:00:00Z"),
+        )
+    })
 }

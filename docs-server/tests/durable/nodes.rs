@@ -51,7 +51,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     // Imports are asked for at both; one server dies with jobs in its hands.
     for (n, space) in spaces.iter().enumerate() {
         let client = if n % 2 == 0 { &one } else { &two };
-        let body = json!({ "url": docs_examples::HANDBOOK_URL, "ref": docs_examples::MAIN });
+        let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN });
         client.post(&format!("/spaces/{space}/git/import"), body).await;
     }
     let mut logs: Vec<Log> = (0..4).map(Log::new).collect();

@@ -1,6 +1,6 @@
 //! The server's own processes for the work on what others wrote.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use docs_core::{
@@ -10,17 +10,8 @@ use docs_core::{
 use docs_pdf::Typesetter;
 use docs_worker::{Program, WorkerOptions, WorkerPool};
 
-/// The server example, which `cargo test` has built beside this test.
-fn server() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its program");
-    let target = test.ancestors().nth(2).expect("a test lies in a folder of the target");
-    let server = target.join("examples").join(format!("server{}", std::env::consts::EXE_SUFFIX));
-    assert!(server.exists(), "{} is missing: `cargo build --example server` makes it", server.display());
-    server
-}
-
 fn pool() -> WorkerPool {
-    WorkerPool::new(Program::at(server()).arg("worker"), WorkerOptions::default())
+    WorkerPool::new(Program::at(env!("CARGO_BIN_EXE_docs-server")).arg("worker"), WorkerOptions::default())
 }
 
 fn book() -> Book {

@@ -3,9 +3,10 @@
 //! `cargo run --example embed_poem`, then `curl -i http://127.0.0.1:4010/hello` and
 //! `curl -i http://127.0.0.1:4010/docs-api/healthz`.
 
+mod shared;
+
 use std::error::Error;
 
-use docs_examples::{Setup, in_memory};
 use docs_http::HttpConfig;
 use poem::{EndpointExt, Route, Server, get, handler, listener::TcpListener};
 
@@ -16,7 +17,7 @@ fn hello() -> &'static str {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-    let Setup { platform, token, .. } = in_memory("http://127.0.0.1:4010/docs-api").await?;
+    let (platform, token) = shared::in_memory("http://127.0.0.1:4010/docs-api").await?;
     let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
     let app = Route::new()
         .at("/hello", get(hello))

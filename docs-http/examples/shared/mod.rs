@@ -1,0 +1,21 @@
+//! A platform in memory for the examples, with an organization and an administrator.
+
+use std::{error::Error, sync::Arc};
+
+use docs_core::{
+    Actor, Platform,
+    platform::{NewUser, SetUp},
+};
+use docs_memstore::{MemObjects, MemSearch, MemStore};
+
+/// The platform, and the token of its administrator.
+pub(crate) async fn in_memory(base_url: &str) -> Result<(Platform, String), Box<dyn Error + Send + Sync>> {
+    let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()))
+        .base_url(base_url)
+        .search(Arc::new(MemSearch::new()))
+        .build();
+    let administrator = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    let first = SetUp { administrator, organization: "Engines".parse()?, token: None };
+    let done = platform.set_up(&Actor::Platform, first).await?;
+    Ok((platform, done.token.secret))
+}

@@ -1,0 +1,241 @@
+//! Which web pages of other origins may call the API: cross-origin resource sharing.
+//!
+//! A browser asks before it sends such a request, without the token (the preflight), and keeps the answer from the page
+//! unless the page's origin is allowed. poem's `Cors` writes the headers. It would refuse every request of an origin
+//! that is not allowed, those of the application's own pages among them; here such a request is answered as any other,
+//! without the headers, and the browser keeps the answer to itself.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use poem::{
+    Endpoint, EndpointExt, Middleware, Request, Response,
+    http::{HeaderName, HeaderValue, Method, header},
+    middleware::{Cors as PoemCors, CorsEndpoint},
+};
+use url::{Origin as UrlOrigin, Url};
+
+use crate::{
+    middleware::REQUEST_ID,
+    rate::{LIMIT, REMAINING, RESET},
+    wire::error::answer,
+};
+
+/// How long a browser may remember the answer to a preflight, in seconds: two hours, the most that all keep to.
+const MAX_AGE: i32 = 7_200;
+
+/// The methods of the API.
+const METHODS: [Method; 6] =
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+
+/// The headers of requests that a page may set.
+const REQUEST_HEADERS: [HeaderName; 6] = [
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    header::IF_MATCH,
+    header::IF_NONE_MATCH,
+    HeaderName::from_static("idempotency-key"),
+    REQUEST_ID,
+];
+
+/// The headers of answers that a page may read, beside those it always may.
+const RESPONSE_HEADERS: [HeaderName; 8] = [
+    header::LOCATION,
+    header::ETAG,
+    header::RETRY_AFTER,
+    header::CONTENT_DISPOSITION,
+    REQUEST_ID,
+    LIMIT,
+    REMAINING,
+    RESET,
+];
+
+/// The origins whose pages may call the API.
+///
+/// # Example
+/// ```
+/// use docs_http::Cors;
+///
+/// let cors = Cors::origins(["https://docs.example.com".parse()?, "http://localhost:3000".parse()?]);
+/// assert!("docs.example.com".parse::<docs_http::CorsOrigin>().is_err());
+/// # let _ = cors;
+/// # Ok::<(), docs_http::OriginError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cors(Vec<CorsOrigin>);
+
+impl Cors {
+    /// The pages of these origins may call the API.
+    #[must_use]
+    pub fn origins(origins: impl IntoIterator<Item = CorsOrigin>) -> Self {
+        Self(origins.into_iter().collect())
+    }
+
+    /// Any page may call the API. It still needs a token: browsers send none by themselves.
+    #[must_use]
+    pub fn any() -> Self {
+        Self(vec![CorsOrigin(Allowed::Any)])
+    }
+
+    fn allows(&self, origin: &HeaderValue) -> bool {
+        self.0.iter().any(|allowed| match &allowed.0 {
+            Allowed::Any => true,
+            Allowed::Origin(allowed) => allowed.as_bytes().eq_ignore_ascii_case(origin.as_bytes()),
+        })
+    }
+}
+
+/// An origin whose pages may call the API: scheme, host and port, like `https://docs.example.com`; or `*` for all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CorsOrigin(Allowed);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Allowed {
+    Any,
+    /// As a browser sends it: in lower case, without the port that the scheme has anyway.
+    Origin(String),
+}
+
+/// A text is no origin.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is no origin: write scheme and host like https://docs.example.com, or * for any")]
+pub struct OriginError(String);
+
+impl FromStr for CorsOrigin {
+    type Err = OriginError;
+
+    fn from_str(text: &str) -> Result<Self, OriginError> {
+        let wrong = || OriginError(text.to_owned());
+        if text == "*" {
+            return Ok(Self(Allowed::Any));
+        }
+        let url = Url::parse(text).map_err(|_| wrong())?;
+        let is_bare = url.username().is_empty() && url.password().is_none();
+        // A host of which a part is a star would match nothing.
+        let has_star = url.host_str().is_some_and(|host| host.contains('*'));
+        if !is_bare
+            || has_star
+            || url.query().is_some()
+            || url.fragment().is_some()
+            || !matches!(url.path(), "" | "/")
+        {
+            return Err(wrong());
+        }
+        match (url.origin(), url.host_str()) {
+            (origin @ UrlOrigin::Tuple(..), _) => Ok(Self(Allowed::Origin(origin.ascii_serialization()))),
+            // Schemes of other programs than browsers, such as `app://localhost`.
+            (UrlOrigin::Opaque(_), Some(host)) => {
+                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+                Ok(Self(Allowed::Origin(format!("{}://{}{port}", url.scheme(), host.to_ascii_lowercase()))))
+            }
+            (UrlOrigin::Opaque(_), None) => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for CorsOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Allowed::Any => "*",
+            Allowed::Origin(origin) => origin,
+        })
+    }
+}
+
+/// An endpoint that pages of the allowed origins may call.
+pub(crate) struct CrossOrigin<E> {
+    cors: Cors,
+    /// For requests of allowed origins.
+    shared: CorsEndpoint<Arc<E>>,
+    /// For all others.
+    inner: Arc<E>,
+}
+
+impl<E: Endpoint<Output = Response> + 'static> CrossOrigin<E> {
+    pub(crate) fn new(cors: Cors, inner: E) -> Self {
+        let inner = Arc::new(inner);
+        let allowed = cors.clone();
+        let middleware = PoemCors::new()
+            .allow_origins_fn(move |origin| {
+                HeaderValue::from_str(origin).is_ok_and(|origin| allowed.allows(&origin))
+            })
+            .allow_methods(METHODS)
+            .allow_headers(REQUEST_HEADERS)
+            .expose_headers(RESPONSE_HEADERS)
+            .max_age(MAX_AGE);
+        Self { cors, shared: middleware.transform(Arc::clone(&inner)), inner }
+    }
+
+    /// Tells whether a request is one that a browser sends for a page of an allowed origin. OPTIONS is one only as a
+    /// preflight.
+    fn is_shared(&self, request: &Request) -> bool {
+        let headers = request.headers();
+        let is_plain_options = request.method() == Method::OPTIONS
+            && !headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        !is_plain_options && headers.get(header::ORIGIN).is_some_and(|origin| self.cors.allows(origin))
+    }
+}
+
+impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOrigin<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let mut response = if self.is_shared(&request) {
+            answer(self.shared.call(request).await)
+        } else {
+            self.inner.get_response(request).await
+        };
+        // Whoever keeps an answer for later has to know that it depends on who asked.
+        let headers = response.headers_mut();
+        if !headers.get_all(header::VARY).iter().any(|value| value.as_bytes().eq_ignore_ascii_case(b"origin"))
+        {
+            headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        Ok(response)
+    }
+}
+
+/// Lets pages of the allowed origins call an endpoint, where there are any.
+pub(crate) fn share<E>(cors: Option<Cors>, endpoint: E) -> poem::endpoint::BoxEndpoint<'static>
+where
+    E: Endpoint<Output = Response> + 'static,
+{
+    match cors {
+        Some(cors) if !cors.0.is_empty() => CrossOrigin::new(cors, endpoint).boxed(),
+        _ => endpoint.boxed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_read_as_a_browser_sends_it() {
+        for (text, read) in [
+            ("https://docs.example.com", "https://docs.example.com"),
+            ("HTTPS://Docs.Example.com:443/", "https://docs.example.com"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("http://[::1]:3000", "http://[::1]:3000"),
+            ("https://bücher.example", "https://xn--bcher-kva.example"),
+            ("app://Localhost", "app://localhost"),
+            ("*", "*"),
+        ] {
+            let origin: Result<CorsOrigin, _> = text.parse();
+            assert_eq!(origin.map(|origin| origin.to_string()).as_deref(), Ok(read), "{text}");
+        }
+        for text in [
+            "",
+            "null",
+            "docs.example.com",
+            "https://",
+            "https://a.example/path",
+            "https://u@a.example",
+            "https://a.example?x",
+            "file:///tmp",
+            "https://*.example.com",
+            "mailto:a@b.example",
+        ] {
+            assert!(text.parse::<CorsOrigin>().is_err(), "{text}");
+        }
+    }
+}

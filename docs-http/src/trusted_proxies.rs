@@ -1,0 +1,251 @@
+//! The address of a client behind proxies that the operator trusts.
+//!
+//! A proxy tells for whom it forwards, in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Anybody can send these headers,
+//! so they count only when the peer of the connection is a trusted proxy, and only as far as trusted proxies wrote them:
+//! the list is read from its right end, where the nearest proxy added the address it was connected from, to the first
+//! address that is not trusted. What stands to the left of that was sent by the client.
+
+use std::{fmt, net::IpAddr, str::FromStr};
+
+use ipnet::IpNet;
+use poem::{
+    Addr, Request,
+    http::{HeaderMap, HeaderName, header},
+};
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Most proxies between a client and the server. A longer list is read no further.
+const MAX_HOPS: usize = 32;
+
+/// The networks of the proxies whose word for the address of a client is taken; none by default.
+///
+/// It is read from networks and addresses that are separated by commas.
+///
+/// # Example
+/// ```
+/// use docs_http::TrustedProxies;
+///
+/// let proxies: TrustedProxies = "10.0.0.0/8, 192.0.2.7, fd00::/8".parse()?;
+/// assert_eq!(proxies.to_string(), "10.0.0.0/8,192.0.2.7/32,fd00::/8");
+/// assert!("10.0.0.0/33".parse::<TrustedProxies>().is_err());
+/// # Ok::<(), docs_http::ProxyError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+/// A text is no list of networks.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is no network: write it like 10.0.0.0/8, or an address like 192.0.2.7")]
+pub struct ProxyError(String);
+
+impl FromStr for TrustedProxies {
+    type Err = ProxyError;
+
+    fn from_str(text: &str) -> Result<Self, ProxyError> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(network).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// A network, or the network of one address. One that is written as IPv6 but holds IPv4 is taken as IPv4.
+fn network(text: &str) -> Result<IpNet, ProxyError> {
+    let wrong = || ProxyError(text.to_owned());
+    let net = match text.parse::<IpNet>() {
+        Ok(net) => net.trunc(),
+        Err(_) => IpNet::from(text.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical()),
+    };
+    match (net, net.addr().to_canonical()) {
+        (IpNet::V6(v6), v4 @ IpAddr::V4(_)) if v6.prefix_len() >= 96 => {
+            IpNet::new(v4, v6.prefix_len() - 96).map_err(|_| wrong())
+        }
+        _ => Ok(net),
+    }
+}
+
+impl fmt::Display for TrustedProxies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, net) in self.0.iter().enumerate() {
+            write!(f, "{}{net}", if n == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl TrustedProxies {
+    /// The address of the client that a request comes from; `None` where the transport has no addresses.
+    pub(crate) fn client_address(&self, request: &Request) -> Option<IpAddr> {
+        let Addr::SocketAddr(peer) = &request.remote_addr().0 else { return None };
+        let peer = peer.ip().to_canonical();
+        if !self.trusts(peer) {
+            return Some(peer);
+        }
+        let headers = request.headers();
+        let x_forwarded_for = self.first_untrusted(peer, x_forwarded_for(headers));
+        let forwarded = self.first_untrusted(peer, forwarded(headers));
+        Some(match (x_forwarded_for, forwarded) {
+            (Some(client), None) | (None, Some(client)) => client,
+            // A proxy writes one of the two and may hand on the other as the client sent it. Where they differ, nobody
+            // knows which is true.
+            (Some(one), Some(other)) if one == other => one,
+            _ => peer,
+        })
+    }
+
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|net| net.contains(&address))
+    }
+
+    /// The first address from the right that is no trusted proxy; the leftmost one where all are. A hop that names no
+    /// address ends the walk at the proxy that wrote it. `None` without any hops.
+    fn first_untrusted(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
+        if hops.is_empty() {
+            return None;
+        }
+        let mut client = peer;
+        for hop in hops.into_iter().rev().take(MAX_HOPS) {
+            let Some(address) = hop else { break };
+            client = address;
+            if !self.trusts(address) {
+                break;
+            }
+        }
+        Some(client)
+    }
+}
+
+/// The hops of all `X-Forwarded-For` headers; `None` stands for one that is no address.
+fn x_forwarded_for(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+    let mut hops = Vec::new();
+    for value in headers.get_all(X_FORWARDED_FOR) {
+        match value.to_str() {
+            Ok(text) => hops.extend(text.split(',').map(|part| address(part.trim()))),
+            Err(_) => hops.push(None),
+        }
+    }
+    hops
+}
+
+/// The hops of all `Forwarded` headers; `None` stands for one that names no address.
+fn forwarded(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+    let mut hops = Vec::new();
+    for value in headers.get_all(header::FORWARDED) {
+        match value.to_str() {
+            Ok(text) => hops.extend(split(text, ',').into_iter().map(forwarded_for)),
+            Err(_) => hops.push(None),
+        }
+    }
+    hops
+}
+
+/// The address after `for=` in one element of `Forwarded`.
+fn forwarded_for(element: &str) -> Option<IpAddr> {
+    let mut of = None;
+    for pair in split(element, ';') {
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        if name.trim().eq_ignore_ascii_case("for") {
+            // Given twice, it names nobody.
+            if of.replace(value.trim()).is_some() {
+                return None;
+            }
+        }
+    }
+    let value = of?;
+    match value.strip_prefix('"') {
+        // No address needs a backslash.
+        Some(quoted) => address(quoted.strip_suffix('"')?),
+        None => address(value),
+    }
+}
+
+/// Splits at a separator that does not stand in quotes.
+fn split(text: &str, separator: char) -> Vec<&str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.split(|c: char| {
+        let escaped = std::mem::take(&mut is_escaped);
+        match c {
+            '\\' if is_quoted && !escaped => is_escaped = true,
+            '"' if !escaped => is_quoted = !is_quoted,
+            _ => return c == separator && !is_quoted,
+        }
+        false
+    })
+    .collect()
+}
+
+/// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
+fn address(text: &str) -> Option<IpAddr> {
+    let host = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, port) = rest.split_once(']')?;
+            if !port.is_empty() && !port.starts_with(':') {
+                return None;
+            }
+            host
+        }
+        None => match text.split_once(':') {
+            Some((host, port)) if !port.contains(':') => host,
+            _ => text,
+        },
+    };
+    host.parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_with_and_without_a_port() {
+        for (text, read) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:4711", "192.0.2.1"),
+            ("192.0.2.1:_hidden", "192.0.2.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:4711", "2001:db8::1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+        ] {
+            assert_eq!(address(text).map(|it| it.to_string()).as_deref(), Some(read), "{text}");
+        }
+        for text in ["", "unknown", "_hidden", "[2001:db8::1", "[2001:db8::1]x", "192.0.2", "fe80::1%eth0"] {
+            assert_eq!(address(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comma_or_a_semicolon_in_quotes_separates_nothing() {
+        assert_eq!(split(r#"for="a,b";by=c, for=d"#, ','), [r#"for="a,b";by=c"#, " for=d"]);
+        assert_eq!(split(r#"for="a\",;";by=c"#, ';'), [r#"for="a\",;""#, "by=c"]);
+        assert_eq!(split(r#"for="a,b"#, ','), [r#"for="a,b"#], "a quote that is not closed goes to the end");
+    }
+
+    #[test]
+    fn the_element_of_a_forwarded_header_names_one_address_or_none() {
+        for (element, read) in [
+            ("for=192.0.2.1;proto=https", Some("192.0.2.1")),
+            (r#" proto=https;For="[2001:db8::1]:80" "#, Some("2001:db8::1")),
+            ("proto=https", None),
+            ("for=unknown", None),
+            ("for=192.0.2.1;for=192.0.2.2", None),
+            (r#"for="192.0.2.1"#, None),
+            ("", None),
+        ] {
+            let read = read.map(|text| text.parse::<IpAddr>().expect("an address"));
+            assert_eq!(forwarded_for(element), read, "{element}");
+        }
+    }
+
+    #[test]
+    fn a_network_of_ipv4_in_ipv6_is_one_of_ipv4() {
+        for (text, read) in [
+            ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+            ("::ffff:10.0.0.1", "10.0.0.1/32"),
+            ("10.1.2.3/8", "10.0.0.0/8"),
+            ("::/0", "::/0"),
+        ] {
+            assert_eq!(network(text).map(|net| net.to_string()).as_deref(), Ok(read), "{text}");
+        }
+        assert!(network("proxy.example.com").is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! The platform of a server: its store, and the adapters that the features bring.
+
+use std::sync::Arc;
+
+use docs_core::{
+    Platform,
+    platform::{Builder, stored_sealing_key},
+    ports::{RandomIds, SealingKey, SystemClock},
+    store::Blobs,
+};
+
+use crate::{ServerConfig, ServerError, StoreUrl, search_index};
+
+#[cfg(feature = "git")]
+mod git;
+pub(crate) mod worker;
+
+#[cfg(feature = "git")]
+pub use git::handbook;
+
+/// What the first start makes.
+pub(crate) struct FirstImport {
+    /// The title of the space and of the site.
+    pub(crate) title: String,
+    /// The repository to import; the space stays empty without.
+    pub(crate) source: Option<Source>,
+}
+
+/// A repository.
+pub(crate) struct Source {
+    pub(crate) url: String,
+    /// Nothing has to be fetched, so the server can wait for it.
+    pub(crate) is_at_hand: bool,
+}
+
+/// The platform that a configuration describes, and what its first start makes.
+pub(crate) async fn platform(
+    config: &ServerConfig,
+    base: &str,
+) -> Result<(Platform, FirstImport), ServerError> {
+    let blobs = blobs(config.blobs.as_deref())?;
+    let (store, objects) = config.store.open(blobs).await?;
+    let key = match &config.secret {
+        Some(secret) => SealingKey::of_secret(secret.reveal()),
+        None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
+    };
+    let builder = Platform::builder(store, objects).secrets(key).base_url(base);
+    let builder = builder.search(search_index::open(config)?);
+    let builder = web(worker::equip(builder, config)?, config)?;
+    let (builder, first) = git(builder, config).await?;
+    Ok((builder.build(), first))
+}
+
+/// A platform over a store without any adapter: for what an operator does to it.
+pub(crate) async fn bare(store: &StoreUrl) -> Result<Platform, ServerError> {
+    let (store, objects) = store.open(None).await?;
+    Ok(Platform::builder(store, objects).build())
+}
+
+#[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
+fn refuse(is_given: bool, flag: &'static str, feature: &'static str) -> Result<(), ServerError> {
+    if is_given { Err(ServerError::Feature { flag, feature }) } else { Ok(()) }
+}
+
+#[cfg(feature = "blobs")]
+fn blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
+    let Some(place) = place else { return Ok(None) };
+    let blobs: docs_blobs::ObjectBlobs = place.parse().map_err(|why| ServerError::flag("--blobs", why))?;
+    Ok(Some(Arc::new(blobs)))
+}
+
+#[cfg(not(feature = "blobs"))]
+fn blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
+    refuse(place.is_some(), "--blobs", "blobs").map(|()| None)
+}
+
+#[cfg(feature = "web")]
+fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    use docs_web::{Outbound, WebClient};
+    let outbound = match config.outbound {
+        crate::Outbound::Public => Outbound::Public,
+        crate::Outbound::Private => Outbound::Private,
+        crate::Outbound::Files => Outbound::Files,
+    };
+    Ok(builder.web(Arc::new(WebClient::new(outbound).map_err(ServerError::other)?)))
+}
+
+#[cfg(not(feature = "web"))]
+fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    // Imports from Git ask for it too.
+    let is_asked = config.outbound != crate::Outbound::Public && !cfg!(feature = "git");
+    refuse(is_asked, "--outbound", "web").map(|()| builder)
+}
+
+/// The repositories that can be imported, and the one to begin with.
+#[cfg(feature = "git")]
+async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
+    let (remote, first) = git::remote(config).await?;
+    Ok((builder.git(remote), first))
+}
+
+/// Without Git there is nothing to import: the first space is empty.
+#[cfg(not(feature = "git"))]
+async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
+    refuse(config.import.is_some(), "--import", "git")?;
+    refuse(config.git_cache.is_some(), "--git-cache", "git")?;
+    Ok((builder, FirstImport { title: "Documentation".to_owned(), source: None }))
+}

@@ -1,0 +1,91 @@
+//! PDF files and the conversion of documents: work on what others wrote, done where it can harm nobody.
+
+#[cfg(any(feature = "convert", feature = "pdf"))]
+use std::{path::Path, sync::Arc};
+
+use docs_core::platform::Builder;
+#[cfg(any(feature = "convert", feature = "pdf"))]
+use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
+
+#[cfg(any(feature = "convert", feature = "pdf"))]
+use crate::WorkerProgram;
+use crate::{ServerConfig, ServerError};
+
+/// The command by which a program is a worker.
+#[cfg(any(feature = "convert", feature = "pdf"))]
+const COMMAND: &str = "worker";
+
+/// Gives a platform what the features bring of this work, and the place where it is done.
+#[cfg(any(feature = "convert", feature = "pdf"))]
+pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    let fonts = config.fonts.as_deref();
+    #[cfg(not(feature = "pdf"))]
+    super::refuse(fonts.is_some(), "--fonts", "pdf")?;
+    // Refused now, not when the first PDF is asked for.
+    #[cfg(feature = "pdf")]
+    let typesetter = typesetter(fonts)?;
+    let program = match &config.worker {
+        WorkerProgram::InProcess => {
+            #[cfg(feature = "pdf")]
+            let builder = builder.pdf(Arc::new(typesetter));
+            #[cfg(feature = "convert")]
+            let builder = builder.converter(Arc::new(docs_convert::DocumentConverter));
+            return Ok(builder);
+        }
+        WorkerProgram::Current => Program::current().map_err(|why| ServerError::flag("--worker", why))?,
+        WorkerProgram::At(path) => Program::at(path),
+    };
+    let program = match fonts {
+        Some(fonts) => program.arg("--fonts").arg(absolute(fonts)?),
+        None => program,
+    };
+    let pool = Arc::new(WorkerPool::new(program.arg(COMMAND), WorkerOptions::default()));
+    #[cfg(feature = "pdf")]
+    let builder = builder.pdf(Arc::clone(&pool) as _);
+    #[cfg(feature = "convert")]
+    let builder = builder.converter(pool);
+    Ok(builder)
+}
+
+/// Without either feature there is no such work.
+#[cfg(not(any(feature = "convert", feature = "pdf")))]
+pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    super::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
+    Ok(builder)
+}
+
+/// What the command of a worker runs.
+#[cfg(any(feature = "convert", feature = "pdf"))]
+pub(crate) fn worker(config: &ServerConfig) -> Worker {
+    let worker = Worker::new();
+    #[cfg(feature = "pdf")]
+    let worker = {
+        let fonts = config.fonts.clone();
+        worker.pdf(move || Ok(Arc::new(typesetter(fonts.as_deref())?) as _))
+    };
+    #[cfg(not(feature = "pdf"))]
+    let _ = config;
+    #[cfg(feature = "convert")]
+    let worker = worker.converter(|| Ok(Arc::new(docs_convert::DocumentConverter) as _));
+    worker
+}
+
+/// A worker does not share the folder that the server was started in.
+#[cfg(any(feature = "convert", feature = "pdf"))]
+fn absolute(fonts: &Path) -> Result<std::path::PathBuf, ServerError> {
+    std::path::absolute(fonts)
+        .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", fonts.display())))
+}
+
+/// Sets PDF files, with the fonts of a folder too.
+#[cfg(feature = "pdf")]
+fn typesetter(fonts: Option<&Path>) -> Result<docs_pdf::Typesetter, ServerError> {
+    use docs_pdf::{Fonts, Limits, Typesetter};
+    let all = match fonts {
+        None => Fonts::default(),
+        Some(folder) => Fonts::default()
+            .folder(folder)
+            .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", folder.display())))?,
+    };
+    Ok(Typesetter::new(all, Limits::default()))
+}

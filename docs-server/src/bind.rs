@@ -1,0 +1,138 @@
+//! The address that a server listens on.
+
+use std::{
+    fmt, io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    str::FromStr,
+};
+
+use tokio::net::TcpListener;
+
+/// An address to listen on: a host and a port, such as `127.0.0.1:4000`, `[::1]:4000` or `localhost:4000`. Port 0 is a
+/// free one.
+///
+/// # Example
+/// ```
+/// use docs_server::BindAddress;
+///
+/// let address: BindAddress = "localhost:4000".parse()?;
+/// assert_eq!(address.to_string(), "localhost:4000");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BindAddress(Host);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Host {
+    Number(SocketAddr),
+    Name(String, u16),
+}
+
+impl Default for BindAddress {
+    fn default() -> Self {
+        Self(Host::Number(SocketAddr::from((Ipv4Addr::LOCALHOST, 4000))))
+    }
+}
+
+impl FromStr for BindAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self(Host::Number(address)));
+        }
+        let wrong =
+            || "must be a host and a port, such as 127.0.0.1:4000, [::1]:4000 or localhost:4000".to_owned();
+        let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let is_name = !host.is_empty() && host.len() <= 253 && host.bytes().all(is_plain);
+        // What ends in a number is an address that is wrong, and no name.
+        let is_number = host.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
+        if !is_name || is_number {
+            return Err(wrong());
+        }
+        Ok(Self(Host::Name(host.to_owned(), port.parse().map_err(|_| wrong())?)))
+    }
+}
+
+impl fmt::Display for BindAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Host::Number(address) => address.fmt(f),
+            Host::Name(name, port) => write!(f, "{name}:{port}"),
+        }
+    }
+}
+
+impl BindAddress {
+    /// Listens. Of the addresses of a name it is the first that can be listened on.
+    pub(crate) async fn listen(&self) -> io::Result<TcpListener> {
+        match &self.0 {
+            Host::Number(address) => TcpListener::bind(address).await,
+            Host::Name(name, port) => TcpListener::bind((name.as_str(), *port)).await,
+        }
+    }
+
+    /// The host and the port by which this machine reaches a server that listens here, on a port that is known. An
+    /// address that stands for all of the machine's is none that can be connected to: then it is the machine itself.
+    pub(crate) fn reachable(&self, port: u16) -> String {
+        match &self.0 {
+            Host::Name(name, _) => format!("{name}:{port}"),
+            Host::Number(address) => {
+                let ip = match address.ip() {
+                    IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+                    IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+                    ip => ip,
+                };
+                SocketAddr::new(ip, port).to_string()
+            }
+        }
+    }
+
+    /// The port; 0 for a free one.
+    pub(crate) fn port(&self) -> u16 {
+        match &self.0 {
+            Host::Number(address) => address.port(),
+            Host::Name(_, port) => *port,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_address_is_one_that_can_be_connected_to() {
+        for (text, shown) in [
+            ("127.0.0.1:0", "127.0.0.1:81"),
+            ("0.0.0.0:0", "127.0.0.1:81"),
+            ("[::]:0", "[::1]:81"),
+            ("[::1]:0", "[::1]:81"),
+            ("192.0.2.1:0", "192.0.2.1:81"),
+            ("localhost:0", "localhost:81"),
+            ("docs_db.internal:0", "docs_db.internal:81"),
+        ] {
+            assert_eq!(text.parse::<BindAddress>().expect("an address").reachable(81), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_host_and_port_is_refused() {
+        for text in [
+            "",
+            "localhost",
+            ":4000",
+            "localhost:",
+            "localhost:65536",
+            "a b:1",
+            "::1:4000",
+            "127.0.0:4000",
+            "256.0.0.1:4000",
+            "http://localhost:4000",
+        ] {
+            let refused = text.parse::<BindAddress>().map(|it| it.to_string());
+            assert!(refused.is_err(), "{text}: {refused:?}");
+        }
+    }
+}

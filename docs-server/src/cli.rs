@@ -1,0 +1,117 @@
+//! The command line.
+
+use std::{error::Error, io::IsTerminal as _, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+
+use crate::{Server, ServerConfig, ServerError, admin::Admin, health, setup::Published};
+
+/// A documentation platform.
+#[derive(Parser, Debug)]
+#[command(name = "docs-server", version)]
+pub struct Cli {
+    /// What the server is told.
+    #[command(flatten)]
+    pub config: ServerConfig,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Something else than serving.
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Manages users, organizations and tokens in the store of a server, and ends.
+    #[command(subcommand)]
+    Admin(Admin),
+    /// Asks the server at `--bind` whether it can serve, and ends: with 0 if it can.
+    Health,
+    /// Sets one PDF file or converts one document for a server that started this process.
+    #[cfg(any(feature = "convert", feature = "pdf"))]
+    #[command(hide = true)]
+    Worker,
+}
+
+/// The program: reads the flags and the environment, writes its log to standard error, and serves until SIGINT or
+/// SIGTERM.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    // Before there is a runtime, or anything that its limits would not hold for.
+    #[cfg(any(feature = "convert", feature = "pdf"))]
+    if matches!(cli.command, Some(Command::Worker)) {
+        return crate::adapters::worker::worker(&cli.config).run();
+    }
+    let colours = std::io::stderr().is_terminal();
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env_lossy();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(colours).with_env_filter(filter).init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(cli.run()),
+        Err(error) => Err(ServerError::other(error)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            let mut source = error.source();
+            while let Some(why) = source {
+                eprintln!("  because {why}");
+                source = why.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Cli {
+    async fn run(self) -> Result<(), ServerError> {
+        match &self.command {
+            Some(Command::Admin(admin)) => admin.run(&self.config.store).await,
+            Some(Command::Health) => health::ask(&self.config.bind).await,
+            _ => serve(self.config).await,
+        }
+    }
+}
+
+async fn serve(config: ServerConfig) -> Result<(), ServerError> {
+    let is_chosen = config.token.is_some();
+    let server = Server::start(config).await?;
+    println!("The documentation platform is at {}", server.base_url());
+    if let Some(first) = server.first_start() {
+        // Before anything else can go wrong: it is stored as a hash, and nobody can read it later.
+        if !is_chosen {
+            println!("  administrator's token (shown only now)");
+            println!("export DOCS_TOKEN={}", first.token);
+        }
+        let published = server.publish_first().await?;
+        greet(server.base_url(), &published);
+    }
+    server.serve(signalled()).await
+}
+
+/// Prints the addresses that a person needs.
+fn greet(base: &str, Published { org, space, site }: &Published) {
+    println!("  explorer of the API   {base}/docs");
+    println!("  first space           {base}/v1/spaces/{space}/content/pages");
+    println!("  published as          {base}/v1/orgs/{org}/sites/{site}/published");
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn signalled() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a way to hear of the signal the server runs until it is killed.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,200 @@
+//! What a server is told: by its flags, or by the program that it is a part of.
+
+use std::{ffi::OsStr, fmt, num::NonZeroU32, path::PathBuf, str::FromStr};
+
+use clap::{
+    Arg, Args, Command, ValueEnum,
+    builder::{TypedValueParser, ValueParserFactory},
+    error::ErrorKind,
+};
+use docs_http::{CorsOrigin, TrustedProxies};
+use url::Url;
+
+use crate::{BindAddress, SearchPlace, StoreUrl};
+
+/// What a server is told. Each field is a flag of the program and an environment variable.
+///
+/// # Example
+/// ```
+/// use docs_server::{Secret, ServerConfig};
+///
+/// let config = ServerConfig {
+///     store: "sqlite:docs.db".parse()?,
+///     token: Some(Secret::token("a-token-of-the-host")?),
+///     ..ServerConfig::default()
+/// };
+/// # let _ = config;
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default, Args)]
+pub struct ServerConfig {
+    /// Address to listen on, as HOST:PORT.
+    #[arg(long, env = "DOCS_BIND", value_name = "HOST:PORT", default_value_t, global = true)]
+    pub bind: BindAddress,
+    /// Address under which others reach the server; `http://` and the bind address when absent.
+    #[arg(long, env = "DOCS_BASE_URL", value_name = "URL", value_parser = base_url)]
+    pub base_url: Option<String>,
+    /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`, which takes
+    /// `sslmode` and `sslrootcert`.
+    #[arg(
+        long,
+        env = "DOCS_STORE",
+        hide_env_values = true,
+        default_value = "memory",
+        value_parser = Concealed::<StoreUrl>(StoreUrl::from_str),
+        global = true
+    )]
+    pub store: StoreUrl,
+    /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when absent.
+    #[arg(long, env = "DOCS_BLOBS", hide_env_values = true)]
+    pub blobs: Option<String>,
+    /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
+    /// the store when absent.
+    #[arg(long, env = "DOCS_SECRET", hide_env_values = true)]
+    pub secret: Option<Secret>,
+    /// Token of the first administrator, at least 16 characters; made and printed once when absent.
+    #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
+    pub token: Option<Secret>,
+    /// What imports and files by URL may reach.
+    #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
+    pub outbound: Outbound,
+    /// Folder of the search index, kept for the next start, or `memory`; beside the file of `sqlite:PATH` as
+    /// PATH.search, else in memory when absent.
+    #[arg(long, env = "DOCS_SEARCH_INDEX", value_name = "FOLDER")]
+    pub search_index: Option<SearchPlace>,
+    /// Folder that keeps Git repositories between imports that name a cache; fetched anew each time when absent.
+    #[arg(long, env = "DOCS_GIT_CACHE", value_name = "FOLDER")]
+    pub git_cache: Option<PathBuf>,
+    /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
+    #[arg(long, env = "DOCS_FONTS")]
+    pub fonts: Option<PathBuf>,
+    /// Program that sets PDF files and converts documents, in contained processes: a path, `self` for this program, or
+    /// `none` to do it in the process of the server.
+    #[arg(long, env = "DOCS_WORKER", value_name = "PROGRAM", default_value = "self")]
+    pub worker: WorkerProgram,
+    /// Folder or Git URL to import as the first space; the handbook when absent.
+    #[arg(long, env = "DOCS_IMPORT")]
+    pub import: Option<String>,
+    /// Most requests a minute of each token, and of each address without one; no limit when absent.
+    #[arg(long, env = "DOCS_RATE_LIMIT", value_name = "N")]
+    pub rate_limit: Option<NonZeroU32>,
+    /// Networks of the proxies whose `X-Forwarded-For` or `Forwarded` the rate limit takes the address of a client from.
+    #[arg(long, env = "DOCS_TRUSTED_PROXIES", value_name = "CIDR,…")]
+    pub trusted_proxies: Option<TrustedProxies>,
+    /// Origin whose web pages may call the API, like `https://docs.example.com`, or `*` for any; can be given often.
+    #[arg(long = "cors-origin", env = "DOCS_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
+    pub cors_origins: Vec<CorsOrigin>,
+}
+
+/// Where PDF files are set and documents converted: work on what others wrote, that may take much or end its process.
+///
+/// In a process of its own it has limits of memory and time, and its end costs the request that asked for it, not the
+/// server.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum WorkerProgram {
+    /// In the process of the server: nothing but the limits of the adapters holds it. The default of a
+    /// [`ServerConfig`], as a host's own program knows no command for it.
+    #[default]
+    InProcess,
+    /// In processes of the program that runs, started with the command `worker`: of a program that calls
+    /// [`run`](crate::run). The default of the command line.
+    Current,
+    /// In processes of a program at a path, such as `docs-server`, started with the command `worker`.
+    At(PathBuf),
+}
+
+impl FromStr for WorkerProgram {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "self" => Self::Current,
+            "none" => Self::InProcess,
+            path => Self::At(path.into()),
+        })
+    }
+}
+
+/// What imports and files by URL may reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum Outbound {
+    /// Public addresses only.
+    #[default]
+    Public,
+    /// Private networks and this machine too.
+    Private,
+    /// Repositories on this machine's disks too.
+    Files,
+}
+
+/// A text that no message and no log shows: at least 16 characters that an HTTP header can carry.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A secret that the operator chose.
+    ///
+    /// # Errors
+    /// When it is too short, or has other characters than letters, digits and `-._~+/=` (RFC 6750). The sentence does not
+    /// repeat it.
+    pub fn token(text: &str) -> Result<Self, String> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        if text.len() < 16 || !text.chars().all(fits) {
+            return Err("must be at least 16 letters, digits or characters of -._~+/=".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The secret itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl ValueParserFactory for Secret {
+    type Parser = Concealed<Self>;
+
+    fn value_parser() -> Concealed<Self> {
+        Concealed(Self::token)
+    }
+}
+
+/// Reads a value that may hold a password: the message does not repeat it, as those of clap do.
+#[derive(Clone)]
+pub struct Concealed<T>(fn(&str) -> Result<T, String>);
+
+impl<T> fmt::Debug for Concealed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Concealed")
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Concealed<T> {
+    type Value = T;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let text = value.to_str().ok_or_else(|| "must be UTF-8 text".to_owned());
+        text.and_then(self.0).map_err(|why| {
+            let flag = arg.and_then(Arg::get_long).map_or_else(String::new, |long| format!("--{long}: "));
+            clap::Error::raw(ErrorKind::ValueValidation, format!("{flag}{why}\n")).with_cmd(cmd)
+        })
+    }
+}
+
+/// Reads an address under which others reach the server: absolute, and without a slash at its end.
+fn base_url(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|e| format!("{e}; write it like https://docs.example.com"))?;
+    match url.scheme() {
+        "http" | "https" if url.query().is_none() && url.fragment().is_none() => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err("must be an http or https address without `?` and `#`".to_owned()),
+    }
+}

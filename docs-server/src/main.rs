@@ -1,0 +1,7 @@
+//! The documentation platform as a server: `docs-server --help` for its flags.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    docs_server::run()
+}

@@ -1,0 +1,134 @@
+//! A server from its start to its end.
+
+use std::{io, time::Duration};
+
+use docs_core::Platform;
+use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, Readiness};
+use poem::{Server as PoemServer, listener::TcpAcceptor};
+use tokio::{net::TcpListener, sync::watch};
+
+use crate::{
+    FirstStart, ServerConfig, ServerError, StoreUrl, adapters,
+    adapters::FirstImport,
+    setup::{self, Published},
+};
+
+/// How long requests in flight may take when the server stops.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// A server that listens, over an open store.
+pub struct Server {
+    platform: Platform,
+    app: HttpApp,
+    listener: TcpListener,
+    base: String,
+    store: StoreUrl,
+    first: Option<FirstStart>,
+    import: FirstImport,
+}
+
+/// Without the token.
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("base", &self.base).field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Listens, opens the store, and makes the first organization and its administrator where the store is new. Nothing
+    /// is answered before [`serve`](Self::serve).
+    ///
+    /// # Errors
+    /// [`ServerError`] names the flag whose value cannot be used, which is also that of the field of `config`.
+    pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
+        let cannot = |source: io::Error| ServerError::Listen { address: config.bind.to_string(), source };
+        let listener = config.bind.listen().await.map_err(cannot)?;
+        let port = listener.local_addr().map_err(cannot)?.port();
+        let base = match &config.base_url {
+            Some(base) => base.clone(),
+            None => format!("http://{}", config.bind.reachable(port)),
+        };
+        let (platform, import) = adapters::platform(&config, &base).await?;
+        let app =
+            docs_http::routes(&platform, http_config(&config, &platform)).map_err(ServerError::other)?;
+        let first = setup::first_start(&platform, config.token.as_ref()).await?;
+        Ok(Self { platform, app, listener, base, store: config.store, first, import })
+    }
+
+    /// The address under which others reach the server, without a slash at its end.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        &self.base
+    }
+
+    /// The platform that is served.
+    #[must_use]
+    pub const fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    /// The organization and the token of its administrator that were made because the store was new.
+    #[must_use]
+    pub const fn first_start(&self) -> Option<&FirstStart> {
+        self.first.as_ref()
+    }
+
+    /// Makes the first space of a new store, imports into it what `--import` names or the handbook, and publishes it as
+    /// a site. A repository that has to be fetched is imported by a job later on.
+    ///
+    /// # Errors
+    /// When the store is not new, or the import fails of a server in memory, which would be of no use. A store that lasts
+    /// is there for another try.
+    pub async fn publish_first(&self) -> Result<Published, ServerError> {
+        let first = self.first.as_ref().ok_or_else(|| ServerError::other("the store is not new"))?;
+        let published = setup::create_site(&self.platform, first, &self.import.title).await?;
+        let Some(source) = &self.import.source else { return Ok(published) };
+        setup::import(&self.platform, first, &published.space, &source.url).await?;
+        if source.is_at_hand {
+            self.platform.settle().await?;
+            match setup::imported(&self.platform, first, &published.space).await {
+                Err(why) if self.store != StoreUrl::Memory => tracing::error!("--import: {why}"),
+                imported => imported.map_err(|why| ServerError::flag("--import", why))?,
+            }
+        }
+        Ok(published)
+    }
+
+    /// Answers requests and does background work until `stop` ends. Requests and jobs in flight are finished first.
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
+        let Self { platform, app, listener, .. } = self;
+        let (stopping, mut stopped) = watch::channel(false);
+        let worker = tokio::spawn(async move {
+            platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await;
+        });
+        let ended = async move {
+            stop.await;
+            tracing::info!("stopping: requests and jobs in flight are finished first");
+            // The worker may have ended already; then nobody has to hear it.
+            let _ = stopping.send(true);
+        };
+        let acceptor = TcpAcceptor::from_tokio(listener).map_err(ServerError::other)?;
+        PoemServer::new_with_acceptor(acceptor)
+            .run_with_graceful_shutdown(app, ended, Some(GRACE))
+            .await
+            .map_err(ServerError::other)?;
+        worker.await.map_err(ServerError::other)
+    }
+}
+
+fn http_config(config: &ServerConfig, platform: &Platform) -> HttpConfig {
+    let asked = platform.clone();
+    HttpConfig {
+        readiness: Readiness::new(move || {
+            let platform = asked.clone();
+            async move { platform.ready().await }
+        }),
+        rate_limit: config.rate_limit.map(RateLimit::per_minute),
+        trusted_proxies: config.trusted_proxies.clone().unwrap_or_default(),
+        cors: Some(Cors::origins(config.cors_origins.clone())),
+        ..HttpConfig::default()
+    }
+}

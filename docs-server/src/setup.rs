@@ -1,0 +1,132 @@
+//! The first start on a new store: an organization, its administrator, a space, and a site that publishes it.
+
+use std::fmt;
+
+use docs_core::{
+    Actor, ErrorKind, Platform,
+    model::{
+        CreateSite, CreateSpace, ImportGitRepository, OrgId, SiteId, SiteSpacesInput, SiteTitle, SpaceId,
+        SpaceTitle,
+    },
+    platform::{NewUser, SetUp},
+};
+
+use crate::{Secret, ServerError};
+
+/// The address by which the compiled-in handbook is imported; no host is asked for it.
+pub const HANDBOOK_URL: &str = "file:///handbook";
+/// The ref of everything that is not a repository.
+pub const MAIN: &str = "refs/heads/main";
+
+/// The organization of a new store, and its administrator.
+#[derive(Clone)]
+pub struct FirstStart {
+    /// The administrator's token. The store keeps its hash only.
+    pub token: String,
+    /// The organization.
+    pub org: OrgId,
+    /// The administrator.
+    pub admin: Actor,
+}
+
+/// Without the token.
+impl fmt::Debug for FirstStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FirstStart")
+            .field("org", &self.org)
+            .field("admin", &self.admin)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A site that was published, and the space that it shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Published {
+    /// The organization of both.
+    pub org: OrgId,
+    /// The space.
+    pub space: SpaceId,
+    /// The site.
+    pub site: SiteId,
+}
+
+/// Creates the first organization and its administrator; `None` on a store that has data.
+///
+/// # Errors
+/// The platform's.
+pub async fn first_start(
+    platform: &Platform,
+    token: Option<&Secret>,
+) -> Result<Option<FirstStart>, ServerError> {
+    let new = SetUp {
+        administrator: NewUser {
+            display_name: "Administrator".parse().map_err(ServerError::other)?,
+            email: "admin@docs.example".parse().map_err(ServerError::other)?,
+        },
+        organization: "Documentation".parse().map_err(ServerError::other)?,
+        token: token.map(|token| token.reveal().to_owned()),
+    };
+    let done = match platform.set_up(&Actor::Platform, new).await {
+        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
+        done => done?,
+    };
+    let (token, admin) = (done.token.secret, Actor::User(done.administrator));
+    Ok(Some(FirstStart { token, org: done.organization, admin }))
+}
+
+/// Creates a space, and publishes it as a site.
+///
+/// # Errors
+/// The platform's.
+pub async fn create_site(
+    platform: &Platform,
+    first: &FirstStart,
+    title: &str,
+) -> Result<Published, ServerError> {
+    let FirstStart { org, admin, .. } = first;
+    let space = CreateSpace { title: SpaceTitle::cut(title), ..CreateSpace::default() };
+    let space = platform.create_space(admin, org, space).await?.id;
+    let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
+    let site = CreateSite { title: SiteTitle::cut(title), spaces, ..CreateSite::default() };
+    let site = platform.create_site(admin, org, site).await?.id;
+    platform.publish_site(admin, org, &site).await?;
+    Ok(Published { org: org.clone(), space, site })
+}
+
+/// Starts importing a repository into a space.
+///
+/// # Errors
+/// The platform's.
+pub async fn import(
+    platform: &Platform,
+    first: &FirstStart,
+    space: &SpaceId,
+    url: &str,
+) -> Result<(), ServerError> {
+    let import = ImportGitRepository {
+        url: url.parse().map_err(|why| ServerError::flag("--import", why))?,
+        reference: MAIN.parse().map_err(ServerError::other)?,
+        repo_cache_id: None,
+        repo_tree_url: None,
+        repo_commit_url: None,
+        repo_project_directory: None,
+        timestamp: None,
+        force: None,
+        standalone: None,
+        git_info: None,
+    };
+    platform.import_git(&first.admin, space, import).await?;
+    Ok(())
+}
+
+/// Tells whether the import into a space went well.
+///
+/// # Errors
+/// The sentence the job ended with; the platform's errors.
+pub async fn imported(platform: &Platform, first: &FirstStart, space: &SpaceId) -> Result<(), ServerError> {
+    let jobs = platform.jobs_of_space(&first.admin, space).await?;
+    match jobs.iter().find_map(|job| job.error.clone()) {
+        Some(why) => Err(ServerError::other(why)),
+        None => Ok(()),
+    }
+}

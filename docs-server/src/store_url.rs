@@ -1,0 +1,104 @@
+//! Where a server keeps everything.
+
+use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
+
+use docs_core::store::{Blobs, Objects, Store};
+use docs_memstore::{MemObjects, MemStore};
+
+use crate::ServerError;
+
+/// Where a server keeps everything: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub enum StoreUrl {
+    /// In memory: gone when the server ends.
+    #[default]
+    Memory,
+    /// In one file.
+    Sqlite(PathBuf),
+    /// In a PostgreSQL database, by its URL; it may hold a password.
+    Postgres(String),
+}
+
+/// Without the URL, which may hold a password.
+impl fmt::Debug for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "Memory",
+            Self::Sqlite(_) => "Sqlite",
+            Self::Postgres(_) => "Postgres",
+        })
+    }
+}
+
+impl FromStr for StoreUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(Self::Postgres(text.to_owned()))
+            }
+            // The text is not repeated: it may hold a password.
+            _ => {
+                Err("must be `memory`, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned())
+            }
+        }
+    }
+}
+
+/// A store and its objects.
+pub(crate) type Opened = (Arc<dyn Store>, Arc<dyn Objects>);
+
+impl StoreUrl {
+    /// Opens the store, and its objects. Large ones lie among `blobs`, where there are any; the store in memory keeps
+    /// all of them itself.
+    ///
+    /// # Errors
+    /// [`ServerError`] when the database cannot be used; the sentence says why.
+    pub async fn open(&self, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+        match self {
+            Self::Memory => {
+                drop(blobs);
+                Ok((Arc::new(MemStore::new()), Arc::new(MemObjects::new())))
+            }
+            Self::Sqlite(path) => sqlite(path, blobs).await,
+            Self::Postgres(url) => postgres(url, blobs).await,
+        }
+    }
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn options(blobs: Option<Arc<dyn Blobs>>) -> docs_sqlstore::Options {
+    match blobs {
+        Some(blobs) => docs_sqlstore::Options::new().blobs(blobs),
+        None => docs_sqlstore::Options::new(),
+    }
+}
+
+#[cfg(feature = "sqlite")]
+async fn sqlite(path: &std::path::Path, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+    let store = docs_sqlstore::SqliteStore::open(path, options(blobs)).await;
+    let store = store.map_err(|error| ServerError::flag("--store", error))?;
+    let objects = store.objects();
+    Ok((Arc::new(store), Arc::new(objects)))
+}
+
+#[cfg(not(feature = "sqlite"))]
+async fn sqlite(_: &std::path::Path, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+    Err(ServerError::Feature { flag: "--store sqlite:PATH", feature: "sqlite" })
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(url: &str, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+    let store = docs_sqlstore::PostgresStore::open(url, options(blobs)).await;
+    let store = store.map_err(|error| ServerError::flag("--store", error))?;
+    let objects = store.objects();
+    Ok((Arc::new(store), Arc::new(objects)))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &str, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+    Err(ServerError::Feature { flag: "--store postgres://…", feature: "postgres" })
+}

@@ -1,0 +1,292 @@
+//! The flags of the program, as an operator meets them: each on a server of its own process.
+
+use std::{path::Path, process::Output, time::Duration};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::{HeaderMap, Request, body::Bytes};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+
+#[path = "durable/process.rs"]
+#[allow(dead_code, reason = "shared with the tests of durability, which use other parts of it")]
+mod process;
+
+use process::{PATIENCE, Process, TOKEN, program, refused};
+
+const ANY: &str = "127.0.0.1:0";
+
+/// An answer.
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: Value,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+}
+
+async fn ask(method: &str, url: &str, headers: &[(&str, &str)], body: Value) -> Answer {
+    let mut request = Request::builder().method(method).uri(url).header("content-type", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let answer = client.request(request.body(Full::new(body)).expect("a request")).await.expect("an answer");
+    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+    let body = answer.into_body().collect().await.expect("a body").to_bytes();
+    Answer { status, headers, body: serde_json::from_slice(&body).unwrap_or_default() }
+}
+
+async fn get(url: &str) -> Value {
+    let answer = ask("GET", url, &[("authorization", &format!("Bearer {TOKEN}"))], Value::Null).await;
+    assert_eq!(answer.status, 200, "{url}: {}", answer.body);
+    answer.body
+}
+
+/// Asks again and again until something is so: another process gives no event to wait for.
+async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !so().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, waiting).await.is_ok(), "{what} does not come");
+}
+
+/// Waits until the handbook is found.
+async fn found(server: &Process) {
+    let org =
+        get(&format!("{}/v1/orgs", server.base)).await["items"][0]["id"].as_str().expect("an id").to_owned();
+    let url = format!("{}/v1/orgs/{org}/search?query=change%20request", server.base);
+    until("a page of the handbook", async || {
+        get(&url).await["items"].as_array().is_some_and(|items| !items.is_empty())
+    })
+    .await;
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+#[tokio::test]
+async fn the_search_index_of_a_file_is_kept_beside_it_and_used_again() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("docs.db");
+    let store = format!("sqlite:{}", file.display());
+    let mut server = Process::start(&store).await;
+    found(&server).await;
+    server.kill();
+    let index = folder.path().join("docs.db.search/tantivy");
+    let segments = || {
+        let files = std::fs::read_dir(&index).expect("the folder of the index");
+        let files = files.map(|file| file.expect("a file").path());
+        let mut files: Vec<_> =
+            files.filter(|path| path.extension().is_some_and(|end| end == "store")).collect();
+        files.sort();
+        files
+    };
+    let before = segments();
+    assert!(!before.is_empty());
+    let mut server = Process::start(&store).await;
+    found(&server).await;
+    assert!(segments().iter().any(|segment| before.contains(segment)), "what was indexed is still there");
+    server.kill();
+    // Damage is no reason not to start.
+    for segment in segments() {
+        std::fs::remove_file(segment).expect("removed");
+    }
+    found(&Process::start(&store).await).await;
+}
+
+#[tokio::test]
+async fn the_search_index_is_where_the_flag_says() {
+    let folder = TempDir::new().expect("a folder");
+    let store = format!("sqlite:{}", folder.path().join("docs.db").display());
+    let index = folder.path().join("index");
+    let server = Process::with(&["--bind", ANY, "--store", &store, "--search-index", text(&index)]).await;
+    found(&server).await;
+    assert!(index.join("tantivy/meta.json").exists() && !folder.path().join("docs.db.search").exists());
+    // It belongs to one server.
+    let (said, code) = refused(&["--bind", ANY, "--search-index", text(&index)]).await;
+    assert!(said.contains("--search-index") && said.contains("in use by another process"), "{said}");
+    assert_ne!(code, Some(0));
+    drop(server);
+    let server = Process::with(&["--bind", ANY, "--store", &store, "--search-index", "memory"]).await;
+    found(&server).await;
+    assert!(!folder.path().join("docs.db.search").exists());
+    let file = folder.path().join("docs.db");
+    let (said, _) = refused(&["--bind", ANY, "--search-index", text(&file)]).await;
+    assert!(said.contains("--search-index") && said.contains("cannot hold a search index"), "{said}");
+}
+
+#[tokio::test]
+async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
+    let folder = TempDir::new().expect("a folder");
+    let repository = git2::Repository::init(folder.path().join("repository")).expect("a repository");
+    let mut index = repository.index().expect("an index");
+    std::fs::write(folder.path().join("repository/README.md"), "# Hello\n").expect("written");
+    index.add_path(Path::new("README.md")).expect("added");
+    let tree = repository.find_tree(index.write_tree().expect("a tree")).expect("a tree");
+    let who = git2::Signature::now("Ada", "ada@example.com").expect("a name");
+    repository.commit(Some("refs/heads/main"), &who, &who, "first", &tree, &[]).expect("a commit");
+
+    let cache = folder.path().join("cache");
+    let server = Process::with(&["--bind", ANY, "--outbound", "files", "--git-cache", text(&cache)]).await;
+    let org =
+        get(&format!("{}/v1/orgs", server.base)).await["items"][0]["id"].as_str().expect("an id").to_owned();
+    let auth = format!("Bearer {TOKEN}");
+    let headers = [("authorization", auth.as_str())];
+    let url = format!("file://{}", folder.path().join("repository").display());
+    for (id, kept) in [(Value::Null, 0), (json!("docs"), 1)] {
+        let space = ask("POST", &format!("{}/v1/orgs/{org}/spaces", server.base), &headers, json!({})).await;
+        let space = space.body["id"].as_str().expect("an id").to_owned();
+        let mut body = json!({ "url": url, "ref": "refs/heads/main" });
+        if !id.is_null() {
+            body["repoCacheID"] = id;
+        }
+        let import =
+            ask("POST", &format!("{}/v1/spaces/{space}/git/import", server.base), &headers, body).await;
+        assert!(import.status < 300, "{}", import.body);
+        until("the import", async || {
+            let pages = get(&format!("{}/v1/spaces/{space}/content/pages", server.base)).await;
+            pages["pages"].as_array().is_some_and(|pages| !pages.is_empty())
+        })
+        .await;
+        assert_eq!(std::fs::read_dir(&cache).expect("the folder").count(), kept);
+    }
+    let file = folder.path().join("repository/README.md");
+    let (said, code) = refused(&["--bind", ANY, "--git-cache", text(&file)]).await;
+    assert!(said.contains("--git-cache") && said.contains("README.md"), "{said}");
+    assert_ne!(code, Some(0));
+}
+
+#[tokio::test]
+async fn pages_of_the_origins_that_are_named_may_call_the_api() {
+    let server = Process::with(&[
+        "--bind",
+        ANY,
+        "--cors-origin",
+        "https://a.example.com,https://b.example.com",
+        "--cors-origin",
+        "http://localhost:3000",
+    ])
+    .await;
+    let url = format!("{}/v1/user", server.base);
+    for origin in ["https://a.example.com", "https://b.example.com", "http://localhost:3000"] {
+        let preflight = [
+            ("origin", origin),
+            ("access-control-request-method", "PATCH"),
+            ("access-control-request-headers", "authorization,content-type"),
+        ];
+        let answer = ask("OPTIONS", &url, &preflight, Value::Null).await;
+        assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, Some(origin)));
+        let auth = format!("Bearer {TOKEN}");
+        let answer = ask("GET", &url, &[("origin", origin), ("authorization", &auth)], Value::Null).await;
+        assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, Some(origin)));
+    }
+    let answer = ask("GET", &url, &[("origin", "https://c.example.com")], Value::Null).await;
+    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (401, None));
+    let (said, _) = refused(&["--cors-origin", "a.example.com"]).await;
+    assert!(said.contains("--cors-origin") && said.contains("https://docs.example.com"), "{said}");
+}
+
+#[tokio::test]
+async fn the_rate_limit_believes_the_proxies_that_are_named_and_nobody_else() {
+    let server =
+        Process::with(&["--bind", ANY, "--rate-limit", "2", "--trusted-proxies", "10.0.0.0/8,127.0.0.1"])
+            .await;
+    let plain = Process::with(&["--bind", ANY, "--rate-limit", "2"]).await;
+    let mut answers = (Vec::new(), Vec::new());
+    for n in 0..4 {
+        let from = format!("198.51.100.{n}, 10.0.0.1");
+        let headers = [("x-forwarded-for", from.as_str())];
+        answers.0.push(ask("GET", &format!("{}/v1/user", server.base), &headers, Value::Null).await.status);
+        answers.1.push(ask("GET", &format!("{}/v1/user", plain.base), &headers, Value::Null).await.status);
+    }
+    assert_eq!(answers.0, [401; 4], "four clients");
+    assert!(answers.1.contains(&429), "one client, whatever it says: {:?}", answers.1);
+    let (said, _) = refused(&["--trusted-proxies", "proxy.example.com"]).await;
+    assert!(said.contains("--trusted-proxies") && said.contains("10.0.0.0/8"), "{said}");
+}
+
+#[tokio::test]
+async fn an_address_that_is_printed_can_be_connected_to() {
+    for (bind, host) in
+        [("localhost:0", "localhost"), ("0.0.0.0:0", "127.0.0.1"), ("127.0.0.1:0", "127.0.0.1")]
+    {
+        let server = Process::with(&["--bind", bind]).await;
+        assert!(server.base.starts_with(&format!("http://{host}:")), "{}", server.base);
+        let orgs = get(&format!("{}/v1/orgs", server.base)).await;
+        let url = orgs["items"][0]["urls"]["location"].as_str().expect("an address").to_owned();
+        assert!(url.starts_with(&server.base), "{url}");
+        get(&url).await;
+    }
+    let (said, code) = refused(&["--bind", "localhost"]).await;
+    assert!(said.contains("--bind") && said.contains("localhost:4000") && code != Some(0), "{said}");
+}
+
+#[tokio::test]
+async fn health_tells_whether_the_server_at_the_bind_address_can_serve() {
+    let health = async |bind: &str| -> Output {
+        let mut command = tokio::process::Command::from(program());
+        let output = command.args(["health", "--bind", bind]).kill_on_drop(true).output();
+        tokio::time::timeout(PATIENCE, output).await.expect("it ends").expect("it starts")
+    };
+    let server = Process::with(&["--bind", ANY]).await;
+    let at = server.base.trim_start_matches("http://").to_owned();
+    let port = at.rsplit(':').next().expect("a port");
+    for bind in [at.as_str(), &format!("0.0.0.0:{port}"), &format!("localhost:{port}")] {
+        let output = health(bind).await;
+        assert!(output.status.success(), "{bind}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("ok"));
+    }
+    drop(server);
+    for bind in [at.as_str(), ANY] {
+        let output = health(bind).await;
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{bind}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_without_tls_is_refused_where_that_is_required() {
+    let listener = TcpListener::bind(ANY).await.expect("a port");
+    let port = listener.local_addr().expect("it is known").port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 8];
+            // The client may go as it likes.
+            let _ = stream.read_exact(&mut request).await;
+            let _ = stream.write_all(b"N").await;
+        }
+    });
+    for options in ["sslmode=require", "sslmode=verify-full&sslrootcert=system"] {
+        let store = format!("postgres://docs:hunter2@127.0.0.1:{port}/docs?{options}");
+        let (said, code) = refused(&["--bind", ANY, "--store", &store]).await;
+        assert!(said.contains("does not support TLS") && said.contains("sslmode"), "{said}");
+        assert!(!said.contains("hunter2") && code != Some(0), "{said}");
+    }
+    let store =
+        format!("postgres://docs:hunter2@127.0.0.1:{port}/docs?sslmode=verify-ca&sslrootcert=/nowhere");
+    let (said, _) = refused(&["--bind", ANY, "--store", &store]).await;
+    assert!(said.contains("--store") && said.contains("sslrootcert /nowhere"), "{said}");
+}
+
+#[tokio::test]
+async fn a_secret_that_is_refused_is_not_repeated() {
+    for (flag, value) in
+        [("--token", "hunter2"), ("--secret", "hunter2"), ("--store", "mysql://docs:hunter2@localhost/docs")]
+    {
+        let (said, code) = refused(&[flag, value]).await;
+        assert!(said.contains(flag) && !said.contains("hunter2"), "{said}");
+        assert_ne!(code, Some(0));
+    }
+}

@@ -1,0 +1,131 @@
+//! What stands beside the program and names its flags: the image, the unit of systemd, the README and the handbook. All
+//! of it is read here with the parser of the program, so that none of it is out of date.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use clap::{Arg, Command, CommandFactory as _, Parser as _};
+use docs_server::Cli;
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The flags of the program by their environment variables.
+fn flags() -> BTreeMap<String, Arg> {
+    let of = |arg: &Arg| Some((arg.get_env()?.to_str()?.to_owned(), arg.clone()));
+    Cli::command().get_arguments().filter_map(of).collect()
+}
+
+fn long(arg: &Arg) -> String {
+    format!("--{}", arg.get_long().expect("every flag has a long name"))
+}
+
+/// The program takes these words.
+#[track_caller]
+fn parses(words: &[String]) {
+    if let Err(error) = Cli::try_parse_from(words) {
+        panic!("{words:?}: {error}");
+    }
+}
+
+/// The program takes this variable with this value.
+#[track_caller]
+fn sets(assignment: &str) {
+    let (name, value) = assignment.split_once('=').expect("NAME=VALUE");
+    let flags = flags();
+    let flag = flags.get(name).unwrap_or_else(|| panic!("no flag reads {name}"));
+    parses(&["docs-server".to_owned(), long(flag), value.trim_matches('"').to_owned()]);
+}
+
+/// The words of a list in brackets and quotes.
+fn words(list: &str) -> Vec<String> {
+    serde_json::from_str(list).unwrap_or_else(|error| panic!("{list}: {error}"))
+}
+
+#[test]
+fn every_flag_has_a_variable_and_a_word_of_help() {
+    fn check(command: &Command) {
+        for arg in command.get_arguments().filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version"))
+        {
+            assert!(arg.get_help().is_some(), "{}", arg.get_id());
+        }
+        command.get_subcommands().for_each(check);
+    }
+    check(&Cli::command());
+    for arg in Cli::command().get_arguments().filter(|arg| arg.get_long().is_some()) {
+        let id = arg.get_id().as_str();
+        assert!(matches!(id, "help" | "version") || arg.get_env().is_some(), "{id}");
+    }
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn the_image_names_flags_that_there_are() {
+    let text = read("Dockerfile");
+    let after = |word: &str| -> Vec<&str> {
+        text.lines().filter_map(|line| line.strip_prefix(word)).map(str::trim).collect()
+    };
+    let variables: Vec<_> = after("ENV ").into_iter().filter(|line| line.starts_with("DOCS_")).collect();
+    assert!(variables.len() >= 2, "{variables:?}");
+    variables.into_iter().for_each(sets);
+    let entry = words(after("ENTRYPOINT ")[0]);
+    parses(&entry);
+    let health = after("HEALTHCHECK ")[0];
+    let health = words(health.split_once("CMD ").expect("a command").1);
+    assert_eq!((health[0].as_str(), health[1].as_str()), (entry[0].as_str(), "health"));
+    parses(&health);
+    let user = after("USER ")[0];
+    assert!(user != "0" && user != "root", "{user}");
+    // The compiler of the image is one that the workspace can be built with.
+    let needed = read("Cargo.toml");
+    let needed = needed.lines().find_map(|line| line.strip_prefix("rust-version = ")).expect("a version");
+    assert_eq!(after("ARG RUST_VERSION="), [needed.trim_matches('"')]);
+    // What it is built from is not left out of it.
+    for line in read(".dockerignore").lines().filter(|line| !line.starts_with(['#', '!'])) {
+        for needed in ["Cargo.toml", "Cargo.lock", "docs-", "adapters", "examples", "benches"] {
+            assert!(!line.starts_with(needed), "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_unit_of_systemd_names_flags_that_there_are() {
+    let text = read("packaging/docs-server.service");
+    let after =
+        |word: &str| -> Vec<&str> { text.lines().filter_map(|line| line.strip_prefix(word)).collect() };
+    let start = after("ExecStart=");
+    assert_eq!(start.len(), 1);
+    parses(&start[0].split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    let variables = after("Environment=");
+    assert!(variables.len() >= 2, "{variables:?}");
+    variables.into_iter().for_each(sets);
+    // Names that stand in its comments.
+    for word in
+        text.split(|c: char| !(c.is_ascii_uppercase() || c == '_')).filter(|word| word.starts_with("DOCS_"))
+    {
+        assert!(flags().contains_key(word), "no flag reads {word}");
+    }
+    for hardening in ["NoNewPrivileges=yes", "ProtectSystem=strict", "DynamicUser=yes", "PrivateDevices=yes"]
+    {
+        assert!(text.lines().any(|line| line == hardening), "{hardening}");
+    }
+}
+
+/// The flags and variables in the first two columns of a table.
+fn rows(text: &str) -> BTreeMap<String, String> {
+    let cells = |line: &str| -> Option<(String, String)> {
+        let mut cells =
+            line.strip_prefix('|')?.split('|').map(|cell| cell.trim().trim_matches('`').to_owned());
+        Some((cells.next()?, cells.next()?)).filter(|(flag, _)| flag.starts_with("--"))
+    };
+    text.lines().filter_map(cells).collect()
+}
+
+#[test]
+fn the_readme_and_the_handbook_list_the_flags_that_there_are() {
+    let flags: BTreeMap<String, String> = flags().iter().map(|(env, arg)| (long(arg), env.clone())).collect();
+    for file in ["README.md", "examples/handbook/reference/server-flags.md"] {
+        assert_eq!(rows(&read(file)), flags, "{file}");
+    }
+}

@@ -1,0 +1,323 @@
+//! TLS to the server, as `sslmode` and `sslrootcert` of an address ask for it. The words mean what they mean to libpq:
+//!
+//! | `sslmode` | encrypted | the certificate of the server |
+//! |---|---|---|
+//! | `disable` | never | |
+//! | `prefer` (when absent) | where the server offers it | is not looked at without `sslrootcert` |
+//! | `require` | always | is not looked at without `sslrootcert` |
+//! | `verify-ca` | always | leads to a trusted root |
+//! | `verify-full` | always | leads to a trusted root, and names the host of the address |
+//!
+//! `sslrootcert` is a file of trusted certificates in PEM, or `system`, which asks for `verify-full`. Without it the roots
+//! of Mozilla are trusted, which are compiled in. A certificate in the file may be that of the server itself. A
+//! connection whose certificate is refused fails: `prefer` does not go on without encryption then.
+
+use std::{borrow::Cow, path::Path, sync::Arc};
+
+use percent_encoding::percent_decode_str;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::{
+        WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_name,
+    },
+    crypto::{
+        CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
+    },
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+    server::ParsedCertificate,
+};
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+use x509_cert::{Certificate, der::Decode as _};
+
+use crate::options::OpenError;
+
+/// The protocol that is spoken within TLS, as the server knows it.
+const ALPN: &[u8] = b"postgresql";
+/// Most bytes of a file of certificates.
+const MAX_ROOTS: u64 = 4 * 1024 * 1024;
+
+/// What an address asks of TLS.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct TlsOptions {
+    mode: Mode,
+    roots: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Disable,
+    Prefer,
+    Require,
+    VerifyCa,
+    VerifyFull,
+}
+
+impl TlsOptions {
+    /// The mode as the client knows it, which does not verify by itself.
+    pub(super) fn ssl_mode(&self) -> SslMode {
+        match self.mode {
+            Mode::Disable => SslMode::Disable,
+            Mode::Prefer => SslMode::Prefer,
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
+        }
+    }
+}
+
+/// Takes `sslmode` and `sslrootcert` out of an address, which is left without them.
+pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
+    // As the client reads it: credentials end at the first `@`, the host and the database at the next `?`.
+    let host = url.find('@').map_or(0, |at| at + 1);
+    let Some(query) = url[host..].find('?').map(|at| host + at + 1) else {
+        return Ok((url.to_owned(), TlsOptions { mode: Mode::Prefer, roots: None }));
+    };
+    let (mut mode, mut roots, mut others) = (None, None, Vec::new());
+    for pair in url[query..].split('&') {
+        let (option, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match &*percent_decode_str(option).decode_utf8_lossy() {
+            "sslmode" => mode = Some(read_mode(&decoded(value, "sslmode")?)?),
+            "sslrootcert" => roots = Some(decoded(value, "sslrootcert")?.into_owned()),
+            _ => others.push(pair),
+        }
+    }
+    let roots = roots.filter(|roots| !roots.is_empty());
+    let is_system = roots.as_deref() == Some(SYSTEM);
+    let mode = match mode {
+        None if is_system => Mode::VerifyFull,
+        Some(weaker) if is_system && weaker != Mode::VerifyFull => {
+            return Err(OpenError::Address("`sslrootcert=system` needs `sslmode=verify-full`".into()));
+        }
+        mode => mode.unwrap_or(Mode::Prefer),
+    };
+    let rest = if others.is_empty() { &url[..query - 1] } else { &url[..query] };
+    Ok((format!("{rest}{}", others.join("&")), TlsOptions { mode, roots }))
+}
+
+/// The roots that are there without a file.
+const SYSTEM: &str = "system";
+
+fn decoded<'a>(value: &'a str, option: &str) -> Result<Cow<'a, str>, OpenError> {
+    percent_decode_str(value)
+        .decode_utf8()
+        .map_err(|_| OpenError::Address(format!("`{option}` must be UTF-8 text")))
+}
+
+fn read_mode(text: &str) -> Result<Mode, OpenError> {
+    Ok(match text {
+        "disable" => Mode::Disable,
+        "prefer" => Mode::Prefer,
+        "require" => Mode::Require,
+        "verify-ca" => Mode::VerifyCa,
+        "verify-full" => Mode::VerifyFull,
+        _ => {
+            return Err(OpenError::Address(
+                "`sslmode` must be disable, prefer, require, verify-ca or verify-full".into(),
+            ));
+        }
+    })
+}
+
+/// What makes the encrypted connections.
+pub(super) fn connector(options: &TlsOptions) -> Result<MakeRustlsConnect, OpenError> {
+    let unusable = |error: Error| OpenError::Address(format!("TLS cannot be set up: {error}"));
+    let provider = Arc::new(ring::default_provider());
+    let verifier = Verifier::new(options, &provider)?;
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(unusable)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// Verifies the certificate of a server as far as `sslmode` asks. That the server has the key of the certificate is
+/// verified always.
+#[derive(Debug)]
+struct Verifier {
+    trust: Trust,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+#[derive(Debug)]
+enum Trust {
+    /// Any certificate.
+    Any,
+    /// One that leads to a root.
+    Chain {
+        chain: Arc<WebPkiServerVerifier>,
+        /// The certificates of the file: a server may have one of them itself.
+        pinned: Vec<CertificateDer<'static>>,
+        name: NameCheck,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum NameCheck {
+    Skip,
+    Host,
+}
+
+impl Verifier {
+    fn new(options: &TlsOptions, provider: &Arc<CryptoProvider>) -> Result<Self, OpenError> {
+        let algorithms = provider.signature_verification_algorithms;
+        let name = if options.mode == Mode::VerifyFull { NameCheck::Host } else { NameCheck::Skip };
+        let file = options.roots.as_deref().filter(|roots| *roots != SYSTEM);
+        let is_verified = matches!(options.mode, Mode::VerifyCa | Mode::VerifyFull);
+        if options.mode == Mode::Disable || file.is_none() && !is_verified {
+            return Ok(Self { trust: Trust::Any, algorithms });
+        }
+        let pinned = file.map(|file| certificates(Path::new(file))).transpose()?.unwrap_or_default();
+        let mut roots = RootCertStore::empty();
+        if file.is_some() {
+            roots.add_parsable_certificates(pinned.iter().cloned());
+        } else {
+            roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        }
+        let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+            .build()
+            .map_err(|error| OpenError::Address(format!("sslrootcert: {error}")))?;
+        Ok(Self { trust: Trust::Chain { chain, pinned, name }, algorithms })
+    }
+}
+
+/// The certificates in a file.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, OpenError> {
+    let wrong = |why: &str| OpenError::Address(format!("sslrootcert {}: {why}", file.display()));
+    let size = std::fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
+    if !size.is_file() || size.len() > MAX_ROOTS {
+        return Err(wrong("is no file of certificates"));
+    }
+    let text = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let all = all.map_err(|error| wrong(&error.to_string()))?;
+    if all.is_empty() {
+        return Err(wrong("holds no certificate in PEM"));
+    }
+    Ok(all)
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Trust::Chain { chain, pinned, name } = &self.trust else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        // A certificate that signed itself is a root and no end of a chain, which a chain cannot say.
+        if pinned.iter().any(|pinned| pinned == end_entity) {
+            check_period(end_entity, now)?;
+            if *name == NameCheck::Host {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+            }
+            return Ok(ServerCertVerified::assertion());
+        }
+        // The name is looked at last, when all else is in order.
+        match chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if *name == NameCheck::Skip => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+/// Refuses a certificate outside of the time that it is good for.
+fn check_period(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
+    let certificate = Certificate::from_der(certificate)
+        .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))?;
+    let validity = &certificate.tbs_certificate.validity;
+    if now.as_secs() < validity.not_before.to_unix_duration().as_secs() {
+        return Err(Error::InvalidCertificate(CertificateError::NotValidYet));
+    }
+    if now.as_secs() > validity.not_after.to_unix_duration().as_secs() {
+        return Err(Error::InvalidCertificate(CertificateError::Expired));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_address_says_of_tls_is_taken_out_of_it() {
+        let options = |mode, roots: Option<&str>| TlsOptions { mode, roots: roots.map(str::to_owned) };
+        for (url, rest, expected) in [
+            ("postgres://h/db", "postgres://h/db", options(Mode::Prefer, None)),
+            ("postgres://h/db?sslmode=disable", "postgres://h/db", options(Mode::Disable, None)),
+            (
+                "postgres://u:p?sslmode=x@h/db?a=b&sslmode=require&c=d%26",
+                "postgres://u:p?sslmode=x@h/db?a=b&c=d%26",
+                options(Mode::Require, None),
+            ),
+            (
+                "postgres://h/db?sslrootcert=%2Fetc%2Fca%20.pem&sslmode=verify-ca",
+                "postgres://h/db",
+                options(Mode::VerifyCa, Some("/etc/ca .pem")),
+            ),
+            (
+                "postgres://h?sslmode=verify-full&sslrootcert=",
+                "postgres://h",
+                options(Mode::VerifyFull, None),
+            ),
+            ("postgres://h?sslrootcert=system", "postgres://h", options(Mode::VerifyFull, Some("system"))),
+            ("postgres://h?ssl%6dode=disable&sslmode=require", "postgres://h", options(Mode::Require, None)),
+        ] {
+            let (left, read) = split(url).expect("an address");
+            assert_eq!((left.as_str(), read), (rest, expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_tls_cannot_be_asked_for_is_refused_with_the_name_of_the_option() {
+        for (url, part) in [
+            ("postgres://h?sslmode=allow", "`sslmode` must be disable, prefer"),
+            ("postgres://u:secret@h?sslmode=", "`sslmode`"),
+            ("postgres://u:secret@h?sslmode=require&sslrootcert=system", "`sslmode=verify-full`"),
+            ("postgres://u:secret@h?sslrootcert=%ff", "`sslrootcert`"),
+        ] {
+            let text = split(url).expect_err("refused").to_string();
+            assert!(text.contains(part) && !text.contains("secret"), "{text}");
+        }
+        for (file, part) in [
+            ("/nowhere/ca.pem", "sslrootcert /nowhere/ca.pem"),
+            (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "no certificate"),
+            (env!("CARGO_MANIFEST_DIR"), "no file"),
+        ] {
+            let options = TlsOptions { mode: Mode::Require, roots: Some(file.to_owned()) };
+            let text = connector(&options).map(drop).expect_err("refused").to_string();
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
