@@ -18,7 +18,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{JobId, SpaceId},
     store::{
-        FeedPos, Key, KeyBuf, Operation, Tx, id_of, jobs,
+        Entity as _, FeedPos, Key, KeyBuf, Operation, Tx, jobs,
         records::{JobLine, JobRecord},
         topic,
     },

@@ -9,8 +9,8 @@ use crate::{
     Error, ErrorKind, Result,
     model::{BASE32, JobId, OrgId, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     store::{
-        Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Scan, Tx, Value, id_of,
-        key,
+        Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
+        id_of,
         records::{MemberRecord, TokenRecord, UserRecord},
     },
 };

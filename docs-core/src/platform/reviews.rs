@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{OrgAccess, SpaceAction},
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of, ids_of,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,
         records::{
             ChangeRequestRecord, CommentRecord, MemberRecord, OrgRecord, Posted, RequestedReviewerRecord,
             ReviewRecord, SpaceRecord,

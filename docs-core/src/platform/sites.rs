@@ -37,7 +37,7 @@ use crate::{
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Hash, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
+        Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };

@@ -16,7 +16,7 @@ use crate::{
     },
     policy::{OrgAccess, OrgAction, TeamAccess},
     store::{
-        Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
+        Batches, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of,
         records::{GrantRecord, MemberRecord, TeamMemberRecord, TeamRecord},
     },
 };

@@ -13,7 +13,7 @@ use crate::{
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of,
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{Child, EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };

@@ -16,7 +16,7 @@ use crate::{
     Error, Result,
     model::{InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
     store::{
-        Operation, Scan, Tx, decode, id_of, jobs,
+        Entity as _, Operation, Scan, Tx, decode, id_of, jobs,
         records::{
             Child, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord, MemberRecord,
             OrgRecord, UserRecord,
