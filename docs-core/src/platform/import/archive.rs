@@ -56,8 +56,7 @@ impl Gather<'_> {
         (path, format, bytes): (RepoPath, DocumentFormat, Bytes),
         gathered: &mut Gathered,
     ) {
-        let document =
-            Document { format, bytes, name: links::name_of(&format!("file:///{path}")), url: None };
+        let document = Document { format, bytes, name: links::name_of_file(path.name()), url: None };
         let page = match self.converter().convert(document).await {
             Ok(page) => clean(page),
             Err(error) => {
