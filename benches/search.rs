@@ -1,5 +1,5 @@
 //! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index of a thousand and of ten
-//! thousand pages.
+//! thousand pages, and what a word costs the index in memory among ten thousand and among a hundred thousand words.
 
 use std::{collections::BTreeSet, hint::black_box};
 
@@ -12,6 +12,7 @@ use docs_core::{
     },
     store::Hash,
 };
+use docs_memstore::MemSearch;
 use docs_search::TantivySearch;
 use tokio::runtime::Runtime;
 
@@ -86,9 +87,67 @@ fn search_sizes(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
+/// Words of a page of the index in memory.
+const OF_A_PAGE: usize = 100;
+
+/// A word of letters: the number in syllables, as many for each.
+fn syllables(mut n: usize) -> String {
+    let mut word = String::new();
+    for _ in 0..5 {
+        let (first, second) = (n % 17, n / 17 % 5);
+        word.push(char::from(b"bcdfghklmnprstvwz"[first]));
+        word.push(char::from(b"aeiou"[second]));
+        n /= 85;
+    }
+    word
+}
+
+/// The index in memory with pages that together say so many words, each in its own order of syllables.
+async fn filled_with_words(words: usize) -> Outcome<MemSearch> {
+    let index = MemSearch::new();
+    for number in 0..words / OF_A_PAGE {
+        // Neighbours have nothing in common: the words are spread over all that syllables can say.
+        let word = |n: usize| syllables((number * OF_A_PAGE + n).wrapping_mul(0x9e37_79b9) % 85_usize.pow(5));
+        let text = (0..OF_A_PAGE).map(|n| word(n) + " ").collect();
+        let sections = vec![Section { anchor: None, heading: None, text }];
+        let page = PageDocument { sections, title: format!("Part {number}"), ..page(number, 0)? };
+        index.apply(vec![IndexChange::PutPage(Box::new(page))], None).await?;
+    }
+    Ok(index)
+}
+
+fn words(c: &mut Criterion) {
+    words_sizes(c).expect("an index in memory does not fail");
+}
+
+fn words_sizes(c: &mut Criterion) -> Outcome<()> {
+    let rt: Runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let scope = Scope::Organization("org".parse()?);
+    let mut group = c.benchmark_group("words in memory");
+    let whole = syllables(0);
+    let (beginning, mistyped) = (&whole[..4], format!("{}x{}", &whole[..5], &whole[7..]));
+    for words in [10_000, 100_000] {
+        let index = rt.block_on(filled_with_words(words))?;
+        // What is quoted is looked for as it stands.
+        for (what, text) in [
+            ("a word", format!("\"{whole}\"")),
+            ("a beginning", beginning.to_owned()),
+            ("a word with typos", mistyped.clone()),
+        ] {
+            let query =
+                SearchQuery { query: Query::parse(&text), scope: scope.clone(), after: None, limit: 50 };
+            group.bench_function(BenchmarkId::new(what, words), |b| {
+                b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
+            });
+        }
+    }
+    group.finish();
+    Ok(())
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(10);
-    targets = search
+    targets = search, words
 }
 criterion_main!(benches);

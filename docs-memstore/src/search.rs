@@ -1,5 +1,7 @@
 //! A search index in memory: [`MemSearch`].
 
+mod terms;
+
 use std::{
     collections::{BTreeMap, HashSet},
     convert::Infallible,
@@ -21,14 +23,18 @@ use docs_core::{
 };
 use parking_lot::RwLock;
 
+use self::terms::Terms;
+
 /// A search index in memory: as exact as any, gone when its process ends, and made anew from the store at the start.
 ///
-/// A query costs a look at every word of the index, so it is for tests and small platforms.
+/// Words lie in their order: one is looked up, a beginning is a range, and for typos only those are looked at whose
+/// beginnings may still become the word. All texts are held beside their words, so it is for tests and for platforms
+/// whose content fits in memory.
 #[derive(Debug, Default)]
 pub struct MemSearch(RwLock<Inner>);
 
-/// The words of a field, each with the pages that have it and its places there.
-type Terms = BTreeMap<Arc<str>, BTreeMap<u32, Vec<u32>>>;
+/// The pages that have a word, each with its places there.
+type Pages = BTreeMap<u32, Vec<u32>>;
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -36,7 +42,7 @@ struct Inner {
     spaces: BTreeMap<SpaceId, IndexedSpace>,
     numbers: BTreeMap<(SpaceId, PageId), u32>,
     pages: BTreeMap<u32, Stored>,
-    terms: [Terms; 4],
+    terms: [Terms<Pages>; 4],
     next: u32,
 }
 
@@ -155,13 +161,11 @@ impl Postings for Inner {
         word: &Word,
         found: &mut dyn FnMut(u32, u32, Match),
     ) -> Result<(), Infallible> {
-        for (term, pages) in &self.terms[field as usize] {
-            if let Some(how) = word.matches(term) {
-                for (page, places) in pages {
-                    found(*page, u32::try_from(places.len()).unwrap_or(u32::MAX), how);
-                }
+        self.terms[field as usize].meeting(word, |pages, how| {
+            for (page, places) in pages {
+                found(*page, u32::try_from(places.len()).unwrap_or(u32::MAX), how);
             }
-        }
+        });
         Ok(())
     }
 
@@ -171,13 +175,11 @@ impl Postings for Inner {
         part: &Part,
         found: &mut dyn FnMut(u32, &[u32]),
     ) -> Result<(), Infallible> {
-        let from = Bound::Included(part.word.text());
-        let terms = self.terms[field as usize].range::<str, _>((from, Bound::Unbounded));
-        for (_, pages) in terms.take_while(|(term, _)| part.word.matches(term).is_some()) {
+        self.terms[field as usize].whole(&part.word, |pages, _| {
             for (page, places) in pages {
                 found(*page, places);
             }
-        }
+        });
         Ok(())
     }
 

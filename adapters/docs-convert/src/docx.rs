@@ -11,7 +11,7 @@ use self::{
     parts::{Parts, TITLE},
     xml::Xml,
 };
-use crate::{archive::Archive, clean::Content, html::titled, link::Links, render, text::decode};
+use crate::{archive::Archive, charset, clean::Content, html::titled, link::Links, render};
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let mut archive = Archive::open(&document.bytes, "a Word document (.docx)")?;
@@ -37,5 +37,5 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
 /// A part of the document as a tree; `None` when there is none.
 fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>, ConvertError> {
     let Some(bytes) = archive.named(path)? else { return Ok(None) };
-    Xml::read(&decode(&bytes)).map(Some)
+    Xml::read(&charset::xml(&bytes)).map(Some)
 }

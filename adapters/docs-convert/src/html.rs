@@ -4,11 +4,12 @@ use docs_core::ports::{ConvertError, ConvertedPage, Document};
 use html5gum::{DefaultEmitter, StartTag, Token};
 
 use crate::{
+    charset,
     clean::Content,
     dom::{Dom, Id, MAX_DEPTH, MAX_NODES, ROOT, is_block},
     link::Links,
     render,
-    text::{collapse, decode},
+    text::collapse,
     tokens::tokens,
 };
 
@@ -16,7 +17,7 @@ use crate::{
 const MAX_ATTRIBUTE: usize = 8 * 1024;
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
-    let dom = parse(&decode(&document.bytes))?;
+    let dom = parse(&charset::html(document))?;
     let mut links = Links::new(document.url.as_deref());
     let head = Head::read(&dom);
     if let Some(base) = &head.base {

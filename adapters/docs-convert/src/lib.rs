@@ -8,6 +8,7 @@
 //! Markdown of the platform, so that a list is a list wherever it came from.
 
 mod archive;
+mod charset;
 mod clean;
 mod docx;
 mod dom;
@@ -42,6 +43,7 @@ pub const MAX_PACKED_BYTES: usize = 100_000_000;
 ///     bytes: "<h1>Start</h1><p>See <a href='../more'>more</a>.</p>".into(),
 ///     name: "start".to_owned(),
 ///     url: Some("https://example.com/docs/start".to_owned()),
+///     charset: None,
 /// };
 /// let page = DocumentConverter.convert(document).await?;
 /// assert_eq!((page.title.as_str(), page.markdown.as_str()), ("Start", "See [more](https://example.com/more).\n"));

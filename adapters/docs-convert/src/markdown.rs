@@ -5,13 +5,13 @@ use docs_core::{
     ports::{ConvertError, ConvertedPage, Document},
 };
 
-use crate::{html::titled, link::Links, text::decode};
+use crate::{charset, html::titled, link::Links};
 
 /// Endings of pictures, by which those in HTML are told.
 const PICTURES: [&str; 7] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"];
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
-    let text = decode(&document.bytes);
+    let text = charset::plain(document);
     // No text has this character, and every picture and archive does.
     if text.contains('\0') {
         return Err(ConvertError::Unreadable("must be Markdown, a text: it has NUL characters".to_owned()));

@@ -10,7 +10,7 @@ use docs_core::ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
 use crate::convert;
 
 fn document(format: DocumentFormat, bytes: impl Into<Bytes>) -> Document {
-    Document { format, bytes: bytes.into(), name: "the name".to_owned(), url: None }
+    Document { format, bytes: bytes.into(), name: "the name".to_owned(), url: None, charset: None }
 }
 
 fn html(text: &str) -> ConvertedPage {

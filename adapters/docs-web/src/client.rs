@@ -66,6 +66,8 @@ pub struct WebClient {
     dialer: Dialer,
 }
 
+/// Longest name of a character set, in bytes.
+const MAX_CHARSET: usize = 40;
 /// What the client calls itself.
 const USER_AGENT: &str = concat!("docs-web/", env!("CARGO_PKG_VERSION"));
 
@@ -136,7 +138,8 @@ impl WebClient {
         if response.content_length().is_some_and(|length| length > limit) {
             return Err(WebError::TooLarge(limit));
         }
-        let content_type = header(&response, &CONTENT_TYPE).and_then(media_type);
+        let told = header(&response, &CONTENT_TYPE);
+        let (content_type, charset) = (told.and_then(media_type), told.and_then(charset));
         let mut bytes = BytesMut::new();
         while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
             if u64::try_from(bytes.len() + piece.len()).unwrap_or(u64::MAX) > limit {
@@ -146,7 +149,7 @@ impl WebClient {
         }
         let mut url = url.clone();
         url.set_fragment(None);
-        Ok(Fetched { bytes: bytes.freeze(), content_type, url: url.into() })
+        Ok(Fetched { bytes: bytes.freeze(), content_type, charset, url: url.into() })
     }
 }
 
@@ -199,6 +202,19 @@ fn media_type(value: &str) -> Option<String> {
     };
     let essence = value.split(';').next()?.trim().to_ascii_lowercase();
     essence.split_once('/').is_some_and(|(kind, name)| is_token(kind) && is_token(name)).then_some(essence)
+}
+
+/// The name of the character set in a header with a media type, when it can be one.
+fn charset(value: &str) -> Option<String> {
+    let parameters = value.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let named = |(name, value): (&str, &str)| {
+        let is_charset = name.trim().eq_ignore_ascii_case("charset");
+        is_charset.then(|| value.trim().trim_matches(['"', '\'']).trim().to_ascii_lowercase())
+    };
+    let is_name = |name: &String| {
+        (1..=MAX_CHARSET).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    parameters.into_iter().find_map(named).filter(is_name)
 }
 
 fn unreachable(error: &reqwest::Error) -> WebError {

@@ -29,6 +29,7 @@ mod reach;
 mod read;
 mod reference;
 mod slug;
+mod tag;
 pub mod templates;
 #[cfg(test)]
 mod tests;

@@ -37,6 +37,7 @@ mod space;
 mod team;
 mod text;
 mod user;
+mod web_url;
 
 pub use adaptive::*;
 pub use change_request::*;
@@ -72,3 +73,4 @@ pub use space::*;
 pub use team::*;
 pub use text::*;
 pub use user::*;
+pub(crate) use web_url::{has_credentials, is_written_out, web_url};

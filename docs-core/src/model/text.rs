@@ -373,11 +373,7 @@ impl EmailDomain {
 }
 
 fn is_web_url(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| {
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        !host.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control())
-    })
+    !text.chars().any(char::is_whitespace) && super::web_url(text).is_some()
 }
 
 fn is_color(text: &str) -> bool {
@@ -452,6 +448,34 @@ mod tests {
         let at: Timestamp = serde_json::from_str(r#""2026-01-31T13:00:00.1239+01:00""#).expect("parses");
         assert_eq!(at.to_string(), "2026-01-31T12:00:00.123Z");
         assert!(serde_json::from_str::<Timestamp>(r#""yesterday""#).is_err());
+    }
+
+    #[test]
+    fn a_url_is_one_that_leads_to_a_host_on_the_web() {
+        for right in [
+            "https://example.com",
+            "HTTP://Example.com/a?b#c",
+            "https://bücher.example/ä",
+            "http://[::1]:8080/",
+            "http://localhost:4000",
+        ] {
+            assert!(Url::new(right).is_ok(), "{right}");
+        }
+        for wrong in [
+            "example.com",
+            "//example.com",
+            "ftp://example.com",
+            "https://",
+            "https://?x",
+            "https:///example.com",
+            "https://a b",
+            "https://example.com/a b",
+            "https://[::1",
+            "https://example.com:port/",
+            "https://user:pa/ss@example.com/",
+        ] {
+            assert!(Url::new(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

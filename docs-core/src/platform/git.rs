@@ -4,6 +4,7 @@ mod import;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use url::{ParseError, Url};
 
 pub(super) use self::import::IMPORT;
 use self::import::{git_error, path_error};
@@ -11,7 +12,10 @@ use super::{Actor, Platform, access};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
-    model::{GitSync, ImportGitRepository, JobId, SpaceId, Text, Timestamp, UserId},
+    model::{
+        GitSync, ImportGitRepository, JobId, SpaceId, Text, Timestamp, UserId, has_credentials,
+        is_written_out, web_url,
+    },
     policy::SpaceAction,
     ports::FetchRequest,
     store::{Operation, Tx, jobs},
@@ -101,46 +105,46 @@ impl Platform {
 /// Checks that text is the URL of a repository; answers it without credentials.
 fn check_url(url: &str) -> Result<String> {
     let wrong = || Error::invalid("url", "must be an absolute https, http, git or file URL");
-    let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
-    if !["https", "http", "git", "file"].contains(&scheme.to_ascii_lowercase().as_str()) {
-        return Err(wrong());
-    }
-    if rest.is_empty() || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(wrong());
-    }
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let local = scheme.eq_ignore_ascii_case("file");
-    // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
-    let has_host = is_host(host) || (local && host.is_empty());
-    if !has_host {
-        return Err(Error::invalid(
-            "url",
-            "must be a URL with a host; percent-encode special characters of a password",
-        ));
-    }
-    Ok(format!("{scheme}://{host}{path}"))
-}
-
-/// Tells whether text is a host with or without a port.
-fn is_host(text: &str) -> bool {
-    let (name, port) = match text.strip_prefix('[') {
-        Some(rest) => match rest.split_once(']') {
-            Some((address, port)) => (address, port.strip_prefix(':').unwrap_or(port)),
-            None => return false,
-        },
-        None => text.split_once(':').unwrap_or((text, "")),
+    let no_host = || {
+        Error::invalid("url", "must be a URL with a host; percent-encode special characters of a password")
     };
-    !name.is_empty()
-        && name.chars().all(|c| c.is_alphanumeric() || "-._~%:".contains(c))
-        && port.bytes().all(|b| b.is_ascii_digit())
+    if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(wrong());
+    }
+    let mut parsed = match Url::parse(url) {
+        Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong()),
+        // A password with a slash ends the host too early: what is left is no host, and is refused before it is kept.
+        Err(_) => return Err(no_host()),
+        Ok(parsed) => parsed,
+    };
+    let has_host = match parsed.scheme() {
+        "https" | "http" => web_url(url).is_some(),
+        "git" => parsed.host_str().is_some_and(|host| !host.is_empty()),
+        "file" => true,
+        _ => return Err(wrong()),
+    };
+    if !is_written_out(url, &parsed) {
+        return Err(wrong());
+    }
+    if !has_host {
+        return Err(no_host());
+    }
+    if !has_credentials(&parsed) {
+        return Ok(url.to_owned());
+    }
+    let cleaned = parsed.set_password(None).and_then(|()| parsed.set_username(""));
+    cleaned.map_err(|()| no_host())?;
+    Ok(parsed.into())
 }
 
 /// Refuses credentials in an address that is shown to readers.
 fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
-    let rest = url.and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if authority.contains('@') { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
+    let holds_some = url.is_some_and(|url| match Url::parse(url) {
+        Ok(url) => has_credentials(&url),
+        // What cannot be read may still be shown.
+        Err(_) => url.contains('@'),
+    });
+    if holds_some { Err(Error::invalid(field, "must not hold credentials")) } else { Ok(()) }
 }
 
 /// The lane of a space's imports.
@@ -192,7 +196,12 @@ mod tests {
     fn a_url_is_shown_without_its_credentials() {
         let clean = |url| check_url(url).expect("a URL");
         assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
-        assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com");
+        assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com/");
+        assert_eq!(clean("HTTPS://:secret@Example.com:443/a"), "https://example.com/a");
+        assert_eq!(clean("http://me@[::1]:8080/a.git"), "http://[::1]:8080/a.git");
+        assert_eq!(clean("git://me@example.com:9418/a.git"), "git://example.com:9418/a.git");
+        // Without any it stays as it was written.
+        assert_eq!(clean("https://Bücher.example:443/a"), "https://Bücher.example:443/a");
         assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
         assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");
         assert_eq!(clean("file:///srv/docs"), "file:///srv/docs");
@@ -207,11 +216,34 @@ mod tests {
             "gopher://x/",
             "https://",
             "https:///a",
+            "https:a.example/b",
+            "https:\\\\a.example\\b",
+            "git:///a",
+            "git:a",
             "https://a b/",
+            "https://a.example:99999/",
+            "https://[::1/a",
             "https://me:pa/ss@host/x",
         ] {
             let error = check_url(wrong).expect_err(wrong);
             assert!(error.message().starts_with("url: "), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_shown_holds_no_credentials() {
+        for fine in [None, Some("https://example.com/a@b"), Some("tree/main"), Some("")] {
+            assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
+        }
+        for wrong in [
+            "https://me:secret@example.com/a",
+            "https://me@example.com",
+            "https:me:secret@example.com/a",
+            "HTTPS:\\\\me:secret@example.com",
+            "https://me:secret@example.com:99999/a",
+        ] {
+            let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
+            assert_eq!(error.message(), "repoTreeURL: must not hold credentials");
         }
     }
 }

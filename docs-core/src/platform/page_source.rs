@@ -2,7 +2,7 @@
 
 use crate::{
     content::markdown::CoverSource,
-    model::{ContentRef, PageCover},
+    model::{ContentRef, PageCover, web_url},
 };
 
 /// The cover that front matter names, its pictures looked up by the caller.
@@ -20,6 +20,5 @@ pub(super) fn cover_of(
 
 /// A destination that is an address on the web.
 pub(super) fn web_reference(destination: &str) -> Option<ContentRef> {
-    let is_web = destination.starts_with("https://") || destination.starts_with("http://");
-    is_web.then(|| ContentRef::Url { url: destination.to_owned() })
+    web_url(destination).map(|_| ContentRef::Url { url: destination.to_owned() })
 }

@@ -8,7 +8,7 @@ use crate::{
         markdown::{Resolution, rewrite_links},
         templates,
     },
-    model::{ApplySpaceTemplate, ContentRef, SpaceId, SpaceTemplateParams},
+    model::{ApplySpaceTemplate, ContentRef, SpaceId, SpaceTemplateParams, web_url},
 };
 
 impl Platform {
@@ -62,10 +62,7 @@ fn filled_in(text: &str, params: &SpaceTemplateParams) -> String {
 /// A reference as a link has it; `None` for what a link of Markdown cannot lead to.
 fn destination(reference: &ContentRef) -> Option<String> {
     match reference {
-        ContentRef::Url { url } => {
-            let is_web = url.starts_with("https://") || url.starts_with("http://");
-            is_web.then(|| url.clone())
-        }
+        ContentRef::Url { url } => web_url(url).map(|_| url.clone()),
         ContentRef::File { file } => Some(format!("/files/{file}")),
         ContentRef::Page { page, space: None } => Some(format!("/pages/{page}")),
         ContentRef::Anchor { anchor, page: Some(page), space: None } => {

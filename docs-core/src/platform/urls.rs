@@ -4,7 +4,7 @@ use super::{ContentOf, Version};
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, OrgId, PageId, RevisionId,
-        SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, UserId,
+        SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, UserId, web_url,
     },
     store::records::Board,
 };
@@ -31,17 +31,11 @@ impl Urls {
     /// Tells whether an address is one of the application's, for example of a space in it.
     #[must_use]
     pub fn is_app(&self, url: &str) -> bool {
-        let app = self.app(format_args!(""));
-        let fits = |rest: &str| rest.is_empty() || rest.starts_with(['/', '?', '#']);
-        // Scheme and host are the same in any case, what follows is not.
-        let host = app.find("://").and_then(|at| app[at + 3..].find('/').map(|end| at + 3 + end));
-        let (host, path) = app.split_at(host.unwrap_or(app.len()));
-        match (url.get(..host.len()), url.get(host.len()..)) {
-            (Some(start), Some(rest)) => {
-                start.eq_ignore_ascii_case(host) && rest.strip_prefix(path).is_some_and(fits)
-            }
-            _ => false,
-        }
+        let (Some(app), Some(url)) = (web_url(&self.app(format_args!(""))), web_url(url)) else {
+            return false;
+        };
+        let below = url.path().strip_prefix(app.path());
+        url.origin() == app.origin() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     fn api(&self, path: std::fmt::Arguments<'_>) -> String {
@@ -214,6 +208,8 @@ mod tests {
             "https://docs.example/base/app",
             "https://docs.example/base/app/s/x/page#top",
             "HTTPS://Docs.Example/base/app?x",
+            "https://docs.example:443/base/app/s/x",
+            "https://docs.example/base/x/../app/s/x",
         ] {
             assert!(urls.is_app(inside), "{inside}");
         }
@@ -224,11 +220,17 @@ mod tests {
             "https://docs.example/app",
             "https://docs.example.evil/base/app",
             "http://docs.example/base/app",
+            "https://docs.example:8443/base/app",
+            "https://docs.example/base/app/../v1/spaces",
+            "https://docs.example@evil.example/base/app",
             "/base/app",
             "",
             "ä",
         ] {
             assert!(!urls.is_app(outside), "{outside}");
         }
+        let bücher = Urls::new("https://bücher.example");
+        assert!(bücher.is_app("https://xn--bcher-kva.example/app/s/x"));
+        assert!(Urls::new("http://[::1]:80").is_app("http://[0:0:0:0:0:0:0:1]/app"));
     }
 }

@@ -25,6 +25,8 @@ pub struct Document {
     pub name: String,
     /// Where it was. Relative links become addresses, seen from there; without it they stay as they are written.
     pub url: Option<String>,
+    /// The name of the character set that its bytes are in, as its host told. What it says of itself need not be told.
+    pub charset: Option<String>,
 }
 
 /// A document as a page.

@@ -23,6 +23,8 @@ pub struct Fetched {
     pub bytes: Bytes,
     /// The media type that came with them, without parameters.
     pub content_type: Option<String>,
+    /// The name of the character set that came with them: the parameter `charset` of the media type.
+    pub charset: Option<String>,
     /// Where they were in the end, after all redirects: what relative links in them start from. Without credentials
     /// and without a place on the page.
     pub url: String,

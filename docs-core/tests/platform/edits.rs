@@ -293,7 +293,8 @@ impl Web for Pictures {
         match url {
             "https://example.com/p.svg" => {
                 let content_type = Some("image/svg+xml".to_owned());
-                Ok(Fetched { bytes: b"<svg/>"[..].into(), content_type, url: url.to_owned() })
+                let url = url.to_owned();
+                Ok(Fetched { bytes: b"<svg/>"[..].into(), content_type, charset: None, url })
             }
             "http://127.0.0.1/" => Err(WebError::Refused("`127.0.0.1` is not for you".to_owned())),
             "https://example.com/large" => Err(WebError::TooLarge(9)),

@@ -64,7 +64,16 @@ impl Web for Documents {
                     url = String::from_utf8_lossy(bytes).into_owned();
                     continue;
                 }
-                return Ok(Fetched { bytes: bytes.clone(), content_type: Some((*kind).to_owned()), url });
+                let (kind, charset) = match kind.split_once("; charset=") {
+                    Some((kind, charset)) => (kind, Some(charset.to_owned())),
+                    None => (*kind, None),
+                };
+                return Ok(Fetched {
+                    bytes: bytes.clone(),
+                    content_type: Some(kind.to_owned()),
+                    charset,
+                    url,
+                });
             }
         })
     }
@@ -239,6 +248,30 @@ async fn a_redirect_out_of_the_site_is_no_page_of_it() {
     s.import("https://a.test/docs/", "website").await;
     assert_eq!(s.paths().await, ["start"]);
     assert_eq!(s.at("start").await.1, "[x](https://a.test/docs/x)\n");
+}
+
+#[tokio::test]
+async fn pages_in_other_character_sets_come_in_as_they_are_meant() {
+    let s = Setting::new().await;
+    // "Настройка" as the host tells, as the page tells, and "設定" in an archive.
+    let koi8 = b"\xee\xc1\xd3\xd4\xd2\xcf\xca\xcb\xc1";
+    let told = [&b"<h1>"[..], koi8, b"</h1><a href=second>2</a>"].concat();
+    s.web.put("https://a.test/", "text/html; charset=koi8-r", told);
+    let windows = b"<meta charset=windows-1251><h1>\xcd\xe0\xf1\xf2\xf0\xee\xe9\xea\xe0 2</h1>";
+    s.web.put("https://a.test/second", HTML, &windows[..]);
+    s.web.put("https://a.test/x.md", "text/markdown; charset=koi8-r", [&b"# "[..], koi8, b" 3\n"].concat());
+    let japanese =
+        b"<meta http-equiv=content-type content='text/html; charset=Shift_JIS'><h1>\x90\xdd\x92\xe8</h1>";
+    let wide: Vec<u8> = "\u{feff}# Größe\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let files: [(&str, &[u8]); 3] =
+        [("a.html", japanese), ("b.md", b"# Gr\xfc\xdfe\n"), ("c.md", wide.as_slice())];
+    s.web.put("https://a.test/x.zip", "application/zip", archive(&files));
+    s.import("https://a.test/", "website").await;
+    s.import("https://a.test/x.md", "markdown").await;
+    s.import("https://a.test/x.zip", "zip").await;
+    let titles: Vec<String> = s.tree().await.into_iter().map(|(_, title)| title).collect();
+    assert_eq!(titles, ["Настройка", "Настройка 2", "Настройка 3", "設定", "Grüße", "Größe"]);
+    s.check().await;
 }
 
 #[tokio::test]

@@ -309,7 +309,8 @@ impl Web for Pages {
             }
             _ => return Err(WebError::Status(404)),
         };
-        Ok(Fetched { bytes: bytes.into(), content_type: Some(told.to_owned()), url: url.to_owned() })
+        let content_type = Some(told.to_owned());
+        Ok(Fetched { bytes: bytes.into(), content_type, charset: None, url: url.to_owned() })
     }
 }
 

@@ -211,20 +211,25 @@ fn redirects_from_https_stay_on_https() {
 
 #[tokio::test]
 async fn what_is_there_comes_with_its_type() {
-    for (header, content_type) in [
-        ("Content-Type: image/svg+xml\r\n", Some("image/svg+xml")),
-        ("Content-Type: Text/HTML ; charset=utf-8\r\n", Some("text/html")),
-        ("Content-Type: text/plain;\r\n", Some("text/plain")),
-        ("Content-Type: nonsense\r\n", None),
-        ("Content-Type: a/b/c\r\n", None),
-        ("Content-Type: \r\n", None),
-        ("", None),
+    for (header, content_type, charset) in [
+        ("Content-Type: image/svg+xml\r\n", Some("image/svg+xml"), None),
+        ("Content-Type: Text/HTML ; charset=utf-8\r\n", Some("text/html"), Some("utf-8")),
+        ("Content-Type: text/html;a=b; CharSet = \"Shift_JIS\"\r\n", Some("text/html"), Some("shift_jis")),
+        ("Content-Type: text/html;charset='koi8-r';x\r\n", Some("text/html"), Some("koi8-r")),
+        ("Content-Type: text/html; charset=\r\n", Some("text/html"), None),
+        ("Content-Type: text/html; charset=a b\r\n", Some("text/html"), None),
+        ("Content-Type: text/plain;\r\n", Some("text/plain"), None),
+        ("Content-Type: nonsense\r\n", None, None),
+        ("Content-Type: a/b/c\r\n", None, None),
+        ("Content-Type: \r\n", None, None),
+        ("", None, None),
     ] {
         let server = Server::new(move |_| ok(header, "hello")).await;
         for outbound in [Outbound::Private, Outbound::Files] {
             let url = format!("http://here.test:{}/a?b=c#d", server.address.port());
             let found = client(outbound).get(&url).await.unwrap();
             assert_eq!((&found.bytes[..], found.content_type.as_deref()), (&b"hello"[..], content_type));
+            assert_eq!(found.charset.as_deref(), charset, "{header}");
         }
         for request in server.requests() {
             assert!(request.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{request}");

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use htmlize::unescape_attribute;
+
 /// A piece of HTML. Together the pieces of a text are the text.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Token<'a> {
@@ -121,12 +123,12 @@ fn attribute(text: &str) -> Option<(Attribute<'_>, usize)> {
     let start = text.len() - value.len();
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let end = value[1..].find(quote).filter(|end| *end < MAX_TAG)?;
-        return Some(((name, Some(unescape(&value[1..=end]))), start + end + 2));
+        return Some(((name, Some(unescape_attribute(&value[1..=end]))), start + end + 2));
     }
     let end = value
         .find(|c: char| c.is_whitespace() || matches!(c, '>' | '<' | '"' | '\'' | '`' | '='))
         .unwrap_or(value.len());
-    (end > 0).then(|| ((name, Some(unescape(&value[..end]))), start + end))
+    (end > 0).then(|| ((name, Some(unescape_attribute(&value[..end]))), start + end))
 }
 
 /// The pieces of a text.
@@ -259,54 +261,9 @@ pub(super) fn tree(html: &str) -> Option<Vec<Html<'_>>> {
     open.is_empty().then_some(nodes)
 }
 
-/// Resolves character references: numbers, and the names that are written by this platform and its likes.
+/// Resolves the character references of a text.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        match reference(rest) {
-            Some((c, length)) => {
-                out.push(c);
-                rest = &rest[length..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-fn reference(text: &str) -> Option<(char, usize)> {
-    let end = text.bytes().take(12).position(|b| b == b';')?;
-    let name = &text[1..end];
-    let c = match name {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        "nbsp" => '\u{a0}',
-        _ => {
-            let digits = name.strip_prefix('#')?;
-            let number = match digits.strip_prefix(['x', 'X']) {
-                Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                    u32::from_str_radix(hex, 16).ok()?
-                }
-                None if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
-                _ => return None,
-            };
-            char::from_u32(number).filter(|c| *c != '\0')?
-        }
-    };
-    Some((c, end + 1))
+    htmlize::unescape(text)
 }
 
 /// Text as it stands between tags.
@@ -345,6 +302,16 @@ mod tests {
         let inside = figure.elements().unwrap();
         assert_eq!((inside[0].open.get("src"), inside[0].open.get("alt")), (Some("a&b"), Some("")));
         assert_eq!(inside[1].text(), "x");
+    }
+
+    #[test]
+    fn every_name_of_a_character_is_resolved() {
+        let nodes = tree(
+            "<p title='?a&ouml;&CounterClockwiseContourIntegral;&x=1&copy=2&nope;'>&Auml;&mdash;&#x1F680;</p>",
+        );
+        let Some([Html::Element(p)]) = nodes.as_deref() else { panic!("{nodes:?}") };
+        assert_eq!(p.open.get("title"), Some("?aö∳&x=1&copy=2&nope;"));
+        assert_eq!(p.text(), "Ä—🚀");
     }
 
     #[test]

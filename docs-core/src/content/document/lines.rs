@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::Tag;
+use crate::content::tag;
 
 /// What counts as white space at the edges of lines.
 pub(super) const SPACE: [char; 3] = [' ', '\t', '\n'];
@@ -136,19 +137,16 @@ pub(super) fn tag_lines(lines: &[Line<'_>]) -> Option<(String, usize)> {
         return None;
     }
     let mut text = String::new();
-    for (index, line) in lines.iter().take(MAX_TAG_LINES).take_while(|line| !line.is_blank()).enumerate() {
+    for (index, line) in lines.iter().take(tag::MAX_LINES).take_while(|line| !line.is_blank()).enumerate() {
         if index > 0 {
             text.push('\n');
         }
         text.push_str(&line.text);
         if line.text.contains("%}")
-            && let Some(tag) = Tag::read(&text)
+            && let Some(found) = Tag::read(&text)
         {
-            return text[tag.end..].trim_matches(SPACE).is_empty().then_some((text, index + 1));
+            return text[found.end..].trim_matches(SPACE).is_empty().then_some((text, index + 1));
         }
     }
     None
 }
-
-/// Most lines of a tag.
-const MAX_TAG_LINES: usize = 32;

@@ -1,14 +1,15 @@
 //! Taking back what was done to single blocks.
 
-use std::collections::HashSet;
-
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::{HashMap, HashSet};
 
 use super::{
     Invalid, keys,
     source::{self, Source},
 };
-use crate::model::{Block, Document};
+use crate::{
+    content::text::{Change, changed},
+    model::{Block, Document},
+};
 
 /// Takes back what was done to blocks: one that was added goes, one that was deleted comes back, one that was changed
 /// or moved is as it was.
@@ -59,17 +60,14 @@ fn place(blocks: &[Block], key: &str) -> Option<usize> {
 fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
     let here: Vec<String> = now.iter().map(keys::content).collect();
     let there: Vec<String> = then.iter().map(keys::content).collect();
-    let ops = capture_diff_slices(Algorithm::Myers, &there, &here);
-    moved(&ops, (&here, &there), named);
+    let changes = changed(&there, &here);
+    moved(&changes, (&here, &there), named);
     let mut out = Vec::new();
-    for op in ops {
-        let (_, old, new) = op.as_tag_tuple();
-        if let DiffOp::Equal { .. } = op {
-            out.extend(now[new].iter().cloned());
-            continue;
-        }
-        let pairs = old.len().max(new.len());
-        for step in 0..pairs {
+    let mut at = 0;
+    for Change { old, new } in changes {
+        out.extend_from_slice(&now[at..new.start]);
+        at = new.end;
+        for step in 0..old.len().max(new.len()) {
             let old = Some(old.start + step).filter(|at| old.contains(at));
             let new = Some(new.start + step).filter(|at| new.contains(at));
             let is_named = old.is_some_and(|at| named.then.contains(&at))
@@ -79,23 +77,26 @@ fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
             out.extend(keep.cloned());
         }
     }
+    out.extend_from_slice(&now[at..]);
     out
 }
 
-/// A block that moved is gone in one place and new in another: naming it names both.
-fn moved(ops: &[DiffOp], (here, there): (&[String], &[String]), named: &mut Named) {
-    let changed = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })).map(DiffOp::as_tag_tuple);
-    let (mut gone, mut new) = (Vec::new(), Vec::new());
-    for (_, old, own) in changed {
-        gone.extend(old);
-        new.extend(own);
+/// A block that moved is gone in one place and new in another: naming it names both. Several that say the same cannot
+/// be told apart, so naming one names them all.
+fn moved(changes: &[Change], (here, there): (&[String], &[String]), named: &mut Named) {
+    let mut places: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    for Change { old, new } in changes {
+        for at in old.clone() {
+            places.entry(&there[at]).or_default().0.push(at);
+        }
+        for at in new.clone() {
+            places.entry(&here[at]).or_default().1.push(at);
+        }
     }
-    for at in &gone {
-        for other in &new {
-            if there[*at] == here[*other] && (named.then.contains(at) || named.now.contains(other)) {
-                named.then.insert(*at);
-                named.now.insert(*other);
-            }
+    for (gone, new) in places.into_values().filter(|(gone, new)| !gone.is_empty() && !new.is_empty()) {
+        if gone.iter().any(|at| named.then.contains(at)) || new.iter().any(|at| named.now.contains(at)) {
+            named.then.extend(gone);
+            named.now.extend(new);
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
 use super::{Invalid, keys, lines, print::Printer, weight, whole};
-use crate::model::{Block, Document};
+use crate::{
+    content::text::{Change, changed},
+    model::{Block, Document},
+};
 
 /// What lines end with.
 const LINE_ENDS: [char; 2] = ['\n', '\r'];
@@ -163,10 +164,11 @@ fn has_notes(blocks: &[Block]) -> bool {
 /// Which blocks of the new document are which of the old one. Lines that are several blocks are kept as a whole.
 fn kept(before: &[String], after: &[String], source: &Source<'_>) -> HashMap<usize, usize> {
     let mut kept = HashMap::new();
-    for op in capture_diff_slices(Algorithm::Myers, before, after) {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            kept.extend((0..len).map(|step| (new_index + step, old_index + step)));
-        }
+    let (mut old, mut new) = (0, 0);
+    let end = Change { old: before.len()..before.len(), new: after.len()..after.len() };
+    for change in changed(before, after).into_iter().chain([end]) {
+        kept.extend((new..change.new.start).zip(old..change.old.start));
+        (old, new) = (change.old.end, change.new.end);
     }
     let is_alone = |place: &usize| {
         let own = &source.ranges[*place];

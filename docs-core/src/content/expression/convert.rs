@@ -28,10 +28,7 @@ impl Machine<'_> {
             Value::Undefined => out.push_str("undefined"),
             Value::Null => out.push_str("null"),
             Value::Boolean(value) => out.push_str(if *value { "true" } else { "false" }),
-            Value::Number(value) => {
-                self.charge(number::steps_to_write(*value))?;
-                out.push_str(&number::write(*value));
-            }
+            Value::Number(value) => out.push_str(&number::write(*value)),
             Value::BigInt(value) => out.push_str(&value.to_string()),
             Value::Text(text) => {
                 self.charge_text(text.len())?;

@@ -44,95 +44,14 @@ pub(super) fn parse(text: &str) -> f64 {
     if right { integer(body, radix) } else { f64::NAN }
 }
 
-/// Integers that are written digit by digit, without looking for the shortest that reads the same.
-fn is_plain(number: f64) -> bool {
-    number.fract() == 0.0 && number.abs() < 1e15
-}
-
-/// What writing a number takes beside other steps: to find the shortest text of some takes as long as forty of them.
-pub(super) fn steps_to_write(number: f64) -> usize {
-    if is_plain(number) { 0 } else { 40 }
-}
-
 /// A number as text: the shortest that reads as the same number.
 pub(super) fn write(number: f64) -> String {
-    if is_plain(number) {
-        return (number as i64).to_string();
-    }
-    if number.is_nan() {
-        return "NaN".to_owned();
-    }
-    if number.is_infinite() {
-        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
-    }
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let sign = if number < 0.0 { "-" } else { "" };
-    let scientific = format!("{:e}", number.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let mut digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    let count = digits.len() as i32;
-    // The number is 0.digits × 10^point.
-    let point = exponent.parse::<i32>().unwrap_or(0) + 1;
-    if let Some(last) = digits.pop() {
-        let is_up = "13579".contains(last) && is_between(number.abs(), count - point);
-        digits.push(if is_up { char::from(last as u8 - 1) } else { last });
-    }
-    let zeros = |n: i32| "0".repeat(n.unsigned_abs() as usize);
-    let body = match point {
-        _ if count <= point && point <= 21 => format!("{digits}{}", zeros(point - count)),
-        1..=21 => format!("{}.{}", &digits[..point as usize], &digits[point as usize..]),
-        -5..=0 => format!("0.{}{digits}", zeros(point)),
-        _ => {
-            let (first, rest) = digits.split_at(1);
-            let dot = if rest.is_empty() { "" } else { "." };
-            let sign = if point > 0 { "+" } else { "-" };
-            format!("{first}{dot}{rest}e{sign}{}", (point - 1).unsigned_abs())
-        }
-    };
-    format!("{sign}{body}")
-}
-
-/// Tells whether a number lies in the middle of two with so many digits after the point. Of these two the even one is
-/// written, and the upper one is what formatting gives.
-fn is_between(number: f64, after: i32) -> bool {
-    // It then has one bit more than digits after the point. Integers that end in zeros are nearer to each other than two
-    // such numbers.
-    (1..=20).contains(&after) && (number * f64::powi(2.0, after)).fract() == 0.5
+    ryu_js::Buffer::new().format(number).to_owned()
 }
 
 /// A number with so many digits after the point, at most 100; halves are rounded away from zero.
-pub(super) fn fixed(number: f64, places: usize) -> String {
-    if !number.is_finite() || number.abs() >= 1e21 {
-        return write(number);
-    }
-    // Enough digits to tell a half from what is next to one.
-    let exact = format!("{:.*}", places + 100, number.abs());
-    let (kept, rest) = exact.split_at(exact.len() - 100);
-    let mut digits: Vec<u8> = kept.trim_end_matches('.').bytes().collect();
-    if rest.as_bytes()[0] >= b'5' {
-        let mut at = digits.len();
-        loop {
-            match at.checked_sub(1) {
-                None => {
-                    digits.insert(0, b'1');
-                    break;
-                }
-                Some(before) => at = before,
-            }
-            match digits[at] {
-                b'.' => {}
-                b'9' => digits[at] = b'0',
-                _ => {
-                    digits[at] += 1;
-                    break;
-                }
-            }
-        }
-    }
-    let sign = if number < 0.0 { "-" } else { "" };
-    format!("{sign}{}", String::from_utf8_lossy(&digits))
+pub(super) fn fixed(number: f64, places: u8) -> String {
+    ryu_js::Buffer::new().format_to_fixed(number, places).to_owned()
 }
 
 /// A number in a base of 2 to 36.

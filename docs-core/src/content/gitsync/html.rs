@@ -45,16 +45,6 @@ pub(super) fn attributes(html: &str) -> Vec<Attribute> {
     found
 }
 
-/// Resolves the character references that stand in addresses.
-pub(super) fn unescape(text: &str) -> String {
-    if !text.contains('&') {
-        return text.to_owned();
-    }
-    [("&quot;", "\""), ("&#39;", "'"), ("&#x20;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
-        .iter()
-        .fold(text.to_owned(), |text, (reference, character)| text.replace(reference, character))
-}
-
 /// Reads a tag from behind its name; yields its attributes and where it ends. `None` when it does not end.
 fn read_tag(html: &str, from: usize, start: usize) -> Option<(Vec<Attribute>, usize)> {
     let mut attributes = Vec::new();
@@ -159,11 +149,6 @@ mod tests {
         }
         assert_eq!(read("<!-- never closed <img src=\"a.png\">"), []);
         assert_eq!(read("<style>x</style><img src=\"a.png\">").len(), 1);
-    }
-
-    #[test]
-    fn references_are_resolved() {
-        assert_eq!(unescape("a&amp;b&#39;&amp;lt;"), "a&b'&lt;");
     }
 
     proptest! {

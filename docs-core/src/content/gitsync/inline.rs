@@ -95,7 +95,9 @@ fn tolerant(line: &str) -> Option<Link> {
 
 fn id_of(tag: &str) -> Option<String> {
     let attribute = html::attributes(tag).into_iter().find(|it| it.tag == "a" && it.name == "id")?;
-    tag.get(attribute.value).map(html::unescape).filter(|id| !id.trim().is_empty())
+    tag.get(attribute.value)
+        .map(|value| htmlize::unescape_attribute(value).into_owned())
+        .filter(|id| !id.trim().is_empty())
 }
 
 /// One space where there were several, none at the ends.

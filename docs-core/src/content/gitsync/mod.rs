@@ -24,7 +24,6 @@ mod refs;
 mod report;
 mod summary;
 mod target;
-mod template;
 mod tree;
 mod vars;
 mod yaml;

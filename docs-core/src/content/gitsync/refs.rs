@@ -8,8 +8,9 @@ use super::{
     RepoPath, html, markdown,
     summary::join,
     target::{self, Target},
-    template, yaml,
+    yaml,
 };
+use crate::content::tag;
 
 /// A reference of a page to a file or folder of its repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,7 +71,7 @@ pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference
     for range in &outline.html {
         finder.html(text, range.clone());
     }
-    for tag in template::tags(text, &outline.code) {
+    for tag in tag::tags(text, &outline.code) {
         finder.tag(text, &tag);
     }
     let mut found = finder.found;
@@ -113,7 +114,7 @@ impl Finder<'_> {
                 }
                 _ => continue,
             };
-            self.add(kind, value.clone(), &html::unescape(text.get(value).unwrap_or_default()));
+            self.add(kind, value.clone(), &htmlize::unescape_attribute(text.get(value).unwrap_or_default()));
         }
     }
 
@@ -125,7 +126,7 @@ impl Finder<'_> {
             let start = at + rest.len() - trimmed.len();
             let url = trimmed.split(char::is_whitespace).next().unwrap_or_default();
             let bare = url.trim_end_matches(',');
-            self.add(ReferenceKind::Image, start..start + bare.len(), &html::unescape(bare));
+            self.add(ReferenceKind::Image, start..start + bare.len(), &htmlize::unescape_attribute(bare));
             at = start + url.len();
             if bare.len() == url.len() {
                 at += text.get(at..range.end).and_then(|rest| rest.find(',')).unwrap_or(range.end - at);
@@ -133,14 +134,18 @@ impl Finder<'_> {
         }
     }
 
-    fn tag(&mut self, text: &str, tag: &template::Tag<'_>) {
-        for (key, range) in &tag.values {
-            let kind = match (tag.name, *key) {
+    fn tag(&mut self, text: &str, tag: &tag::Tag<'_>) {
+        for value in tag.values().filter(|_| tag.name != "if").unwrap_or_default() {
+            let kind = match (tag.name, value.name) {
                 ("include", "") => ReferenceKind::Include,
+                ("include", _) => continue,
                 (_, "src" | "url") => ReferenceKind::Tag,
                 _ => continue,
             };
-            self.add(kind, range.clone(), text.get(range.clone()).unwrap_or_default());
+            let said = value.text(text);
+            if let Some(range) = value.range {
+                self.add(kind, range, &said);
+            }
         }
     }
 
@@ -199,6 +204,10 @@ mod tests {
                 "../.gitbook/includes/x.md",
                 "docs/.gitbook/includes/x.md",
             ),
+            ("{% include '../x y.md' %}", Include, "../x y.md", "docs/x y.md"),
+            ("{% file src=../a.pdf %}", Tag, "../a.pdf", "docs/a.pdf"),
+            ("{% file src='\"a\".pdf' %}", Tag, "\"a\".pdf", "docs/guides/\"a\".pdf"),
+            ("<img src=\"b&ouml;se&#x2E;png\">", Image, "b&ouml;se&#x2E;png", "docs/guides/böse.png"),
             (
                 "{% file src=\"../a_b_c.pdf\" %}\ncaption\n{% endfile %}",
                 Tag,

@@ -9,6 +9,7 @@ use std::{
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 use super::scan;
+use crate::content::tag;
 
 /// How a destination is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -277,30 +278,26 @@ impl Finder<'_> {
     /// Finds the destinations of `{% tags %}` outside of code.
     fn tags(&mut self, code: &[Range<usize>]) {
         let text = self.text;
-        let mut at = 0;
-        let mut code = code.iter().peekable();
-        while let Some(start) = text[at..].find("{%").map(|found| at + found) {
-            while code.next_if(|range| range.end <= start).is_some() {}
-            if let Some(range) = code.peek().filter(|range| range.start <= start) {
-                at = range.end;
-                continue;
-            }
-            let inside = start + 2;
-            let Some(end) = text[inside..].find("%}").map(|found| inside + found) else { return };
-            let name = scan::tag_name(text, inside..end);
-            for found in scan::tag_attributes(text, inside..end) {
-                let role = match found.name {
-                    "url" if name != "embed" => LinkRole::Leads,
-                    "url" | "src" | "include" => LinkRole::Embeds,
-                    "spec" if name.starts_with("openapi") => {
-                        self.specs.extend(text.get(found.value).map(str::to_owned));
+        for tag in tag::tags(text, code).into_iter().filter(|tag| tag.name != "if") {
+            for value in tag.values().unwrap_or_default() {
+                let role = match (tag.name, value.name) {
+                    ("include", "") | ("embed", "url") => LinkRole::Embeds,
+                    ("include", _) => continue,
+                    (_, "src") => LinkRole::Embeds,
+                    (_, "url") => LinkRole::Leads,
+                    (name, "spec") if name.starts_with("openapi") => {
+                        self.specs.push(value.text(text).into_owned());
                         continue;
                     }
                     _ => continue,
                 };
+                let Some(range) = value.range.filter(|range| value.quote.is_some() || !range.is_empty())
+                else {
+                    continue;
+                };
+                let found = scan::Attribute { name: value.name, value: range, quote: value.quote };
                 self.attribute((LinkKind::Tag, role), &found);
             }
-            at = end + 2;
         }
     }
 
@@ -310,11 +307,7 @@ impl Finder<'_> {
             kind,
             role,
             range: found.value.clone(),
-            destination: value
-                .replace("&quot;", "\"")
-                .replace("&lt;", "<")
-                .replace("&gt;", ">")
-                .replace("&amp;", "&"),
+            destination: htmlize::unescape_attribute(value).into_owned(),
             around: Vec::new(),
             quote: found.quote,
         });

@@ -114,33 +114,6 @@ pub(super) fn html_attributes(text: &str, range: Range<usize>) -> Vec<Attribute<
     out
 }
 
-/// The name of one `{% tag %}`; empty when it has none.
-pub(super) fn tag_name(text: &str, range: Range<usize>) -> &str {
-    let tag = text.get(range).unwrap_or_default().trim_start_matches([' ', '\t', '-']);
-    tag.split(char::is_whitespace).next().unwrap_or_default()
-}
-
-/// The attributes of one `{% tag %}`; the path of an `include` counts as one of that name.
-pub(super) fn tag_attributes(text: &str, range: Range<usize>) -> Vec<Attribute<'_>> {
-    let mut out = Vec::new();
-    let Some(tag) = text.get(..range.end) else { return out };
-    let rest = &tag[range.start..];
-    let start = range.start + (rest.len() - rest.trim_start_matches([' ', '\t', '-']).len());
-    let name = tag[start..].find(char::is_whitespace).unwrap_or(0);
-    let mut at = start + name;
-    if &tag[start..at] == "include" {
-        at += tag[at..].len() - tag[at..].trim_start().len();
-        if let Some(quote) = tag[at..].chars().next().filter(|c| matches!(c, '"' | '\''))
-            && let Some(length) = tag[at + 1..].find(quote)
-        {
-            out.push(Attribute { name: "include", value: at + 1..at + 1 + length, quote: Some(quote) });
-        }
-        return out;
-    }
-    attributes(tag, at, '\0', &mut out);
-    out
-}
-
 /// Reads `name="value"` pairs up to the end of a tag; answers where that is.
 fn attributes<'a>(text: &'a str, from: usize, end: char, out: &mut Vec<Attribute<'a>>) -> usize {
     let mut at = from;

@@ -1,4 +1,4 @@
-//! What changed between two texts, line by line.
+//! What changed between two texts, line by line, or between two lists of other things that are equal or not.
 //!
 //! Several smallest lists of changes may exist, and whether two of them unite depends on which is taken. The one
 //! taken here is the one Git takes: Myers' search from both ends, with its order of preference, over lines that can
@@ -11,9 +11,19 @@ pub(super) type LineId = u32;
 
 /// A change: these lines of the old text became those of the new one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Change {
-    pub(super) old: Range<usize>,
-    pub(super) new: Range<usize>,
+pub(crate) struct Change {
+    pub(crate) old: Range<usize>,
+    pub(crate) new: Range<usize>,
+}
+
+/// What changed from one list of texts to another, in order; no two changes touch.
+///
+/// Where the lists have little in common, the search for the fewest changes ends early: it takes time that grows little
+/// faster than the lists.
+pub(crate) fn changed(old: &[String], new: &[String]) -> Vec<Change> {
+    let mut lines = Lines::default();
+    let [old, new] = [old, new].map(|list| list.iter().map(|text| lines.id(text)).collect::<Vec<_>>());
+    changes(&old, &new)
 }
 
 /// Numbers lines, the same for equal ones of all texts.

@@ -6,6 +6,7 @@ mod markers;
 
 use std::collections::BTreeSet;
 
+pub(crate) use diff::{Change, changed};
 pub use lines::LineMerger;
 pub(crate) use markers::{render, request_side, unfold};
 

@@ -6,6 +6,9 @@ mod read;
 
 use std::sync::Arc;
 
+use percent_encoding::percent_decode_str;
+use url::Url;
+
 use self::{
     apply::{Applied, Imported},
     read::Importer,
@@ -123,20 +126,29 @@ pub(super) fn is_stale(space: &SpaceRecord, payload: &ImportPayload, event_at: T
         .then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
 }
 
+/// The name of a repository: the last part of the path to it.
+fn repo_name(address: &str) -> String {
+    let url = Url::parse(address);
+    let path = url.as_ref().map_or(address, Url::path).trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let name = percent_decode_str(last.trim_end_matches(".git")).decode_utf8_lossy();
+    without_nul(&name).into_owned()
+}
+
 /// What the space shows of its repository after the import.
 fn git_state(payload: &ImportPayload, commit: &Commit, event_at: Timestamp, now: Timestamp) -> GitState {
     let request = &payload.request;
     let info = request.git_info.as_ref();
     // Where readers find the files: what the request says of it, else the repository, unless it is on the server's disk.
     let told = info.and_then(|info| info.url.as_deref()).or(request.repo_tree_url.as_deref());
-    let local = request.url.starts_with("file:");
+    let local = Url::parse(&request.url).is_ok_and(|url| url.scheme() == "file");
     let link =
         told.filter(|url| !url.is_empty()).or_else(|| (!local).then_some(&*request.url)).map(str::to_owned);
     let shown = link.clone().unwrap_or_else(|| request.url.to_string());
-    let name = shown.trim_end_matches('/').trim_end_matches(".git").rsplit('/').next().unwrap_or_default();
+    let name = repo_name(&shown);
     GitState {
         info: GitSync {
-            repo_name: (!name.is_empty()).then(|| name.to_owned()),
+            repo_name: (!name.is_empty()).then_some(name),
             installation_provider: info.and_then(|info| info.provider).map(|provider| match provider {
                 crate::model::GitInfoProvider::Github => GitProvider::Github,
                 crate::model::GitInfoProvider::Gitlab => GitProvider::Gitlab,

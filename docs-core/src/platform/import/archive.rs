@@ -39,6 +39,10 @@ impl Gather<'_> {
         for (path, bytes) in files {
             match format_of(&path) {
                 Some(format) => documents.push((path, format, bytes)),
+                None if path.is_markdown() => {
+                    let bytes = self.in_utf8(&path, bytes).await;
+                    folder.put(path, bytes);
+                }
                 None => folder.put(path, bytes),
             }
         }
@@ -49,6 +53,27 @@ impl Gather<'_> {
         folder
     }
 
+    /// The bytes of a Markdown file in UTF-8, whatever they were in.
+    async fn in_utf8(&self, path: &RepoPath, bytes: Bytes) -> Bytes {
+        if str::from_utf8(&bytes).is_ok() {
+            return bytes;
+        }
+        let document = Document {
+            format: DocumentFormat::Markdown,
+            bytes: bytes.clone(),
+            name: links::name_of_file(path.name()),
+            url: None,
+            charset: None,
+        };
+        match self.converter().convert(document).await {
+            Ok(page) => clean(page).markdown.into(),
+            Err(error) => {
+                tracing::debug!(%path, %error, "a file of an archive is taken for UTF-8");
+                bytes
+            }
+        }
+    }
+
     /// Puts a document of another format into a folder, as Markdown with its ending.
     async fn document_in(
         &self,
@@ -57,7 +82,7 @@ impl Gather<'_> {
         gathered: &mut Gathered,
     ) {
         let document =
-            Document { format, bytes, name: links::name_of(&format!("file:///{path}")), url: None };
+            Document { format, bytes, name: links::name_of_file(path.name()), url: None, charset: None };
         let page = match self.converter().convert(document).await {
             Ok(page) => clean(page),
             Err(error) => {

@@ -149,8 +149,8 @@ impl Crawl {
             }
         }
         let last = addresses.last().and_then(|address| Address::read(address));
-        let parts = last.map(|address| address.parts()).unwrap_or_default();
-        self.pages.push(Found { page, parts: parts.into_iter().map(str::to_owned).collect() });
+        let parts = last.iter().flat_map(Address::parts).map(str::to_owned).collect();
+        self.pages.push(Found { page, parts });
     }
 
     fn name(&mut self, url: &str, page: usize) {

@@ -149,6 +149,7 @@ impl<'a> Gather<'a> {
             bytes: found.bytes.clone(),
             name: links::name_of(&found.url),
             url: Some(found.url.clone()),
+            charset: found.charset.clone(),
         };
         self.converter.convert(document).await.map(clean)
     }
@@ -230,7 +231,12 @@ pub(super) fn not_converted(error: ConvertError) -> Error {
 pub(super) fn is_html(found: &Fetched) -> bool {
     match found.content_type.as_deref() {
         Some(told) => matches!(told, "text/html" | "application/xhtml+xml"),
-        None => found.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<'),
+        None => {
+            // Behind a byte order mark, if there is one, and in units of one byte or two.
+            let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+            let body = marks.iter().find_map(|mark| found.bytes.strip_prefix(*mark)).unwrap_or(&found.bytes);
+            body.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace()) == Some(&b'<')
+        }
     }
 }
 

@@ -1,37 +1,43 @@
 //! Addresses of documents on the web: what is below what, and what is the same.
 
-use crate::content::markdown::{Resolution, rewrite_links};
+use percent_encoding::percent_decode_str;
+use url::{Position, Url};
+
+use crate::{
+    content::markdown::{Resolution, rewrite_links},
+    model::web_url,
+};
 
 /// Endings of names that are pages of a site. Names with other endings are files.
 const PAGE_ENDINGS: [&str; 9] = ["html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "md", "shtml"];
 
-/// An absolute address, taken apart. A converter and the web write them normalised, so equal ones have equal parts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Address<'a> {
-    /// Scheme, host and port.
-    origin: &'a str,
-    path: &'a str,
-    /// What it asks for, without the question mark.
-    query: &'a str,
-}
+/// An address on the web: normalised, so that equal ones have equal parts, and without credentials.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Address(Url);
 
-impl<'a> Address<'a> {
-    pub(super) fn read(url: &'a str) -> Option<Self> {
-        let url = url.split('#').next().unwrap_or_default();
-        let host = url.find("://")? + 3;
-        let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
-        let (path, query) = url[end..].split_once('?').unwrap_or((&url[end..], ""));
-        Some(Self { origin: &url[..end], path, query })
+impl Address {
+    pub(super) fn read(url: &str) -> Option<Self> {
+        web_url(url).map(without_credentials).map(Self)
+    }
+
+    /// Scheme, host and port.
+    fn origin(&self) -> &str {
+        &self.0[..Position::BeforePath]
+    }
+
+    /// What it asks for, without the question mark.
+    fn query(&self) -> &str {
+        self.0.query().unwrap_or_default()
     }
 
     /// What two addresses of one page have in common: the path without a slash at its end and without `index.html`.
     pub(super) fn key(&self) -> String {
-        let mark = if self.query.is_empty() { "" } else { "?" };
-        format!("{}{}{mark}{}", self.origin, self.folded(), self.query)
+        let mark = if self.query().is_empty() { "" } else { "?" };
+        format!("{}{}{mark}{}", self.origin(), self.folded(), self.query())
     }
 
-    fn folded(&self) -> &'a str {
-        let path = self.path.trim_end_matches('/');
+    fn folded(&self) -> &str {
+        let path = self.0.path().trim_end_matches('/');
         match path.rsplit_once('/') {
             Some((folder, "index.html" | "index.htm" | "index.php")) => folder,
             _ => path,
@@ -39,14 +45,14 @@ impl<'a> Address<'a> {
     }
 
     /// The parts of the path.
-    pub(super) fn parts(&self) -> Vec<&'a str> {
+    pub(super) fn parts(&self) -> Vec<&str> {
         self.folded().split('/').filter(|part| !part.is_empty()).collect()
     }
 
     /// Tells whether it can be a page: it asks for nothing in particular, and its name has no ending of a file.
     pub(super) fn is_page(&self) -> bool {
-        let name = self.path.rsplit('/').next().unwrap_or_default();
-        self.query.is_empty() && ending(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
+        let name = self.0.path().rsplit('/').next().unwrap_or_default();
+        self.query().is_empty() && ending(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
     }
 }
 
@@ -60,25 +66,37 @@ pub(super) struct Scope {
 
 impl Scope {
     /// The scope of a start page. A page whose name has an ending has nothing below it: its folder counts.
-    pub(super) fn of(start: &Address<'_>) -> Self {
+    pub(super) fn of(start: &Address) -> Self {
         let path = start.folded();
         let folder = match path.rsplit_once('/') {
             Some((folder, name)) if ending(name).is_some() => folder,
             _ => path,
         };
-        Self { origin: start.origin.to_owned(), folder: folder.to_owned() }
+        Self { origin: start.origin().to_owned(), folder: folder.to_owned() }
     }
 
-    pub(super) fn contains(&self, address: &Address<'_>) -> bool {
+    pub(super) fn contains(&self, address: &Address) -> bool {
         let below = address.folded().strip_prefix(self.folder.as_str());
-        address.origin == self.origin && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        address.origin() == self.origin && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+}
+
+/// An address on the web that does not say who asks.
+pub(super) fn without_credentials(mut url: Url) -> Url {
+    // Only what has no host cannot be without them, and has none.
+    let _ = url.set_password(None).and_then(|()| url.set_username(""));
+    url
 }
 
 /// The last part of an address as a name: without its ending, and in words.
 pub(super) fn name_of(url: &str) -> String {
-    let parts = Address::read(url).map(|address| address.parts()).unwrap_or_default();
-    let last = parts.last().copied().unwrap_or_default();
+    let address = Address::read(url);
+    let last = address.as_ref().and_then(|address| address.parts().pop()).unwrap_or_default();
+    name_of_file(&percent_decode_str(last).decode_utf8_lossy())
+}
+
+/// The name of a file as that of a page: without its ending, and in words.
+pub(super) fn name_of_file(last: &str) -> String {
     let stem = match ending(last) {
         Some(ending) => &last[..last.len() - ending.len() - 1],
         None => last,
@@ -147,7 +165,7 @@ fn ending(name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn address(url: &str) -> Address<'_> {
+    fn address(url: &str) -> Address {
         Address::read(url).unwrap()
     }
 
@@ -158,6 +176,11 @@ mod tests {
         {
             assert_eq!(address(same).key(), "https://a.test/x", "{same}");
         }
+        for same in ["HTTPS://A.test:443/x", "https://me:pw@a.test/x", "https://a.test/y/../x"] {
+            assert_eq!(address(same).key(), "https://a.test/x", "{same}");
+        }
+        assert_eq!(address("https://bücher.test/ä").key(), "https://xn--bcher-kva.test/%C3%A4");
+        assert_eq!(address("http://[0::1]:80/").key(), "http://[::1]");
         assert_eq!(address("https://a.test").key(), address("https://a.test/").key());
         assert_ne!(address("https://a.test/x").key(), address("https://a.test/X").key());
         assert_eq!(Address::read("mailto:a@b.c"), None);
@@ -201,7 +224,9 @@ mod tests {
     #[test]
     fn a_name_is_made_of_the_last_part() {
         assert_eq!(name_of("https://a.test/docs/first-steps.html"), "first steps");
+        assert_eq!(name_of("https://a.test/erste%20Schritte-f%C3%BCr_alle"), "erste Schritte für alle");
         assert_eq!(name_of("https://a.test/"), "Untitled");
+        assert_eq!(name_of_file("What? 100% #1.html"), "What? 100% #1");
         assert_eq!(slug_of("First_Steps.html"), "first_steps");
     }
 }

@@ -16,6 +16,7 @@ use crate::{
         gitsync::{MAX_FILE_BYTES, RepoPath},
         markdown::links as sites,
     },
+    model::web_url,
     ports::{Checkout, FetchRequest, GitError, RepoEntryKind},
 };
 
@@ -116,27 +117,30 @@ impl Wiki {
     /// Reads the address of a wiki, of one of its pages, of its repository, or of the repository that it belongs to.
     fn read(url: &str) -> Result<Self> {
         let wrong = || Error::invalid("url", "must be a wiki, like https://github.com/OWNER/REPOSITORY/wiki");
-        let plain = url.split(['?', '#']).next().unwrap_or_default();
-        let host = plain.find("://").ok_or_else(wrong)? + 3;
-        let mut parts = plain[host..].split('/').filter(|part| !part.is_empty());
-        let (Some(site), Some(owner), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+        let url = web_url(url).ok_or_else(wrong)?;
+        let mut parts = url.path_segments().into_iter().flatten().filter(|part| !part.is_empty());
+        let (Some(owner), Some(name), None | Some("wiki")) = (parts.next(), parts.next(), parts.next())
+        else {
             return Err(wrong());
         };
-        match parts.next() {
-            None | Some("wiki") => {}
-            Some(_) => return Err(wrong()),
-        }
         let name = name.trim_end_matches(".git");
         let name = name.strip_suffix(".wiki").unwrap_or(name);
-        let base = format!("{}{site}/{owner}/{name}", &plain[..host]);
-        Ok(Self { repository: format!("{base}.wiki.git"), pages: format!("{base}/wiki/") })
+        let mut repository = url.clone();
+        repository.set_query(None);
+        repository.set_fragment(None);
+        repository.set_path(&format!("/{owner}/{name}.wiki.git"));
+        // Links to its pages do not say who asks.
+        let mut pages = links::without_credentials(repository.clone());
+        pages.set_path(&format!("/{owner}/{name}/wiki/"));
+        Ok(Self { repository: repository.into(), pages: pages.into() })
     }
 
     /// The Markdown of a page with all its links as links to files.
     fn plain(&self, text: &str, pages: &Pages) -> String {
         let text = brackets(text, pages);
         links::rewritten(&text, |destination| {
-            let name = destination.strip_prefix(&self.pages)?;
+            let url = web_url(destination)?;
+            let name = url.as_str().strip_prefix(&self.pages)?;
             pages.named(name).map(|page| links::encoded(page.as_str()))
         })
     }
@@ -271,7 +275,7 @@ fn bracket(inside: &str, pages: &Pages) -> String {
     let place = if place.is_empty() { String::new() } else { format!("#{}", links::encoded(place)) };
     let to = match pages.named(name) {
         Some(page) => links::encoded(page.as_str()),
-        None if target.contains("://") => return format!("[{}]({target})", links::escaped(label)),
+        None if web_url(target).is_some() => return format!("[{}]({target})", links::escaped(label)),
         // A page that nobody has written: its name is all there is.
         None => return links::escaped(label),
     };
@@ -306,12 +310,16 @@ mod tests {
             "https://github.com/o/r",
             "https://github.com/o/r.git",
             "https://github.com/o/r.wiki.git",
+            "HTTPS://GitHub.com:443/o/r/wiki?x",
         ] {
             let wiki = Wiki::read(url).unwrap();
             assert_eq!(wiki.repository, "https://github.com/o/r.wiki.git", "{url}");
             assert_eq!(wiki.pages, "https://github.com/o/r/wiki/", "{url}");
         }
-        for url in ["https://github.com/o", "https://github.com/o/r/issues", "https://github.com/"] {
+        let private = Wiki::read("https://me:secret@github.com/o/r").unwrap();
+        assert_eq!(private.repository, "https://me:secret@github.com/o/r.wiki.git");
+        assert_eq!(private.pages, "https://github.com/o/r/wiki/");
+        for url in ["https://github.com/o", "https://github.com/o/r/issues", "https://github.com/", "o/r"] {
             assert!(Wiki::read(url).is_err_and(|error| error.message().starts_with("url: ")), "{url}");
         }
     }
@@ -324,6 +332,7 @@ mod tests {
             ("[[Deep Dive]]", "[Deep Dive](guides/Deep-Dive.md)"),
             ("[[Nobody wrote it]]", "Nobody wrote it"),
             ("[[web|https://a.test/x]]", "[web](https://a.test/x)"),
+            ("[[web|HTTPS://a.test/x]]", "[web](HTTPS://a.test/x)"),
             ("[[/images/a b.png|alt=A *b*]]", "![A \\*b\\*](images/a%20b.png)"),
             ("`[[Home]]` and [[Home]]", "`[[Home]]` and [Home](Home.md)"),
             ("```\n[[Home]]\n```\n", "```\n[[Home]]\n```\n"),

@@ -9,7 +9,7 @@ use crate::{
     BoxFuture, Error, Result,
     model::{
         OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
-        VisitorAuthBackend,
+        VisitorAuthBackend, web_url,
     },
     platform::{Actor, Platform, access, people::platform_only},
     policy::SiteAction,
@@ -117,13 +117,7 @@ impl Platform {
 
 /// Refuses an address to sign in at that names a `location` itself: where the visitor wanted to go is told by that name.
 fn check_fallback(url: &Url) -> Result<()> {
-    let (address, _) = url.as_str().split_once('#').unwrap_or((url.as_str(), ""));
-    let (_, query) = address.split_once('?').unwrap_or_default();
-    let name = |field: &str| {
-        let name = field.split('=').next().unwrap_or_default();
-        percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned()
-    };
-    if query.split('&').any(|field| name(field) == "location") {
+    if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
         let message =
             "must not have `location` in its query: it is added, and says where the visitor wanted to go";
         return Err(Error::invalid("fallbackURL", message));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Error, Result,
-    model::{OrgId, ProxyOrigin, SiteId},
+    model::{OrgId, ProxyOrigin, SiteId, web_url},
     store::{
         Batches, Key, StoreResult, Tx,
         records::{SiteRecord, linked_id},
@@ -14,10 +14,12 @@ use crate::{
 /// Refuses a mount on the host of the platform: its addresses are found by the base names of sites.
 pub(super) fn check_host(origin: &ProxyOrigin, base: &str) -> Result<()> {
     let host = |address: &str| {
-        let address = address.split_once("://").map_or(address, |(_, rest)| rest);
-        address.split(['/', ':']).next().unwrap_or_default().to_lowercase()
+        web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
     };
-    if host(origin.as_str()) == host(base) {
+    let Some(mounted) = host(&format!("https://{}", origin.as_str())) else {
+        return Err(Error::invalid("proxy", "must be on a host that an address can have"));
+    };
+    if Some(mounted) == host(base) {
         return Err(Error::invalid("proxy", "must be on another host than the platform's own"));
     }
     Ok(())
@@ -58,5 +60,19 @@ mod tests {
             assert!(check_host(&origin("DOCS.example.com/sites/other"), base).is_err(), "{base}");
             assert!(check_host(&origin("example.com/docs"), base).is_ok(), "{base}");
         }
+    }
+
+    #[test]
+    fn the_host_of_the_platform_is_the_same_however_it_is_written() {
+        for (base, mounted) in [
+            ("https://me:pw@docs.example.com/", "docs.example.com/x"),
+            ("https://bücher.example", "xn--bcher-kva.example/x"),
+            ("https://docs.example.com.:443", "docs.example.com/x"),
+        ] {
+            assert!(check_host(&ProxyOrigin::new(mounted).expect(mounted), base).is_err(), "{base}");
+        }
+        // What only looks like the name of a host in another script.
+        let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
+        assert!(check_host(&broken, "https://docs.example.com").is_err());
     }
 }

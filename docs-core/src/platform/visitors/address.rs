@@ -2,14 +2,17 @@
 
 use percent_encoding::percent_decode_str;
 
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    model::{has_credentials, web_url},
+};
 
 /// An address without its scheme, query and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    /// The host in lower case, with the port if it has one.
+    /// The host as it is looked up, in lower case, with the port if it is another than that of the scheme.
     pub(super) host: String,
-    /// The segments of the path as they are written; empty ones are left out.
+    /// The segments of the path, percent-encoded; empty ones are left out.
     raw: Vec<String>,
     /// The same, decoded.
     pub(super) segments: Vec<String>,
@@ -22,20 +25,14 @@ impl Address {
     /// `Invalid` for what is none of the web.
     pub(super) fn parse(field: &str, url: &str) -> Result<Self> {
         let wrong = || Error::invalid(field, "must be an address like https://docs.example.com/guides");
-        let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
-        if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
-            return Err(wrong());
-        }
-        let rest = rest.split(['?', '#']).next().unwrap_or_default();
-        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let is_host = |c: char| c.is_alphanumeric() || "-_.:[]".contains(c);
-        if host.is_empty() || !host.chars().all(is_host) || path.chars().any(char::is_control) {
-            return Err(wrong());
-        }
-        let raw: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let url = web_url(url).filter(|url| !has_credentials(url)).ok_or_else(wrong)?;
+        let host = url.host_str().ok_or_else(wrong)?;
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let parts = url.path_segments().into_iter().flatten();
+        let raw: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let decoded = raw.iter().map(|part| percent_decode_str(part).decode_utf8().map(Into::into));
         let segments = decoded.collect::<std::result::Result<_, _>>().map_err(|_| wrong())?;
-        Ok(Self { host: host.to_lowercase(), raw, segments })
+        Ok(Self { host, raw, segments })
     }
 
     /// The path of the first segments, with slashes around it.
@@ -73,6 +70,23 @@ mod tests {
     }
 
     #[test]
+    fn an_address_is_the_same_however_it_is_written() {
+        for (one, other) in [
+            ("https://docs.example.com:443/a", "https://docs.example.com/a"),
+            ("http://DOCS.example.com:80/a", "http://docs.example.com/a"),
+            ("https://bücher.example/ä", "https://xn--bcher-kva.example/%C3%A4"),
+            ("http://[0:0::1]:4000/a", "http://[::1]:4000/a"),
+            ("https://docs.example.com/a/../b/./c", "https://docs.example.com/b/c"),
+            ("https://docs.example.com/a b", "https://docs.example.com/a%20b"),
+        ] {
+            let [one, other] = [one, other].map(|url| Address::parse("url", url).expect(url));
+            assert_eq!(one, other);
+        }
+        let other = Address::parse("url", "http://docs.example.com:443/a").expect("an address");
+        assert_eq!(other.host, "docs.example.com:443");
+    }
+
+    #[test]
     fn what_is_no_address_of_the_web_is_refused() {
         for wrong in [
             "",
@@ -82,6 +96,10 @@ mod tests {
             "https:///a",
             "https://a b/",
             "https://u@h/",
+            "https://:pw@h/",
+            "https://h:99999/",
+            "https://[::1/",
+            "https://h/\u{1}",
             "https://h/%FF",
         ] {
             assert!(Address::parse("url", wrong).is_err(), "{wrong}");

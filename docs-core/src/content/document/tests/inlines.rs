@@ -78,9 +78,9 @@ fn elements_without_text() {
     for (written, kind, data) in [
         (":rocket:", "emoji", json!({ "code": "1f680" })),
         (
-            "<span data-gb-custom-inline data-tag=\"emoji\" data-code=\"1fae0\">🫠</span>",
+            "<span data-gb-custom-inline data-tag=\"emoji\" data-code=\"1f44d-1f3ff\">👍🏿</span>",
             "emoji",
-            json!({ "code": "1fae0" }),
+            json!({ "code": "1f44d-1f3ff" }),
         ),
         ("<i class=\"fa-github\">:github:</i>", "icon", json!({ "icon": "github" })),
         ("$$a*b*c$$", "inline-math", json!({ "formula": "a*b*c" })),

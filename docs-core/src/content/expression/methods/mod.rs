@@ -76,7 +76,7 @@ pub(super) fn call(
             if !(0.0..=100.0).contains(&places) {
                 return Err(EvalError::wrong("`toFixed` takes 0 to 100 digits"));
             }
-            machine.text_value(number::fixed(*value, places as usize))
+            machine.text_value(number::fixed(*value, places as u8))
         }
         (Value::Number(value), "toString") => {
             let base = base(machine, arguments)?;

@@ -180,15 +180,16 @@ fn steps(text: &str, pattern: &str) -> usize {
 }
 
 #[test]
-fn what_writing_numbers_takes_is_paid_for() {
-    let expression = Expression::parse("visitor.claims.list.map(x => x + '').length").unwrap();
+fn writing_a_number_takes_as_many_steps_as_its_text_is_long() {
     let steps = |number: f64| {
+        let expression = Expression::parse("visitor.claims.list.map(x => x + '').length").unwrap();
         let context = Context::default().with_visitor(&json!({ "list": vec![number; 1_000] }), &json!({}));
         let mut budget = Budget(MAX_STEPS);
         assert!(expression.evaluate_within(&context, &mut budget).is_ok());
         MAX_STEPS - budget.0
     };
-    assert!(steps(-1.315_217_626_854_673_5e262) >= steps(1.0) + 1_000 * 40);
+    // However many digits a number has, there is no search for the shortest text.
+    assert!(steps(-1.315_217_626_854_673_5e262) <= steps(1.0) + 1_000 * 2);
 }
 
 #[test]

@@ -1,0 +1,252 @@
+//! Bytes of documents as text: which characters they are.
+
+use docs_core::ports::Document;
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
+
+/// How many bytes of a page are read for what it says of itself, as the standard has it.
+const HEAD: usize = 1024;
+
+/// The text of an HTML page: by its byte order mark, by what its host told, by what it says of itself, as UTF-8, and as
+/// what old pages are in, in this order.
+pub(crate) fn html(document: &Document) -> String {
+    decoded(&document.bytes, told(document).or_else(|| said(&document.bytes, in_page)))
+}
+
+/// Any other text: by its byte order mark, by what its host told, as UTF-8, and as what old texts are in.
+pub(crate) fn plain(document: &Document) -> String {
+    decoded(&document.bytes, told(document))
+}
+
+/// A part of a document in XML: by its byte order mark, by its declaration, and as UTF-8.
+pub(crate) fn xml(bytes: &[u8]) -> String {
+    decoded(bytes, said(bytes, in_declaration))
+}
+
+fn decoded(bytes: &[u8], encoding: Option<&'static Encoding>) -> String {
+    if let Some((marked, length)) = Encoding::for_bom(bytes) {
+        let body = bytes.get(length..).unwrap_or_default();
+        return marked.decode_without_bom_handling(body).0.into_owned();
+    }
+    let encoding = match encoding.unwrap_or(UTF_8) {
+        // A few broken bytes in a text of UTF-8 are damage, and not another encoding.
+        encoding if encoding == UTF_8 && !is_mostly_utf8(bytes) => WINDOWS_1252,
+        encoding => encoding,
+    };
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// Tells whether more characters beyond ASCII are right than wrong.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut right, mut wrong) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        wrong += usize::from(!chunk.invalid().is_empty());
+    }
+    wrong == 0 || right > wrong
+}
+
+/// The encoding of a name; `None` for one that is not known, or that nobody decodes any more.
+fn named(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(label.as_bytes())
+}
+
+fn told(document: &Document) -> Option<&'static Encoding> {
+    document.charset.as_deref().and_then(named)
+}
+
+/// What a document says of itself, where it can be found in what it begins with.
+fn said(bytes: &[u8], find: fn(&str) -> Option<&'static Encoding>) -> Option<&'static Encoding> {
+    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
+    // The declaration of XML in units of two bytes.
+    if head.starts_with(b"<\0?\0x\0") {
+        return Some(UTF_16LE);
+    }
+    if head.starts_with(b"\0<\0?\0x") {
+        return Some(UTF_16BE);
+    }
+    // Whatever it is, what is looked for is ASCII.
+    let (head, _) = WINDOWS_1252.decode_without_bom_handling(head);
+    Some(match find(&head)? {
+        // What could be read so far is not in it.
+        encoding if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
+        encoding if encoding == X_USER_DEFINED => WINDOWS_1252,
+        encoding => encoding,
+    })
+}
+
+/// In an element `meta`, or in an XML declaration.
+fn in_page(head: &str) -> Option<&'static Encoding> {
+    in_meta(head).or_else(|| in_declaration(head))
+}
+
+fn in_meta(head: &str) -> Option<&'static Encoding> {
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    Tokenizer::new_with_emitter(head, emitter).find_map(|token| match token {
+        Ok(Token::StartTag(tag)) if &tag.name[..] == b"meta" => of_meta(&tag),
+        _ => None,
+    })
+}
+
+fn of_meta(tag: &StartTag<()>) -> Option<&'static Encoding> {
+    let attribute = |wanted: &[u8]| {
+        let mut own = tag.attributes.iter();
+        own.find(|(name, _)| &name[..] == wanted).map(|(_, value)| String::from_utf8_lossy(value))
+    };
+    if let Some(encoding) = attribute(b"charset").and_then(|label| named(&label)) {
+        return Some(encoding);
+    }
+    let is_type = attribute(b"http-equiv")?.trim().eq_ignore_ascii_case("content-type");
+    let content = attribute(b"content").filter(|_| is_type)?;
+    named(assigned(&content, "charset")?)
+}
+
+fn in_declaration(head: &str) -> Option<&'static Encoding> {
+    let (declaration, _) = head.strip_prefix("<?xml")?.split_once('>')?;
+    named(assigned(declaration, "encoding")?)
+}
+
+/// What stands behind a name and `=`, with or without quotation marks.
+fn assigned<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let lower = text.to_ascii_lowercase();
+    lower.match_indices(name).find_map(|(at, _)| {
+        let value = text.get(at + name.len()..)?.trim_start().strip_prefix('=')?.trim_start();
+        match value.chars().next()? {
+            mark @ ('"' | '\'') => value.get(1..)?.split_once(mark).map(|(value, _)| value),
+            _ => value.split(|c: char| c == ';' || c.is_whitespace()).next(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_core::ports::DocumentFormat;
+    use encoding_rs::{BIG5, EUC_JP, GB18030, GBK, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_1251};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(bytes: impl Into<Vec<u8>>, charset: Option<&str>) -> Document {
+        Document {
+            format: DocumentFormat::Html,
+            bytes: bytes.into().into(),
+            name: String::new(),
+            url: None,
+            charset: charset.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_page_that_says_what_it_is_in_is_read_so() {
+        for (encoding, label, words) in [
+            (SHIFT_JIS, "Shift_JIS", "設定ガイド"),
+            (EUC_JP, "euc-jp", "設定ガイド"),
+            (ISO_2022_JP, "iso-2022-jp", "設定ガイド"),
+            (KOI8_R, "KOI8-R", "Настройка"),
+            (WINDOWS_1251, "windows-1251", "Настройка"),
+            (GBK, "GBK", "设置指南"),
+            (GB18030, "gb18030", "设置指南"),
+            (BIG5, "big5", "設定指南"),
+            (WINDOWS_1252, "iso-8859-1", "Größe – 5 €"),
+            (UTF_8, "utf-8", "Größe – 設定"),
+        ] {
+            for text in [
+                format!("<!DOCTYPE html><META CHARSET={label}><title>{words}</title>"),
+                format!("<head><!-- <meta charset=koi8-u> --><meta charset=' {label} '>{words}"),
+                format!("<meta http-equiv='Content-Type' content='text/html; charset={label}'>{words}"),
+                format!("<meta content='text/html;charset=\"{label}\"' http-equiv=content-type>{words}"),
+                format!("<?xml version=\"1.0\" encoding=\"{label}\"?><html><p>{words}"),
+            ] {
+                let (bytes, used, broken) = encoding.encode(&text);
+                assert!(used == encoding && !broken, "{text}");
+                assert_eq!(html(&page(&*bytes, None)), text, "{label}");
+            }
+            let bytes = encoding.encode(words).0;
+            assert_eq!(html(&page(&*bytes, Some(label))), words, "{label}");
+            assert_eq!(plain(&page(&*bytes, Some(label))), words, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_mark_goes_before_what_the_host_told_and_that_before_what_the_page_says() {
+        let text = "<meta charset=koi8-r>ж";
+        let utf_8 = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        assert_eq!(html(&page(utf_8, Some("shift_jis"))), text);
+        let little: Vec<u8> = "\u{feff}ж".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = "\u{feff}ж".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for wide in [little, big] {
+            assert_eq!(html(&page(wide.clone(), Some("utf-8"))), "ж");
+            assert_eq!(plain(&page(wide, Some("windows-1252"))), "ж");
+        }
+        let (bytes, ..) = WINDOWS_1251.encode(text);
+        assert_eq!(html(&page(&*bytes, Some("windows-1251"))), text);
+        // What is no name says nothing.
+        let (bytes, ..) = KOI8_R.encode(text);
+        assert_eq!(html(&page(&*bytes, Some("klingon"))), text);
+        assert_eq!(html(&page(&*bytes, Some("iso-2022-kr"))), text);
+    }
+
+    #[test]
+    fn wide_characters_are_told_by_the_declaration_and_by_the_host() {
+        let text = "<?xml version=\"1.0\" encoding=\"utf-16\"?><p>ж</p>";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for wide in [little, big] {
+            assert_eq!(html(&page(wide.clone(), None)), text);
+            assert_eq!(xml(&wide), text);
+        }
+        let text = "<?xml version='1.0' encoding='windows-1251'?><w:t>ж <meta charset=koi8-r></w:t>";
+        assert_eq!(xml(&WINDOWS_1251.encode(text).0), text);
+        let wide: Vec<u8> = "ж".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(html(&page(wide, Some("utf-16"))), "ж");
+        // A page that can be read to say so is not in units of two bytes.
+        assert_eq!(html(&page("<meta charset=utf-16>ж", None)), "<meta charset=utf-16>ж");
+        assert_eq!(
+            html(&page(b"<meta charset=x-user-defined>\x80".to_vec(), None)),
+            "<meta charset=x-user-defined>€"
+        );
+    }
+
+    #[test]
+    fn what_stands_too_far_down_or_where_it_means_nothing_is_not_taken_for_a_word_of_the_page() {
+        let word = WINDOWS_1252.encode("Größe").0;
+        for before in [
+            format!("{}<meta charset=koi8-r>", " ".repeat(HEAD)),
+            format!("{}<meta charset=koi8-r>", " ".repeat(HEAD - 10)),
+            "<p title='<meta charset=koi8-r>'>".to_owned(),
+            "<script>'<meta charset=koi8-r>'</script>".to_owned(),
+            "<!-- <meta charset=koi8-r> -->".to_owned(),
+            "<meta name=charset content='charset=koi8-r'>".to_owned(),
+            "<meta http-equiv=refresh content='charset=koi8-r'>".to_owned(),
+            "<meta http-equiv=content-type content='charset'>".to_owned(),
+            "<meta http-equiv=content-type content='charset=\"koi8-r'>".to_owned(),
+            "<meta charset=klingon>".to_owned(),
+            " <?xml encoding='koi8-r'?>".to_owned(),
+        ] {
+            let bytes = [before.as_bytes(), &*word].concat();
+            assert_eq!(html(&page(bytes, None)), format!("{before}Größe"));
+        }
+    }
+
+    #[test]
+    fn damage_in_a_text_is_no_other_encoding() {
+        let bytes = [&b"Gr\xc3\xb6\xc3\x9fe \xff"[..], "äöü".as_bytes()].concat();
+        for told in [None, Some("utf-8")] {
+            assert_eq!(plain(&page(bytes.clone(), told)), "Größe \u{fffd}äöü");
+            assert_eq!(plain(&page(b"Gr\xf6\xdfe 5 \x80".to_vec(), told)), "Größe 5 €");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_text(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            label in prop::sample::select(&["utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "x"][..]),
+        ) {
+            let document = page(bytes, Some(label));
+            let (text, _) = (html(&document), plain(&document));
+            prop_assert!(text.len() <= 3 * document.bytes.len() + 3);
+        }
+    }
+}
