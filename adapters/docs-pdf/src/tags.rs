@@ -2,9 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use krilla::tagging::{
-    Identifier, ListNumbering, Node, TableHeaderScope, Tag, TagGroup, TagKind, TagTree,
-};
+use krilla::tagging::{Identifier, ListNumbering, Node, TableHeaderScope, Tag, TagGroup, TagKind, TagTree};
 
 /// A part, by its position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

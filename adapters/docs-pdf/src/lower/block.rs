@@ -222,12 +222,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn heading(
-        &mut self,
-        block: &Block,
-        data: &HeadingData,
-        (at, level): (At, usize),
-    ) -> Done<Shown> {
+    fn heading(&mut self, block: &Block, data: &HeadingData, (at, level): (At, usize)) -> Done<Shown> {
         // Letters of headings are larger.
         let c = self.inlines(&block.nodes, At { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
@@ -256,12 +251,7 @@ impl Lower<'_> {
             .collect()
     }
 
-    fn code(
-        &mut self,
-        block: &Block,
-        title: Option<&str>,
-        (numbers, at): (bool, At),
-    ) -> Done<Shown> {
+    fn code(&mut self, block: &Block, title: Option<&str>, (numbers, at): (bool, At)) -> Done<Shown> {
         let mut lines = Vec::new();
         // Letters of code are wider than those of text.
         let width = (at.width * 3 / 4).max(4);
@@ -285,12 +275,7 @@ impl Lower<'_> {
         Ok(Tag::Code { title: title.map(one_line), numbers, whole, lines }.into())
     }
 
-    fn images(
-        &mut self,
-        block: &Block,
-        (align, frame): (Option<ImageAlign>, bool),
-        at: At,
-    ) -> Done<Shown> {
+    fn images(&mut self, block: &Block, (align, frame): (Option<ImageAlign>, bool), at: At) -> Done<Shown> {
         let images: Vec<&Block> = block
             .nodes
             .iter()

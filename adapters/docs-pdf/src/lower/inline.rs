@@ -28,12 +28,7 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    fn put_inlines(
-        &mut self,
-        nodes: &[Node],
-        (at, breaker): (At, &mut Breaker),
-        out: &mut Parts,
-    ) -> Done {
+    fn put_inlines(&mut self, nodes: &[Node], (at, breaker): (At, &mut Breaker), out: &mut Parts) -> Done {
         if at.nesting > INLINES {
             let all = breaker.run(&clean(&plain(nodes)));
             self.count(1 + all.len() / 64)?;
@@ -70,12 +65,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn put_inline(
-        &mut self,
-        inline: &Inline,
-        (at, breaker): (At, &mut Breaker),
-        out: &mut Parts,
-    ) -> Done {
+    fn put_inline(&mut self, inline: &Inline, (at, breaker): (At, &mut Breaker), out: &mut Parts) -> Done {
         let mut said = |text: &str| breaker.run(&one_line(text));
         match &inline.kind {
             InlineKind::Link { target, .. } => {

@@ -55,13 +55,7 @@ impl Lower<'_> {
     }
 
     /// A table with too many columns: every row on its own, a line a column.
-    fn told(
-        &mut self,
-        block: &Block,
-        table: &TableData,
-        columns: &[&TableColumn],
-        at: At,
-    ) -> Done<Shown> {
+    fn told(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
         let mut rows = Vec::new();
         for (_, row) in table.rows() {
             for column in columns {
@@ -74,13 +68,7 @@ impl Lower<'_> {
         Ok(Tag::Table { widths, aligns, head: Vec::new(), rows, size: 9.0 }.into())
     }
 
-    fn cards(
-        &mut self,
-        block: &Block,
-        table: &TableData,
-        columns: &[&TableColumn],
-        at: At,
-    ) -> Done<Shown> {
+    fn cards(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
         let TableView::Cards { card_size, target_definition, cover_definition, hide_column_title, .. } =
             &table.view
         else {
@@ -128,13 +116,7 @@ impl Lower<'_> {
         Some(Tag::Glyph { file: picture.file, w, h, alt: String::new(), line: false }.into())
     }
 
-    fn cell(
-        &mut self,
-        block: &Block,
-        row: &TableRecord,
-        column: &TableColumn,
-        at: At,
-    ) -> Done<Parts> {
+    fn cell(&mut self, block: &Block, row: &TableRecord, column: &TableColumn, at: At) -> Done<Parts> {
         self.count(1)?;
         let Some(value) = row.values.get(&column.id) else { return Ok(Vec::new()) };
         let mut breaker = Breaker::new(at.width);

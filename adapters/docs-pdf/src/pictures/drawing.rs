@@ -49,7 +49,8 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Read> {
     if text.contains("<!ENTITY") {
         return None;
     }
-    let options = roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: ELEMENTS * 3, ..Default::default() };
+    let options =
+        roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: ELEMENTS * 3, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(text, options).ok()?;
     if document.root_element().tag_name().name() != "svg" || !is_light(&document) {
         return None;
@@ -112,7 +113,8 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
             return false;
         }
         if name == "style" {
-            let said: usize = node.children().filter_map(|text| text.text()).map(|t| t.matches([',', '{']).count()).sum();
+            let said: usize =
+                node.children().filter_map(|text| text.text()).map(|t| t.matches([',', '{']).count()).sum();
             rules += said;
         }
     }
@@ -147,7 +149,11 @@ impl<'a, 'input> Scale<'a, 'input> {
         }
         let corners = 1 + node.attribute("d").or_else(|| node.attribute("points")).map_or(0, str::len) / 4;
         for attribute in node.attributes() {
-            let times = if attribute.name().starts_with("marker") || attribute.name() == "style" { corners } else { 1 };
+            let times = if attribute.name().starts_with("marker") || attribute.name() == "style" {
+                corners
+            } else {
+                1
+            };
             for id in references(attribute.name(), attribute.value()) {
                 let Some(target) = self.ids.get(id).copied() else { continue };
                 sum = sum.saturating_add(self.weight(target, depth + 1)?.saturating_mul(times));
@@ -174,7 +180,9 @@ mod tests {
     use super::*;
 
     fn svg(inner: &str) -> String {
-        format!("<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='9' height='9'>{inner}</svg>")
+        format!(
+            "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='9' height='9'>{inner}</svg>"
+        )
     }
 
     fn is_read(inner: &str) -> bool {
@@ -208,7 +216,8 @@ mod tests {
         assert!(!is_read("<filter id='f'><feGaussianBlur stdDeviation='9'/></filter>"));
         assert!(!is_read("<image href='/etc/passwd' width='9' height='9'/>"));
         assert!(!is_read("<image href='https://example.com/a.png' width='9' height='9'/>"));
-        let entity = "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
+        let entity =
+            "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
         assert!(read(entity.as_bytes(), &Fonts::default()).is_none());
     }
 }

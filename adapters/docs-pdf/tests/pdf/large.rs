@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use docs_core::{
-    model::{
-        Block, BlockKind, ContentRef, Document, Fragment, ImageData, Inline, InlineKind, Node,
-    },
+    model::{Block, BlockKind, ContentRef, Document, Fragment, ImageData, Inline, InlineKind, Node},
     ports::{Book, BookPage},
 };
 use lopdf::Object;
 use serde_json::json;
 
-use crate::{book, heading, id, page, paragraph, set, text};
+use crate::{book, heading, page, paragraph, set, text};
 
 fn one(title: &str, blocks: Vec<Block>) -> Book {
     book(title, vec![page("p1", "A page", blocks)])
@@ -28,7 +26,12 @@ fn table(rows: usize) -> BookPage {
         "b": { "id": "b", "title": "Other", "type": "rating", "max": 5 },
     });
     let records: serde_json::Map<String, serde_json::Value> = (0..rows)
-        .map(|at| (format!("r{at}"), json!({ "orderIndex": format!("{at:06}"), "values": { "a": at + 1_000_000, "b": 3 } })))
+        .map(|at| {
+            (
+                format!("r{at}"),
+                json!({ "orderIndex": format!("{at:06}"), "values": { "a": at + 1_000_000, "b": 3 } }),
+            )
+        })
         .collect();
     let view = json!({ "type": "grid", "columns": ["a", "b"], "hideHeader": false });
     let table = json!({ "object": "block", "type": "table", "data": { "view": view, "records": records, "definition": definition }, "nodes": [] });
@@ -54,7 +57,10 @@ fn a_row_higher_than_a_sheet_goes_on_and_on_the_next() {
         Node::Block(Block::new(BlockKind::Column { width: None, vertical_alignment: None }, nodes))
     };
     let other = vec![Node::Block(paragraph("beside"))];
-    let columns = Block::new(BlockKind::Columns { full_width: None }, vec![column(long.clone()), column(other), column(long)]);
+    let columns = Block::new(
+        BlockKind::Columns { full_width: None },
+        vec![column(long.clone()), column(other), column(long)],
+    );
     let read = set("high-row", &one("High", vec![columns, paragraph("below")]));
     let all = read.sheets.concat();
     for at in 0..400 {
@@ -66,7 +72,8 @@ fn a_row_higher_than_a_sheet_goes_on_and_on_the_next() {
 
 #[test]
 fn a_word_of_a_megabyte_is_broken_into_lines() {
-    let word: String = (0..1_000_000_u32).map(|at| char::from(b'a' + u8::try_from(at % 23).expect("small"))).collect();
+    let word: String =
+        (0..1_000_000_u32).map(|at| char::from(b'a' + u8::try_from(at % 23).expect("small"))).collect();
     let read = set("word", &one("Word", vec![paragraph(&word), paragraph("behind it")]));
     let said: String = read.sheets[2..].concat();
     let letters = said.chars().filter(char::is_ascii_lowercase).count();
@@ -77,12 +84,23 @@ fn a_word_of_a_megabyte_is_broken_into_lines() {
 #[test]
 fn lists_of_five_megabytes_are_set() {
     let item = |nodes: Vec<Block>| {
-        Node::Block(Block::new(BlockKind::ListItem { checked: None }, nodes.into_iter().map(Node::Block).collect()))
+        Node::Block(Block::new(
+            BlockKind::ListItem { checked: None },
+            nodes.into_iter().map(Node::Block).collect(),
+        ))
     };
     let said = "words of an item that are long enough to fill about a line and a half of it ".repeat(2);
     let leaf = || item(vec![paragraph(&said)]);
     let list = |items: Vec<Node>| Block::new(BlockKind::ListUnordered {}, items);
-    let nested = || list(vec![leaf(), item(vec![paragraph(&said), list(vec![leaf(), item(vec![paragraph(&said), list((0..8).map(|_| leaf()).collect())])])])]);
+    let nested = || {
+        list(vec![
+            leaf(),
+            item(vec![
+                paragraph(&said),
+                list(vec![leaf(), item(vec![paragraph(&said), list((0..8).map(|_| leaf()).collect())])]),
+            ]),
+        ])
+    };
     let count = 5_000_000 / (said.len() * 12);
     let lists: Vec<Block> = (0..count).map(|_| nested()).chain([paragraph("the very end")]).collect();
     let read = set("lists", &one("Lists", lists));
@@ -93,7 +111,8 @@ fn lists_of_five_megabytes_are_set() {
 #[test]
 fn a_thousand_formulas_are_drawn() {
     let formula = |at: usize| {
-        let formula = format!(r"\sum_{{i=0}}^{{{at}}} \frac{{x_i^2}}{{\sqrt{{1 + y_i}}}} = \left( z_{{{at}}} \right)");
+        let formula =
+            format!(r"\sum_{{i=0}}^{{{at}}} \frac{{x_i^2}}{{\sqrt{{1 + y_i}}}} = \left( z_{{{at}}} \right)");
         Block::new(BlockKind::Math { formula }, Vec::new())
     };
     let read = set("formulas", &one("Formulas", (0..1_000).map(formula).collect()));
@@ -120,7 +139,9 @@ fn a_picture_larger_than_the_page_is_made_smaller_in_the_file() {
         .objects
         .values()
         .filter_map(|object| object.as_stream().ok())
-        .filter(|stream| stream.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|name| name == b"Image"))
+        .filter(|stream| {
+            stream.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|name| name == b"Image")
+        })
         .filter_map(|stream| stream.dict.get(b"Width").and_then(Object::as_i64).ok())
         .collect();
     assert_eq!(widths, [1_400]);
@@ -145,7 +166,9 @@ fn a_note_stands_on_the_sheet_that_calls_it() {
 fn the_table_of_contents_names_the_sheets_that_headings_stand_on() {
     let text = |at: usize| (0..at % 40).map(|n| paragraph(&format!("words {n}"))).collect::<Vec<_>>();
     let pages: Vec<BookPage> = (0..120)
-        .map(|at| page(&format!("p{at}"), &format!("Title-{at}."), [vec![heading("inner")], text(at)].concat()))
+        .map(|at| {
+            page(&format!("p{at}"), &format!("Title-{at}."), [vec![heading("inner")], text(at)].concat())
+        })
         .collect();
     let read = set("contents", &book("Contents", pages));
     let first = read.sheets.iter().position(|sheet| sheet.contains("inner")).expect("the first page");
@@ -158,7 +181,10 @@ fn the_table_of_contents_names_the_sheets_that_headings_stand_on() {
 
 #[test]
 fn a_file_is_tagged_for_those_who_do_not_see_it() {
-    let read = set("tagged", &Book { language: Some("de".to_owned()), ..one("Tagged", vec![heading("Kopf"), paragraph("Wort")]) });
+    let read = set(
+        "tagged",
+        &Book { language: Some("de".to_owned()), ..one("Tagged", vec![heading("Kopf"), paragraph("Wort")]) },
+    );
     let catalog = read.pdf.catalog().expect("a catalog");
     assert!(catalog.has(b"StructTreeRoot") && catalog.has(b"MarkInfo"));
     assert_eq!(catalog.get(b"Lang").and_then(Object::as_str).ok(), Some(&b"de"[..]));
