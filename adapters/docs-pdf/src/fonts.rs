@@ -38,7 +38,7 @@ impl std::fmt::Debug for Fonts {
 
 const SERIF: &str = "Libertinus Serif";
 const MONO: &str = "DejaVu Sans Mono";
-const SIGNS: &str = "New Computer Modern Math";
+const SIGNS: &str = "NewComputerModern Math";
 const EMOJI: &str = "Noto Emoji";
 /// Of the fonts compiled in, those that are used.
 const FAMILIES: [&str; 3] = [SERIF, MONO, SIGNS];

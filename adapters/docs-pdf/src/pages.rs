@@ -248,7 +248,7 @@ impl Pager {
     ///
     /// # Errors
     /// As [`Pager::ensure`].
-    pub(crate) fn open(&mut self, (x, w): (f32, f32), inset: Inset, paint: Paint) -> Done {
+    pub(crate) fn open(&mut self, x: f32, w: f32, inset: Inset, paint: Paint) -> Done {
         let from = self.take(inset.top)?;
         let place = self.sheet().keep();
         let frame = Frame::Box { x, w, paint, place, from };
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn a_box_is_drawn_on_every_sheet_that_it_reaches() {
         let mut pager = Pager::new();
-        pager.open((0.0, 10.0), Inset { top: 5.0, bottom: 5.0 }, filled()).expect("room");
+        pager.open(0.0, 10.0, Inset { top: 5.0, bottom: 5.0 }, filled()).expect("room");
         for _ in 0..3 {
             pager.take(HEIGHT - 20.0).expect("a place");
         }
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn what_stands_side_by_side_shares_its_sheets() {
         let mut pager = Pager::new();
-        pager.open((0.0, 10.0), Inset::default(), filled()).expect("room");
+        pager.open(0.0, 10.0, Inset::default(), filled()).expect("room");
         let start = pager.place();
         pager.take(HEIGHT).expect("a place");
         pager.take(HEIGHT).expect("a place");

@@ -27,15 +27,15 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
     }
     let clock = Clock::new(limits.time);
     // The libraries that read fonts and pictures are many; a fault of theirs must not take the host down.
-    match catch_unwind(AssertUnwindSafe(|| set(book, fonts, (limits, clock)))) {
+    match catch_unwind(AssertUnwindSafe(|| set(book, fonts, limits, clock))) {
         Ok(set) => set.map_err(|stop| clock.error(stop, limits.bytes)),
         Err(_) => Err(PdfError::Failed("the typesetter panicked".to_owned())),
     }
 }
 
-fn set(book: &Book, fonts: &Fonts, (limits, clock): (&Limits, Clock)) -> Done<Vec<u8>> {
+fn set(book: &Book, fonts: &Fonts, limits: &Limits, clock: Clock) -> Done<Vec<u8>> {
     clock.check()?;
-    let pictures = Pictures::read(book, fonts, (&clock, limits.bytes))?;
+    let pictures = Pictures::read(book, fonts, &clock, limits.bytes)?;
     let mut lower = Lower::new(book, &pictures.known, limits);
     // A book of one page lists its headings.
     let mut setter = Setter::new(fonts, clock, book.pages.len() <= 1);

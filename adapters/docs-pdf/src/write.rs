@@ -77,7 +77,7 @@ pub(crate) fn write(
             let (same, after) = rest.split_at(end);
             if same.iter().any(|op| !matches!(op.mark, Mark::Kept)) {
                 let id = surface.start_tagged(content(first.tag));
-                same.iter().for_each(|op| draw(op, &sheet, (sources.faces, &mut pictures), &mut surface));
+                same.iter().for_each(|op| draw(op, &sheet, sources.faces, &mut pictures, &mut surface));
                 surface.end_tagged();
                 place_tag(&mut tags, first.tag, id);
             }
@@ -189,11 +189,11 @@ struct Pictures {
     drawn: HashMap<u32, Graphic>,
 }
 
-fn draw(op: &Op, sheet: &Sheet, (faces, pictures): (&Faces, &mut Pictures), surface: &mut Surface<'_>) {
+fn draw(op: &Op, sheet: &Sheet, faces: &Faces, pictures: &mut Pictures, surface: &mut Surface<'_>) {
     match &op.mark {
         Mark::Kept => {}
         Mark::Box { area, paint } => draw_box(*area, *paint, surface),
-        Mark::Dots { x, y, w } => draw_dots((*x, *y, *w), surface),
+        Mark::Dots { x, y, w } => draw_dots(*x, *y, *w, surface),
         Mark::Run { x, y, size, ink, font, glyphs, text } => {
             let Some(font) = faces.get(*font) else { return };
             let said = sheet.text.get(text.from as usize..text.to as usize).unwrap_or_default();
@@ -293,7 +293,7 @@ fn rounded(Area { x, y, w, h }: Area, radius: f32) -> Option<Path> {
     path.finish()
 }
 
-fn draw_dots((x, y, w): (f32, f32, f32), surface: &mut Surface<'_>) {
+fn draw_dots(x: f32, y: f32, w: f32, surface: &mut Surface<'_>) {
     let mut path = PathBuilder::new();
     path.move_to(x, y);
     path.line_to(x + w, y);

@@ -1,6 +1,6 @@
 //! Code: line after line in a panel.
 
-use super::{Room, Setter, Side, flattened, inline::Inline, inline::Look};
+use super::{Room, Setter, Side, flattened, inline::Inline};
 use crate::{
     look::{HIGHLIGHTED, LINE, PANEL, SOFT},
     pages::Inset,
@@ -26,6 +26,14 @@ pub(super) struct Listing<'a> {
     pub(super) lines: &'a [Line],
 }
 
+/// Where the parts of a line stand.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    frame: &'a Room,
+    body: &'a Room,
+    number: Option<&'a Room>,
+}
+
 impl Setter {
     pub(super) fn code(&mut self, listing: &Listing<'_>, room: &Room) -> Done {
         let tag = self.tags.add(room.tag, Role::Code);
@@ -49,7 +57,7 @@ impl Setter {
     }
 
     fn listing(&mut self, listing: &Listing<'_>, room: &Room, text: &Room) -> Done {
-        self.pages.open((room.x, room.width), Inset { top: 5.0, bottom: 5.0 }, framed(Some(PANEL)))?;
+        self.pages.open(room.x, room.width, Inset { top: 5.0, bottom: 5.0 }, framed(Some(PANEL)))?;
         // A title is said again where the code goes on.
         let mut repeats = false;
         if let Some(title) = listing.title {
@@ -71,7 +79,8 @@ impl Setter {
             Room { width: wide - BESIDE * 1.5, side: Side::End, ink: SOFT, tag: TagId::DECOR, ..*text };
         for (at, line) in listing.lines.iter().enumerate() {
             self.clock.check()?;
-            self.code_line(line, listing.numbers.then_some((at + 1, &number)), (room, &body))?;
+            let number = listing.numbers.then_some(&number);
+            self.code_line(line, at + 1, &Places { frame: room, body: &body, number })?;
         }
         if repeats {
             self.pages.close_head();
@@ -80,12 +89,8 @@ impl Setter {
         Ok(())
     }
 
-    fn code_line(
-        &mut self,
-        line: &Line,
-        number: Option<(usize, &Room)>,
-        (room, body): (&Room, &Room),
-    ) -> Done {
+    fn code_line(&mut self, line: &Line, at: usize, places: &Places<'_>) -> Done {
+        let Places { frame, body, number } = *places;
         let blank = [Shown::Text("\u{a0}".to_owned())];
         let empty = line.c.iter().all(|part| matches!(part, Shown::Text(text) if text.is_empty()));
         let parts = flattened(if empty { &blank } else { &line.c });
@@ -93,11 +98,11 @@ impl Setter {
         self.pages.ensure(SIZE * 1.3)?;
         if line.on {
             let paint = Paint { fill: Some(HIGHLIGHTED), ..Paint::default() };
-            self.pages.open((room.x + 0.25, room.width - 0.5), Inset::default(), paint)?;
+            self.pages.open(frame.x + 0.25, frame.width - 0.5, Inset::default(), paint)?;
         }
-        if let Some((number, beside)) = number {
+        if let Some(beside) = number {
             let start = self.pages.place();
-            self.lines(&plain(&number.to_string()), beside)?;
+            self.lines(&Inline::plain(&at.to_string()), beside)?;
             self.pages.go(start);
         }
         self.lines(&inline, body)?;
@@ -108,16 +113,11 @@ impl Setter {
     }
 
     fn title(&mut self, title: &str, room: &Room, text: &Room) -> Done {
-        self.lines(&plain(title), &Room { ink: SOFT, ..*text })?;
+        self.lines(&Inline::plain(title), &Room { ink: SOFT, ..*text })?;
         let y = self.pages.take(8.0)? + 4.0;
         let area = Area { x: room.x, y, w: room.width, h: 0.5 };
         let paint = Paint { fill: Some(LINE), ..Paint::default() };
         self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
         Ok(())
     }
-}
-
-/// Text without marks.
-fn plain(text: &str) -> Inline {
-    Inline { text: text.to_owned(), looks: vec![(text.len(), Look::default())], objects: Vec::new() }
 }

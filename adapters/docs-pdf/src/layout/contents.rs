@@ -9,7 +9,7 @@ use crate::{
     tags::{Role, TagId},
 };
 
-use super::inline::{Inline, Look};
+use super::inline::Inline;
 
 /// What the number of a sheet takes of a line.
 const NUMBER: f32 = 44.0;
@@ -69,25 +69,25 @@ impl Setter {
             self.clock.check()?;
             let item = self.tags.add(tag, Role::ContentsItem);
             let link = self.tags.add(item, Role::Link);
-            self.entry((*at, mark), before, link)?;
+            self.entry(*at, mark, before, link)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, (sheet, mark): (usize, &Bookmark), before: usize, tag: TagId) -> Done {
+    fn entry(&mut self, sheet: usize, mark: &Bookmark, before: usize, tag: TagId) -> Done {
         let first = mark.level <= 1;
         #[expect(clippy::cast_precision_loss, reason = "a few levels")]
         let left = 12.0 * (mark.level.min(12) - mark.level.min(1)) as f32;
         let room = Room { size: 10.0, bold: first, tag, ..Room::sheet() };
         let room = Room { width: room.width - left - NUMBER, x: room.x + left, ..room };
         self.pages.space(if first { 7.0 } else { 0.6 });
-        let title = plain(if mark.title.is_empty() { "–" } else { &mark.title });
+        let title = Inline::plain(if mark.title.is_empty() { "–" } else { &mark.title });
         let from = self.pages.place();
         self.lines(&title, &room)?;
         let end = self.pages.y();
         let line = room.size * room.leading;
         // The number stands on the last line.
-        let number = plain(&(before + sheet + 1).to_string());
+        let number = Inline::plain(&(before + sheet + 1).to_string());
         let here = self.pages.place();
         let (_, wide) = self.measure(&number, &Room { width: NUMBER, ..room });
         let last = self.last_line_end();
@@ -120,9 +120,9 @@ impl Setter {
     }
 
     /// Draws the foot of a sheet.
-    fn foot(&mut self, title: &str, (number, all): (usize, usize)) -> Done<Sheet> {
+    fn foot(&mut self, title: &str, number: usize, all: usize) -> Done<Sheet> {
         let room = Room { size: 8.5, ink: SOFT, tag: TagId::FOOTER, ..Room::sheet() };
-        let said = plain(&format!("{number} / {all}"));
+        let said = Inline::plain(&format!("{number} / {all}"));
         let (_, wide) = self.measure(&said, &room);
         let piece = self.piece(HEIGHT, |this| {
             let start = this.pages.place();
@@ -137,9 +137,9 @@ impl Setter {
     fn one_line(&mut self, said: &str, room: &Room) -> Done {
         // No line has so many characters.
         let said: String = said.chars().take(300).collect();
-        let inline = plain(&said);
+        let inline = Inline::plain(&said);
         let Some(end) = self.first_line(&inline, room) else { return Ok(()) };
-        self.lines(&plain(said.get(..end).unwrap_or_default().trim_end()), room)
+        self.lines(&Inline::plain(said.get(..end).unwrap_or_default().trim_end()), room)
     }
 }
 
@@ -151,13 +151,8 @@ pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &s
     let all = sheets.len();
     for (at, sheet) in sheets.iter_mut().enumerate().skip(1) {
         setter.clock.check()?;
-        let foot = setter.foot(title, (at + 1, all))?;
+        let foot = setter.foot(title, at + 1, all)?;
         sheet.absorb(foot, BOTTOM + 20.0);
     }
     Ok(())
-}
-
-/// Text without marks.
-fn plain(text: &str) -> Inline {
-    Inline { text: text.to_owned(), looks: vec![(text.len(), Look::default())], objects: Vec::new() }
 }

@@ -66,14 +66,15 @@ impl Setter {
         for row in items.chunks(across) {
             self.clock.check()?;
             self.pages.space(8.0);
-            let highest =
-                row.iter().zip(&places).map(|(item, place)| self.picture_height(item, *place, room));
+            let highest = row.iter().zip(&places).map(|(item, place)| {
+                self.picture_height(item, &Room { x: place.0, width: place.1, ..*room })
+            });
             let highest = highest.fold(0.0, f32::max);
             self.pages.ensure((highest + 24.0).min(self.pages.height()))?;
             self.pages.take(0.0)?;
             self.beside(row.iter().zip(&places), |this, (item, (x, width))| {
                 let inner = Room { x: *x, width: *width, side: Side::of(align), ..*room };
-                let down = (highest - this.picture_height(item, (*x, *width), room)) / 2.0;
+                let down = (highest - this.picture_height(item, &inner)) / 2.0;
                 if down > 0.5 && this.pages.fits(highest, 0.0) {
                     this.pages.take(down)?;
                 }
@@ -84,11 +85,9 @@ impl Setter {
         Ok(())
     }
 
-    fn picture_height(&self, item: &Shown, (x, width): (f32, f32), room: &Room) -> f32 {
+    fn picture_height(&self, item: &Shown, room: &Room) -> f32 {
         match item {
-            Shown::Tag(tag) if matches!(**tag, Tag::Image { .. }) => {
-                self.fitted(tag, &Room { x, width, ..*room }).1
-            }
+            Shown::Tag(tag) if matches!(**tag, Tag::Image { .. }) => self.fitted(tag, room).1,
             _ => 0.0,
         }
     }
@@ -103,12 +102,12 @@ impl Setter {
         match whole {
             Some(drawn) if fits(&drawn) >= SMALLEST => {
                 let em = em * fits(&drawn);
-                self.formula_line(&[drawn], em, (tag, room))?;
+                self.formula_line(&[drawn], em, &room.tagged(tag))?;
             }
             _ => {
                 for line in lines(formula.parts(), room.width / em) {
                     self.clock.check()?;
-                    self.formula_line(&line, em, (tag, room))?;
+                    self.formula_line(&line, em, &room.tagged(tag))?;
                     self.pages.space(3.0);
                 }
             }
@@ -117,7 +116,7 @@ impl Setter {
         Ok(())
     }
 
-    fn formula_line(&mut self, parts: &[Drawn], em: f32, (tag, room): (TagId, &Room)) -> Done {
+    fn formula_line(&mut self, parts: &[Drawn], em: f32, room: &Room) -> Done {
         let width: f32 = parts.iter().map(|part| part.width).sum::<f32>();
         let em = em.min(room.width / width.max(0.01));
         let above = parts.iter().map(|part| part.height).fold(0.0, f32::max);
@@ -127,7 +126,7 @@ impl Setter {
         let y = self.pages.take((above + below) * em)?;
         let mut x = moved(room, width * em, Side::Center);
         for part in parts {
-            let spot = Spot { x, y: y + above * em, em, ink: room.ink, tag };
+            let spot = Spot { x, y: y + above * em, em, ink: room.ink, tag: room.tag };
             self.formulas.put(part, spot, &mut self.faces, self.pages.sheet())?;
             x += part.width * em;
         }
@@ -137,20 +136,18 @@ impl Setter {
 
 /// Parts of a formula on lines of some width.
 fn lines(parts: Vec<Drawn>, width: f32) -> Vec<Vec<Drawn>> {
-    /// What stands between the parts of a formula.
-    const BETWEEN: f32 = 0.25;
     let mut out: Vec<Vec<Drawn>> = Vec::new();
     let mut taken = 0.0;
-    for mut part in parts {
-        part.width += BETWEEN;
+    for part in parts {
+        let wide = part.width;
         match out.last_mut() {
-            Some(line) if taken + part.width <= width => line.push(part.clone()),
+            Some(line) if taken + wide <= width => line.push(part),
             _ => {
-                out.push(vec![part.clone()]);
+                out.push(vec![part]);
                 taken = 0.0;
             }
         }
-        taken += part.width;
+        taken += wide;
     }
     out
 }

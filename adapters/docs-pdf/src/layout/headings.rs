@@ -35,7 +35,7 @@ impl Setter {
         let first = page.body.iter().collect::<Vec<_>>();
         let lead = lead(&flattened_first(&first));
         let heading = Title { level: page.level, label: Some(&page.label), listed: true };
-        self.put_heading(&[&title], heading, (lead, &Room::sheet()))?;
+        self.put_heading(&[&title], heading, lead, &Room::sheet())?;
         if let Some(said) = &page.description {
             let room = Room { size: 11.5, ink: crate::look::SOFT, ..Room::sheet() };
             let tag = self.tags.add(room.tag, Role::Paragraph);
@@ -52,10 +52,10 @@ impl Setter {
         let side = if *align == "start" { room.side } else { Side::of(align) };
         let parts = flattened(c);
         let title = Title { level: *level, label: label.as_deref(), listed };
-        self.put_heading(&parts, title, (lead(after), &Room { side, ..*room }))
+        self.put_heading(&parts, title, lead(after), &Room { side, ..*room })
     }
 
-    fn put_heading(&mut self, parts: &[&Shown], title: Title<'_>, (lead, room): (f32, &Room)) -> Done {
+    fn put_heading(&mut self, parts: &[&Shown], title: Title<'_>, lead: f32, room: &Room) -> Done {
         let size = heading_size(title.level);
         let inline = self.inline(parts, room);
         let said: String = inline.text.chars().filter(|c| *c != '\u{200b}').collect();

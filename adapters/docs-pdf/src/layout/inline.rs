@@ -75,6 +75,12 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
+    /// Text without marks.
+    pub(crate) fn plain(text: &str) -> Self {
+        let looks = vec![(text.len(), Look::default())];
+        Self { text: text.to_owned(), looks, objects: Vec::new() }
+    }
+
     fn push(&mut self, text: &str, look: Look) {
         if text.is_empty() {
             return;
@@ -101,16 +107,16 @@ impl Setter {
     pub(super) fn inline(&mut self, parts: &[&Shown], room: &Room) -> Inline {
         let mut out = Inline::default();
         for part in parts {
-            self.put_inline(part, (Look::default(), room), &mut out);
+            self.put_inline(part, Look::default(), room, &mut out);
         }
         out
     }
 
     /// How deep this goes is bounded where pages are lowered.
-    fn put_inline(&mut self, part: &Shown, (look, room): (Look, &Room), out: &mut Inline) {
+    fn put_inline(&mut self, part: &Shown, look: Look, room: &Room, out: &mut Inline) {
         let tag = match part {
             Shown::Text(text) => return out.push(text, look),
-            Shown::Parts(parts) => return self.put_all(parts, (look, room), out),
+            Shown::Parts(parts) => return self.put_all(parts, look, room, out),
             Shown::Tag(tag) => tag,
         };
         match &**tag {
@@ -119,9 +125,13 @@ impl Setter {
                 let link = crate::sheet::count(self.targets.len());
                 let (to, page, url) = (to.clone(), page.clone(), url.clone());
                 self.targets.push(Target::Named { to, page, url });
-                self.put_all(c, (Look { link: Some(link), ink: Some(ACCENT), ..look }, room), out);
+                self.put_all(c, Look { link: Some(link), ink: Some(ACCENT), ..look }, room, out);
             }
-            Tag::Glyph { file, w, h, alt, line } => out.object(picture(*file, (*w, *h), (alt, *line), room)),
+            Tag::Glyph { .. } => {
+                if let Some(object) = picture(tag, room) {
+                    out.object(object);
+                }
+            }
             Tag::Math { formula, source, .. } => put_formula(formula, source, room, out),
             Tag::Note { c } => {
                 self.notes += 1;
@@ -135,19 +145,19 @@ impl Setter {
                     (Frame::Button, crate::look::INK)
                 };
                 out.object(Object::Space(7.0));
-                self.put_all(c, (Look { frame: Some(frame), ink: Some(ink), ..look }, room), out);
+                self.put_all(c, Look { frame: Some(frame), ink: Some(ink), ..look }, room, out);
                 out.object(Object::Space(7.0));
             }
             Tag::Check { on } => out.object(Object::Check(*on)),
             // What else stands here is text of blocks, which nothing puts into text.
-            Tag::Par { c, .. } => self.put_all(c, (look, room), out),
+            Tag::Par { c, .. } => self.put_all(c, look, room, out),
             _ => {}
         }
     }
 
-    fn put_all(&mut self, parts: &[Shown], (look, room): (Look, &Room), out: &mut Inline) {
+    fn put_all(&mut self, parts: &[Shown], look: Look, room: &Room, out: &mut Inline) {
         for part in parts {
-            self.put_inline(part, (look, room), out);
+            self.put_inline(part, look, room, out);
         }
     }
 }
@@ -188,14 +198,16 @@ fn styled(style: &Style, look: Look, out: &mut Inline) {
     }
 }
 
-fn picture(file: u32, (w, h): (f64, f64), (alt, line): (&str, bool), room: &Room) -> Object {
+fn picture(tag: &Tag, room: &Room) -> Option<Object> {
+    let Tag::Glyph { file, w, h, alt, line } = tag else { return None };
+    let (file, line) = (*file, *line);
     #[expect(clippy::cast_possible_truncation, reason = "a length")]
     let (w, h) = (w.max(0.1) as f32, h.max(0.1) as f32);
     let most = if line { room.size } else { crate::look::HEIGHT * 0.6 };
     let part = if line { room.size / h } else { (room.width / w).min(most / h).min(1.0) };
     let part = part.min(room.width / w);
     let sinks = if line { room.size * 0.15 } else { 0.0 };
-    Object::Picture { file, w: w * part, h: h * part, alt: alt.to_owned(), sinks }
+    Some(Object::Picture { file, w: w * part, h: h * part, alt: alt.clone(), sinks })
 }
 
 /// A formula that is wider than the line is broken into parts.

@@ -1,6 +1,6 @@
 //! Lists, tasks and steps.
 
-use super::{Room, Setter, Side, inline::Inline, inline::Look};
+use super::{Room, Setter, Side, inline::Inline};
 use crate::{
     look::{ACCENT, WHITE},
     pages::Place,
@@ -26,6 +26,7 @@ impl Setter {
         let wide = last.map_or(0.5, |last| (last.to_string().len() + 1) as f32 * 0.5) * room.size;
         let before = BEFORE * room.size;
         let left = (before + wide + BEHIND * room.size).min((room.width - LEAST).max(wide));
+        let inner = Room { lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
         for (at, item) in items.iter().enumerate() {
             let sign = match start {
                 Some(start) => format!("{}.", start.saturating_add(at as u64)),
@@ -37,19 +38,14 @@ impl Setter {
                 side: Side::End,
                 ..*room
             };
-            self.item(&sign, item, (&mark, left), (tag, room))?;
+            self.item(&sign, item, &mark, &inner, tag)?;
         }
         self.pages.space(room.gap);
         Ok(())
     }
 
-    fn item(
-        &mut self,
-        sign: &str,
-        parts: &[Shown],
-        (mark, left): (&Room, f32),
-        (tag, room): (TagId, &Room),
-    ) -> Done {
+    /// An item: its sign in one room, and what it says in another.
+    fn item(&mut self, sign: &str, parts: &[Shown], mark: &Room, room: &Room, tag: TagId) -> Done {
         self.clock.check()?;
         let item = self.tags.add(tag, Role::Item);
         let label = self.tags.add(item, Role::ItemLabel);
@@ -60,14 +56,11 @@ impl Setter {
         self.pages.ensure(line * 1.1)?;
         self.pages.take(0.0)?;
         let start = self.pages.place();
-        let inline =
-            Inline { text: sign.to_owned(), looks: vec![(sign.len(), Look::default())], objects: Vec::new() };
+        let inline = Inline::plain(sign);
         self.lines(&inline, &Room { tag: label, ..*mark })?;
         let end = self.pages.place();
         self.pages.go(start);
-        let inner =
-            Room { tag: body, lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
-        self.flow(parts, &inner)?;
+        self.flow(parts, &room.tagged(body))?;
         self.go_farther(end);
         Ok(())
     }
@@ -93,7 +86,11 @@ impl Setter {
             let y = self.pages.take(0.0)?;
             let start = self.pages.place();
             let side = room.size * 0.75;
-            self.put_check(*on, (room.x + 1.0, y + room.size * 0.3, side), label)?;
+            let area = Area { x: room.x + 1.0, y: y + room.size * 0.3, w: side, h: side };
+            self.put_box(area, if *on { TagId::DECOR } else { label });
+            if *on {
+                self.put_tick(area, label)?;
+            }
             let line = Place { y: y + room.size * room.leading, ..start };
             let inner = Room { tag: body, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
             self.pages.go(start);
@@ -120,7 +117,7 @@ impl Setter {
             let paint = Paint { fill: Some(ACCENT), radius: RADIUS, ..Paint::default() };
             self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
             let number = Room { size: 8.5, bold: true, ink: WHITE, tag: label, ..Room::sheet() };
-            self.word(&(at + 1).to_string(), &number, (room.x + RADIUS, y + RADIUS + 3.9))?;
+            self.word(&(at + 1).to_string(), &number, room.x + RADIUS, y + RADIUS + 3.9)?;
             let sign = Place { y: y + RADIUS * 2.0 + 2.0, ..start };
             self.pages.go(start);
             self.flow(parts, &Room { tag: body, ..room.within(RADIUS * 2.0 + 9.0, 0.0) })?;

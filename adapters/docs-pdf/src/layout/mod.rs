@@ -196,7 +196,7 @@ impl Setter {
             Tag::Quote { c } => self.quote(c, room),
             Tag::Hint { c, style } => self.hint(c, style, room),
             Tag::Card { c, note } => self.card(c, note.as_deref(), room),
-            Tag::Titled { title, c, kind } => self.titled((title, c), kind, room),
+            Tag::Titled { title, c, kind } => self.titled(title, c, kind, room),
             Tag::Code { title, numbers, whole, lines } => self.code(
                 &code::Listing { title: title.as_deref(), numbers: *numbers, whole: *whole, lines },
                 room,

@@ -1,9 +1,6 @@
 //! Notes at the foot of sheets.
 
-use super::{
-    LateNote, Room, Setter,
-    inline::{Inline, Look, Raise},
-};
+use super::{LateNote, Room, Setter, inline::Inline};
 use crate::{
     look::{SIDE, WIDTH},
     sheet::Sheet,
@@ -14,8 +11,8 @@ use crate::{
 
 /// Highest note that stands at the foot of a sheet.
 const HIGHEST: f32 = 220.0;
-/// What the line above the first note takes.
-const ABOVE: f32 = 8.0;
+/// The space above a note; above the first there is a line in it.
+const ABOVE: f32 = 5.0;
 /// The space that is kept for the number of a note.
 const NUMBER: f32 = 14.0;
 
@@ -25,15 +22,16 @@ impl Setter {
         &mut self,
         parts: &Parts,
         number: usize,
-        (height, others): (f32, &[(Sheet, f32)]),
+        height: f32,
+        others: &[(Sheet, f32)],
         above: TagId,
     ) -> Done<Option<(Sheet, f32)>> {
         let tag = self.tags.add(above, Role::Note);
         let piece = self.piece(HIGHEST, |this| this.put_note_text(parts, number, tag))?;
         let taken: f32 = others.iter().map(|(_, height)| height).sum();
         if let Some((note, high)) = piece {
-            let first = others.is_empty() && self.pages.sheet().notes.is_empty();
-            let high = high + if first { ABOVE } else { 3.0 };
+            let note = below(note, ABOVE);
+            let high = high + ABOVE;
             if self.pages.fits(height, taken + high) {
                 return Ok(Some((note, high)));
             }
@@ -41,8 +39,8 @@ impl Setter {
             if others.is_empty() && !self.pages.is_trial() && !self.pages.is_at_top() {
                 self.pages.next()?;
                 self.pages.ensure(height)?;
-                if self.pages.fits(height, high + ABOVE) {
-                    return Ok(Some((note, high + if first { 0.0 } else { ABOVE })));
+                if self.pages.fits(height, high) {
+                    return Ok(Some((note, high)));
                 }
             }
             if self.pages.is_trial() {
@@ -56,9 +54,7 @@ impl Setter {
     fn put_note_text(&mut self, parts: &[Shown], number: usize, tag: TagId) -> Done {
         let room = Room { size: 8.5, gap: 2.0, tag, ..Room::sheet() };
         let start = self.pages.place();
-        let said = number.to_string();
-        let look = Look { raise: Raise::Up, ..Look::default() };
-        let mark = Inline { text: said.clone(), looks: vec![(said.len(), look)], objects: Vec::new() };
+        let mark = Inline::plain(&number.to_string());
         self.lines(&mark, &Room { x: SIDE, width: NUMBER + 20.0, ..room })?;
         let end = self.pages.place();
         self.pages.go(start);
@@ -81,4 +77,11 @@ impl Setter {
         }
         Ok(())
     }
+}
+
+/// The same, moved down.
+fn below(note: Sheet, down: f32) -> Sheet {
+    let mut out = Sheet::default();
+    out.absorb(note, down);
+    out
 }

@@ -29,14 +29,16 @@ impl Setter {
     /// Something within a box, of which a small one stays on one sheet.
     fn boxed(
         &mut self,
-        (room, inset, paint): (&Room, Inset, Paint),
+        room: &Room,
+        inset: Inset,
+        paint: Paint,
         mut lay: impl FnMut(&mut Self) -> Done,
     ) -> Done {
         self.pages.space(AROUND);
         // Its first line stands with its frame.
         self.pages.ensure(inset.top + inset.bottom + room.size * room.leading * 1.2)?;
         self.together(WHOLE, |this| {
-            this.pages.open((room.x, room.width), inset, paint)?;
+            this.pages.open(room.x, room.width, inset, paint)?;
             lay(this)?;
             this.pages.close();
             Ok(())
@@ -49,7 +51,7 @@ impl Setter {
         let tag = self.tags.add(room.tag, Role::Quote);
         let paint = Paint { left: Some((LINE, 2.0)), ..Paint::default() };
         let inner = Room { ink: QUOTED, tag, ..room.within(12.0, 0.0) };
-        self.boxed((room, Inset { top: 2.0, bottom: 2.0 }, paint), |this| this.flow(parts, &inner))
+        self.boxed(room, Inset { top: 2.0, bottom: 2.0 }, paint, |this| this.flow(parts, &inner))
     }
 
     pub(super) fn hint(&mut self, parts: &[Shown], style: &str, room: &Room) -> Done {
@@ -64,14 +66,14 @@ impl Setter {
         let tag = self.tags.add(room.tag, Role::Division);
         let paint = Paint { fill: Some(light.lighter(45)), left: Some((dark, 2.5)), ..Paint::default() };
         let inner = Room { tag, ..room.within(10.0 + RADIUS * 2.0 + 8.0, 10.0) };
-        self.boxed((room, Inset { top: 8.0, bottom: 8.0 }, paint), |this| {
+        self.boxed(room, Inset { top: 8.0, bottom: 8.0 }, paint, |this| {
             let y = this.pages.y();
             let area = Area { x: room.x + 10.0, y: y + 1.5, w: RADIUS * 2.0, h: RADIUS * 2.0 };
             let filled = Paint { fill: Some(dark), radius: RADIUS, ..Paint::default() };
             this.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint: filled });
             let sign_room =
                 Room { size: 7.5, bold: true, code: true, ink: WHITE, tag: TagId::DECOR, ..Room::sheet() };
-            this.word(sign, &sign_room, (area.x + RADIUS, area.y + RADIUS + 2.7))?;
+            this.word(sign, &sign_room, area.x + RADIUS, area.y + RADIUS + 2.7)?;
             this.flow(parts, &inner)
         })
     }
@@ -79,7 +81,7 @@ impl Setter {
     pub(super) fn card(&mut self, parts: &[Shown], note: Option<&str>, room: &Room) -> Done {
         let tag = self.tags.add(room.tag, Role::Division);
         let inner = Room { tag, ..room.within(9.0, 9.0) };
-        self.boxed((room, Inset { top: 7.5, bottom: 7.5 }, framed(None)), |this| {
+        self.boxed(room, Inset { top: 7.5, bottom: 7.5 }, framed(None), |this| {
             this.flow(parts, &inner)?;
             if let Some(note) = note {
                 let said = Shown::Text(note.to_owned());
@@ -91,11 +93,11 @@ impl Setter {
         })
     }
 
-    pub(super) fn titled(&mut self, (title, parts): (&[Shown], &[Shown]), kind: &str, room: &Room) -> Done {
+    pub(super) fn titled(&mut self, title: &[Shown], parts: &[Shown], kind: &str, room: &Room) -> Done {
         let tag = self.tags.add(room.tag, Role::Division);
         let fill = (kind != "tab").then_some(PANEL.lighter(40));
         let inner = Room { tag, ..room.within(9.0, 9.0) };
-        self.boxed((room, Inset { top: 8.0, bottom: 8.0 }, framed(fill)), |this| {
+        self.boxed(room, Inset { top: 8.0, bottom: 8.0 }, framed(fill), |this| {
             let tag = this.tags.add(inner.tag, Role::Paragraph);
             let flat = flattened(title);
             if !flat.is_empty() {
@@ -160,7 +162,7 @@ impl Setter {
 
     fn one_card(&mut self, card: &CardShown, room: &Room) -> Done {
         const COVER: f32 = 70.0;
-        self.pages.open((room.x, room.width), Inset { top: 8.0, bottom: 8.0 }, framed(None))?;
+        self.pages.open(room.x, room.width, Inset { top: 8.0, bottom: 8.0 }, framed(None))?;
         let inner = room.within(8.0, 8.0);
         if let Some(Shown::Tag(tag)) = &card.cover
             && let Tag::Glyph { file, w, h, alt, .. } = &**tag

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     formula::Spot,
-    look::{ACCENT, INK, Ink, SOFT},
+    look::{ACCENT, Ink, SOFT},
     sheet::{Area, Glyph, LinkArea, Mark, Offset, Paint, Part, count},
     shown::Shown,
     stop::Done,
@@ -53,6 +53,21 @@ pub(super) struct Chunk {
     layout: Layout<Brush>,
     range: Range<usize>,
     looks: Vec<Look>,
+}
+
+/// A part of a text and what it was made to.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    inline: &'a Inline,
+    chunk: &'a Chunk,
+}
+
+impl Text<'_> {
+    /// The words of a part, counted from the beginning of the chunk.
+    fn said(&self, range: &Range<usize>) -> &str {
+        let start = self.chunk.range.start;
+        self.inline.text.get(start + range.start..start + range.end).unwrap_or_default()
+    }
 }
 
 /// A piece of a line that is drawn at once.
@@ -96,7 +111,7 @@ impl Setter {
             let used = if is_last || lines < 2 { lines } else { lines - 1 };
             for at in 0..used {
                 self.clock.check()?;
-                self.line(inline, (&chunk, at, used), room)?;
+                self.line(Text { inline, chunk: &chunk }, at, used, room)?;
             }
             if is_last {
                 return Ok(());
@@ -167,17 +182,18 @@ impl Setter {
     }
 
     /// Places a line. One line of a paragraph does not stand alone above or below the end of a sheet.
-    fn line(&mut self, inline: &Inline, (chunk, at, lines): (&Chunk, usize, usize), room: &Room) -> Done {
+    fn line(&mut self, text: Text<'_>, at: usize, lines: usize, room: &Room) -> Done {
+        let chunk = text.chunk;
         let Some(line) = chunk.layout.get(at) else { return Ok(()) };
         let height = high(&line);
         let next = || chunk.layout.get(at + 1).map_or(0.0, |line| high(&line));
         let stays = at == 0 && lines > 1 || lines > 3 && at + 2 == lines;
         let keeps = if stays { (height + next()).min(self.pages.height()) } else { height };
         self.pages.ensure(keeps)?;
-        let notes = self.notes_of(inline, (&line, chunk), height, room)?;
+        let notes = self.notes_of(text, &line, height, room)?;
         let y = self.pages.take(height)?;
         let top = y - line.metrics().block_min_coord;
-        self.put_line(inline, (chunk, &line), top, room)?;
+        self.put_line(text, &line, top, room)?;
         for (note, high) in notes {
             self.pages.put_note(note, high);
         }
@@ -187,8 +203,8 @@ impl Setter {
     /// The notes that a line calls, where they fit at the foot of its sheet.
     fn notes_of(
         &mut self,
-        inline: &Inline,
-        (line, chunk): (&Line<'_, Brush>, &Chunk),
+        Text { inline, chunk }: Text<'_>,
+        line: &Line<'_, Brush>,
         height: f32,
         room: &Room,
     ) -> Done<Vec<(crate::sheet::Sheet, f32)>> {
@@ -199,68 +215,65 @@ impl Setter {
             if let Some((at, Object::Note(parts, number))) = object
                 && in_range(*at, &chunk.range, inline)
             {
-                out.extend(self.note(parts, *number, (height, &out), room.tag)?);
+                out.extend(self.note(parts, *number, height, &out, room.tag)?);
             }
         }
         Ok(out)
     }
 
     /// Draws a line whose chunk begins at some height.
-    fn put_line(
-        &mut self,
-        inline: &Inline,
-        (chunk, line): (&Chunk, &Line<'_, Brush>),
-        top: f32,
-        room: &Room,
-    ) -> Done {
+    fn put_line(&mut self, text: Text<'_>, line: &Line<'_, Brush>, top: f32, room: &Room) -> Done {
+        let inline = text.inline;
         let baseline = top + line.metrics().baseline;
         let mut pieces = Vec::new();
+        // What stands between which pieces, as it is read.
         let mut objects = Vec::new();
         let mut last = None;
         for item in line.items() {
             match item {
-                PositionedLayoutItem::InlineBox(object) => objects.push(object),
+                PositionedLayoutItem::InlineBox(object) => objects.push((pieces.len(), object)),
                 PositionedLayoutItem::GlyphRun(part) => {
                     let run = part.run();
                     // A run with several looks comes in several parts.
                     if last.replace(run.index()) != Some(run.index()) {
-                        self.put_run((inline, chunk), run, part.offset(), &mut pieces)?;
+                        self.put_run(text, run, part.offset(), &mut pieces)?;
                     }
                 }
             }
         }
         self.put_backings(&pieces, baseline, room);
         let mut links = Links::new(room.tag);
-        for piece in &pieces {
-            let tag = match piece.look.link {
-                Some(link) => links.tag(link, self),
-                None => room.tag,
-            };
-            self.put_piece(piece, (baseline, tag), room);
-            if let Some(target) = piece.look.link {
-                let area = Area {
-                    x: room.x + piece.x,
-                    y: baseline - room.size * 0.8,
-                    w: piece.width,
-                    h: room.size * 1.05,
-                };
-                self.pages.sheet().add_link(LinkArea { area, target, tag });
+        let mut objects = objects.into_iter().peekable();
+        for at in 0..=pieces.len() {
+            while let Some((_, object)) = objects.next_if(|(before, _)| *before == at) {
+                let id = usize::try_from(object.id).unwrap_or(usize::MAX);
+                if let Some((_, what)) = inline.objects.get(id) {
+                    let area =
+                        Area { x: room.x + object.x, y: top + object.y, w: object.width, h: object.height };
+                    self.put_object(what, area, room)?;
+                }
             }
-        }
-        for object in objects {
-            let at = usize::try_from(object.id).unwrap_or(usize::MAX);
-            if let Some((_, what)) = inline.objects.get(at) {
-                let spot = (room.x + object.x, top + object.y, object.width);
-                self.put_object(what, spot, room)?;
+            if let Some(piece) = pieces.get(at) {
+                self.put_linked(piece, baseline, &mut links, room);
             }
         }
         Ok(())
     }
 
+    /// Draws a piece of a line, which may be one of a link.
+    fn put_linked(&mut self, piece: &Piece, baseline: f32, links: &mut Links, room: &Room) {
+        let Some(target) = piece.look.link else { return self.put_piece(piece, baseline, room) };
+        let tag = links.tag(target, self);
+        self.put_piece(piece, baseline, &room.tagged(tag));
+        let (y, h) = (baseline - room.size * 0.8, room.size * 1.05);
+        let area = Area { x: room.x + piece.x, y, w: piece.width, h };
+        self.pages.sheet().add_link(LinkArea { area, target, tag });
+    }
+
     /// Adds the glyphs of a run to the sheet, a piece for every look.
     fn put_run(
         &mut self,
-        (inline, chunk): (&Inline, &Chunk),
+        source: Text<'_>,
         run: &Run<'_, Brush>,
         start: f32,
         pieces: &mut Vec<Piece>,
@@ -277,13 +290,13 @@ impl Setter {
                 if cluster.is_rtl() {
                     waiting = Some(joined(waiting, range));
                 } else if let Some((_, piece)) = &mut piece {
-                    lengthen(sheet, piece, (inline, chunk), &range);
+                    lengthen(sheet, piece, source.said(&range));
                 }
                 continue;
             }
             let range = joined(waiting.take(), range);
-            let said = inline.text.get(chunk.range.start + range.start..chunk.range.start + range.end);
-            let said = said.unwrap_or_default();
+            let said = source.said(&range);
+            let chunk = source.chunk;
             let brush =
                 chunk.layout.styles().get(usize::from(cluster.style_index())).map_or(0, |s| s.brush.0);
             if piece.as_ref().is_some_and(|(before, _)| *before != brush) {
@@ -340,7 +353,7 @@ impl Setter {
         }
     }
 
-    fn put_piece(&mut self, piece: &Piece, (baseline, tag): (f32, TagId), room: &Room) {
+    fn put_piece(&mut self, piece: &Piece, baseline: f32, room: &Room) {
         if piece.glyphs.from == piece.glyphs.to {
             return;
         }
@@ -353,19 +366,23 @@ impl Setter {
         let Piece { size, font, glyphs, text, .. } = *piece;
         let (x, y) = (room.x + piece.x, baseline - up);
         let sheet = self.pages.sheet();
-        sheet.put(tag, Mark::Run { x, y, size, ink, font, glyphs, text });
+        sheet.put(room.tag, Mark::Run { x, y, size, ink, font, glyphs, text });
         if piece.look.strike {
             let area = Area { x, y: y - size * 0.26, w: piece.width, h: (size * 0.06).max(0.5) };
             sheet.put(TagId::DECOR, Mark::Box { area, paint: filled(ink) });
         }
     }
 
-    fn put_object(&mut self, object: &Object, (x, y, width): (f32, f32, f32), room: &Room) -> Done {
+    fn put_object(&mut self, object: &Object, Area { x, y, w: width, .. }: Area, room: &Room) -> Done {
         match object {
             Object::Space(_) | Object::Note(..) => {}
             Object::Check(on) => {
                 let side = room.size * 0.75;
-                self.put_check(*on, (x, y, side), room.tag)?;
+                let area = Area { x, y, w: side, h: side };
+                self.put_box(area, if *on { TagId::DECOR } else { room.tag });
+                if *on {
+                    self.put_tick(area, room.tag)?;
+                }
             }
             Object::Picture { file, w, h, alt, .. } => {
                 let h = if *w > width { h * width / w } else { *h };
@@ -385,29 +402,25 @@ impl Setter {
     }
 
     /// Draws a box to be checked.
-    pub(super) fn put_check(&mut self, on: bool, (x, y, side): (f32, f32, f32), tag: TagId) -> Done {
-        let area = Area { x, y, w: side, h: side };
+    pub(super) fn put_box(&mut self, area: Area, tag: TagId) {
         let paint = Paint { line: Some((SOFT, 0.6)), radius: 1.5, ..Paint::default() };
-        self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
-        let said = if on { "✓" } else { "☐" };
-        let ink = if on { ACCENT } else { crate::look::WHITE };
-        let size = side * 0.87;
-        self.word(
-            said,
-            &Room { size, ink, code: true, bold: true, tag, ..Room::sheet() },
-            (x + side / 2.0, y + side * 0.85),
-        )
+        self.pages.sheet().put(tag, Mark::Box { area, paint });
+    }
+
+    /// Draws what is in a box that is checked.
+    pub(super) fn put_tick(&mut self, Area { x, y, w, .. }: Area, tag: TagId) -> Done {
+        let room = Room { size: w * 0.87, ink: ACCENT, code: true, bold: true, tag, ..Room::sheet() };
+        self.word("✓", &room, x + w / 2.0, y + w * 0.85)
     }
 
     /// Draws one word whose middle is at some place.
-    pub(super) fn word(&mut self, said: &str, room: &Room, (x, y): (f32, f32)) -> Done {
-        let inline =
-            Inline { text: said.to_owned(), looks: vec![(said.len(), Look::default())], objects: Vec::new() };
+    pub(super) fn word(&mut self, said: &str, room: &Room, x: f32, y: f32) -> Done {
+        let inline = Inline::plain(said);
         let chunk = self.shape(&inline, 0..said.len(), &Room { width: 400.0, side: Side::Start, ..*room });
         let Some(line) = chunk.layout.get(0) else { return Ok(()) };
         let left = x - chunk.layout.width() / 2.0;
         let top = y - line.metrics().baseline;
-        self.put_line(&inline, (&chunk, &line), top, &Room { x: left, ..*room })
+        self.put_line(Text { inline: &inline, chunk: &chunk }, &line, top, &Room { x: left, ..*room })
     }
 }
 
@@ -517,14 +530,7 @@ fn joined(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {
 }
 
 /// Adds the text of a character that has no glyph of its own to the glyph before.
-fn lengthen(
-    sheet: &mut crate::sheet::Sheet,
-    piece: &mut Piece,
-    (inline, chunk): (&Inline, &Chunk),
-    range: &Range<usize>,
-) {
-    let said =
-        inline.text.get(chunk.range.start + range.start..chunk.range.start + range.end).unwrap_or_default();
+fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut Piece, said: &str) {
     let Some(last) = sheet.glyphs.last().copied() else { return };
     if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
         return;
@@ -566,10 +572,5 @@ mod tests {
             parts += 1;
         }
         assert!(parts > 3);
-    }
-
-    #[test]
-    fn the_letters_of_text_are_dark() {
-        assert_eq!(Room::sheet().ink, INK);
     }
 }

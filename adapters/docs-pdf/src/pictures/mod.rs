@@ -7,6 +7,7 @@ mod raster;
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use docs_core::{model::ContentRef, ports::Book};
 
 use crate::{
@@ -50,7 +51,7 @@ impl Pictures {
     ///
     /// # Errors
     /// [`Stop::Late`], and [`Stop::TooLarge`] when they alone are larger than the file may be.
-    pub(crate) fn read(book: &Book, fonts: &Fonts, (clock, most): (&Clock, usize)) -> Done<Self> {
+    pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> Done<Self> {
         let mut out = Self::default();
         let (mut pixels, mut bytes) = (0_usize, 0_usize);
         for (name, image) in &book.images {
@@ -88,7 +89,7 @@ struct Read {
 }
 
 impl Read {
-    fn of(data: &[u8], fonts: &Fonts) -> Option<Self> {
+    fn of(data: &Bytes, fonts: &Fonts) -> Option<Self> {
         // The libraries that read pictures are many; a fault of theirs costs the picture and no more.
         let read = || raster::read(data).or_else(|| drawing::read(data, fonts));
         let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;

@@ -1,8 +1,11 @@
 //! Pictures made of pixels.
 
-use std::io::Cursor;
+use std::{io::Cursor, sync::Arc};
 
-use image::{DynamicImage, GenericImageView as _, ImageFormat, ImageReader, Limits};
+use bytes::Bytes;
+use image::{
+    DynamicImage, GenericImageView as _, ImageFormat, ImageReader, Limits, Rgb, RgbImage, Rgba, RgbaImage,
+};
 
 use super::{Read, Shape};
 
@@ -16,15 +19,13 @@ const UNPACKED: u64 = 256 << 20;
 const ACROSS: u32 = 1_400;
 /// Most pixels down.
 const DOWN: u32 = 2_000;
-/// A picture in JPEG format of so many bytes stays as it is.
-const SMALL: usize = 400 << 10;
+/// A picture of so many bytes keeps what it is, without loss; a larger one is packed again.
+const SMALL: usize = 300 << 10;
 /// How good a picture is that is packed again, of a hundred.
 const QUALITY: u8 = 82;
-/// A picture without loss of more pixels is packed again.
-const LOSSLESS: usize = 1_500_000;
 
 /// Reads a picture; `None` when it is none that can be shown.
-pub(super) fn read(data: &[u8]) -> Option<Read> {
+pub(super) fn read(data: &Bytes) -> Option<Read> {
     let format = image::guess_format(data).ok()?;
     if !matches!(format, ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::Gif | ImageFormat::WebP) {
         return None;
@@ -36,7 +37,7 @@ pub(super) fn read(data: &[u8]) -> Option<Read> {
     }
     let image = unpack(data, format)?;
     let (width, height) = image.dimensions();
-    let (shape, bytes) = shape(image, (data, format))?;
+    let (shape, bytes) = shape(image, data, format)?;
     Some(Read {
         shape: Shape::Raster(shape),
         width: f64::from(width),
@@ -54,41 +55,47 @@ fn unpack(data: &[u8], format: ImageFormat) -> Option<DynamicImage> {
     reader.decode().ok()
 }
 
-/// A picture as it is written, and how many bytes it has.
-fn shape(image: DynamicImage, (data, format): (&[u8], ImageFormat)) -> Option<(krilla::image::Image, usize)> {
+/// A picture as it is written, and how many bytes it has, about.
+fn shape(image: DynamicImage, data: &Bytes, format: ImageFormat) -> Option<(krilla::image::Image, usize)> {
     let (width, height) = image.dimensions();
     let fits = width <= ACROSS && height <= DOWN;
-    let has_alpha = image.color().has_alpha();
-    if format == ImageFormat::Jpeg && fits && data.len() <= SMALL {
-        drop(image);
-        return Some((krilla::image::Image::from_jpeg(data.to_vec().into(), false).ok()?, data.len()));
+    let (has_alpha, is_small) = (image.color().has_alpha(), data.len() <= SMALL);
+    let bytes: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(data.clone());
+    if fits && is_small && format == ImageFormat::Jpeg {
+        return Some((krilla::image::Image::from_jpeg(bytes.into(), false).ok()?, data.len()));
     }
-    let pixels = width as usize * height as usize;
-    if format == ImageFormat::Png && fits && !has_alpha && pixels <= LOSSLESS {
-        drop(image);
-        return Some((krilla::image::Image::from_png(data.to_vec().into(), false).ok()?, data.len()));
+    if fits && is_small && format == ImageFormat::Png && !has_alpha {
+        return Some((krilla::image::Image::from_png(bytes.into(), false).ok()?, data.len()));
     }
     let image = if fits { image } else { image.thumbnail(ACROSS, DOWN) };
-    if has_alpha {
-        let pixels = image.into_rgba8();
-        let (width, height) = pixels.dimensions();
-        let raw = pixels.into_raw();
-        if raw.chunks_exact(4).any(|pixel| pixel[3] != u8::MAX) {
-            // Drawings on nothing: how many bytes they are packed to is not known here.
-            let bytes = raw.len() / 8;
-            return Some((krilla::image::Image::from_rgba8(raw, width, height), bytes));
-        }
-        let opaque = image::RgbaImage::from_raw(width, height, raw)?;
-        return packed(DynamicImage::ImageRgba8(opaque));
+    if !has_alpha {
+        return packed(image.into_rgb8());
     }
-    packed(image)
+    let pixels = image.into_rgba8();
+    if is_small && pixels.pixels().any(|pixel| pixel.0[3] != u8::MAX) {
+        let (width, height) = pixels.dimensions();
+        return Some((krilla::image::Image::from_rgba8(pixels.into_raw(), width, height), data.len()));
+    }
+    packed(on_white(&pixels))
+}
+
+/// A picture as it is seen on paper.
+fn on_white(pixels: &RgbaImage) -> RgbImage {
+    let mix = |channel: u8, alpha: u8| {
+        let (channel, alpha) = (u32::from(channel), u32::from(alpha));
+        u8::try_from((channel * alpha + 255 * (255 - alpha)) / 255).unwrap_or(u8::MAX)
+    };
+    RgbImage::from_fn(pixels.width(), pixels.height(), |x, y| {
+        let Rgba([r, g, b, alpha]) = *pixels.get_pixel(x, y);
+        Rgb([mix(r, alpha), mix(g, alpha), mix(b, alpha)])
+    })
 }
 
 /// Packs a picture without alpha.
-fn packed(image: DynamicImage) -> Option<(krilla::image::Image, usize)> {
-    let image = image.into_rgb8();
+fn packed(image: RgbImage) -> Option<(krilla::image::Image, usize)> {
     let mut out = Vec::new();
     image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, QUALITY).encode_image(&image).ok()?;
+    drop(image);
     let bytes = out.len();
     Some((krilla::image::Image::from_jpeg(out.into(), false).ok()?, bytes))
 }
@@ -97,10 +104,10 @@ fn packed(image: DynamicImage) -> Option<(krilla::image::Image, usize)> {
 mod tests {
     use super::*;
 
-    fn png(image: &DynamicImage) -> Vec<u8> {
+    fn png(image: &DynamicImage) -> Bytes {
         let mut out = Vec::new();
         image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).expect("a picture");
-        out
+        out.into()
     }
 
     fn size(read: &Read) -> (u32, u32) {
@@ -128,6 +135,6 @@ mod tests {
     #[test]
     fn what_is_cut_off_is_no_picture() {
         let whole = png(&DynamicImage::new_rgb8(300, 200));
-        assert!(read(&whole[..whole.len() / 2]).is_none());
+        assert!(read(&whole.slice(..whole.len() / 2)).is_none());
     }
 }

@@ -9,7 +9,7 @@ use docs_core::{
 use lopdf::Object;
 use serde_json::json;
 
-use crate::{book, heading, id, page, paragraph, set, text};
+use crate::{book, heading, page, paragraph, set, text};
 
 fn one(title: &str, blocks: Vec<Block>) -> Book {
     book(title, vec![page("p1", "A page", blocks)])
