@@ -139,6 +139,7 @@ impl BookOutline {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct DocumentOutline {
     format: Format,
+    charset: Option<String>,
     name: String,
     url: Option<String>,
 }
@@ -157,7 +158,12 @@ impl DocumentOutline {
             DocumentFormat::Markdown => Format::Markdown,
             DocumentFormat::Docx => Format::Docx,
         };
-        Self { format, name: document.name.clone(), url: document.url.clone() }
+        Self {
+            format,
+            charset: document.charset.clone(),
+            name: document.name.clone(),
+            url: document.url.clone(),
+        }
     }
 
     pub(crate) fn into_document(self, bytes: bytes::Bytes) -> ports::Document {
@@ -166,7 +172,7 @@ impl DocumentOutline {
             Format::Markdown => DocumentFormat::Markdown,
             Format::Docx => DocumentFormat::Docx,
         };
-        ports::Document { format, bytes, name: self.name, url: self.url }
+        ports::Document { format, bytes, charset: self.charset, name: self.name, url: self.url }
     }
 }
 
