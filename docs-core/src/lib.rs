@@ -41,5 +41,13 @@ pub mod policy;
 pub mod ports;
 pub mod store;
 
+use std::pin::Pin;
+
 pub use error::{Error, ErrorKind, Result};
 pub use platform::{Actor, Platform};
+
+/// A future on the heap, as the operations of [`Platform`] answer it: await it, or hand it to a task.
+///
+/// Its body is compiled once, with this crate, and not again in every program and test that calls the operation. What
+/// that costs an operation is one allocation.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,8 +1,10 @@
-//! Sets pages of the documentation platform as PDF files, with typst as a library.
+//! Sets pages of the documentation platform as PDF files.
 //!
-//! A book is brought into a tree of plain data, which one fixed template draws. What users wrote is text of that
-//! data and never code; pictures are looked at before they are used; nothing is read from a disk or fetched from
-//! anywhere. The same book gives the same bytes.
+//! A book is brought page after page into a tree of plain data (`lower`), which is laid out on sheets (`layout`, `pages`)
+//! as a compact list of what is drawn (`sheet`); when all sheets are known they are written (`write`). Shaping of text,
+//! formulas, pictures, drawings and the file itself are the work of libraries. What users wrote is never code; pictures
+//! are looked at before they are used; nothing is read from a disk or fetched from anywhere. The same book gives the
+//! same bytes.
 //!
 //! ```no_run
 //! # async fn example(book: std::sync::Arc<docs_core::ports::Book>) -> Result<(), docs_core::ports::PdfError> {
@@ -14,13 +16,19 @@
 //! ```
 
 mod fonts;
-mod images;
+mod formula;
+mod layout;
+mod look;
 mod lower;
-mod math;
+mod pages;
+mod pictures;
+mod sheet;
 mod shown;
+mod stop;
+mod tags;
 mod text;
 mod typeset;
-mod world;
+mod write;
 
 use std::{sync::Arc, time::Duration};
 
@@ -108,7 +116,7 @@ impl Pdf for Typesetter {
         // The work ends by itself soon after its time; who waits need not wait for that.
         match tokio::time::timeout(self.limits.time.saturating_add(GRACE), set).await {
             Ok(set) => set.map_err(|_| failed(&"the typesetter stopped"))?.map(Bytes::from),
-            Err(_) => Err(typeset::late(&self.limits)),
+            Err(_) => Err(stop::Clock::late(self.limits.time)),
         }
     }
 }

@@ -1,22 +1,9 @@
-//! What the template draws: a tree of plain data, so that nothing a user wrote is ever read as code.
+//! What is laid out: a tree of plain data, so that nothing a user wrote is ever read as code.
 
-use serde::Serialize;
+use crate::formula::Formula;
 
-/// The whole book.
-#[derive(Debug, Serialize)]
-pub(crate) struct ShownBook {
-    pub(crate) title: String,
-    pub(crate) subtitle: Option<String>,
-    pub(crate) lang: String,
-    /// Whether the table of contents lists headings too, as a book of one page wants.
-    pub(crate) headings: bool,
-    pub(crate) pages: Vec<ShownPage>,
-    /// The labels that exist.
-    pub(crate) places: std::collections::BTreeMap<String, bool>,
-}
-
-/// A page of it.
-#[derive(Debug, Serialize)]
+/// A page of the book.
+#[derive(Debug)]
 pub(crate) struct ShownPage {
     pub(crate) label: String,
     pub(crate) level: usize,
@@ -28,8 +15,7 @@ pub(crate) struct ShownPage {
 }
 
 /// A part of a page: text as it is, several parts, or something to draw.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub(crate) enum Shown {
     Text(String),
     Parts(Vec<Shown>),
@@ -45,9 +31,8 @@ impl From<Tag> for Shown {
 /// A list of text or blocks; nothing else is so often optional.
 pub(crate) type Parts = Vec<Shown>;
 
-/// Something to draw. The names are those the template asks for.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "t", rename_all = "lowercase")]
+/// Something to draw.
+#[derive(Clone, Debug)]
 pub(crate) enum Tag {
     /// Text with marks.
     Styled(Style),
@@ -60,7 +45,7 @@ pub(crate) enum Tag {
     },
     /// A picture within text; `line` as high as the line.
     Glyph {
-        file: String,
+        file: u32,
         w: f64,
         h: f64,
         alt: String,
@@ -68,7 +53,9 @@ pub(crate) enum Tag {
     },
     /// A formula.
     Math {
-        c: Parts,
+        formula: Formula,
+        /// What those hear who do not see it.
+        source: String,
         block: bool,
     },
     /// A note at the foot of the sheet.
@@ -119,7 +106,7 @@ pub(crate) enum Tag {
     },
     /// A picture with its size in points.
     Image {
-        file: String,
+        file: u32,
         w: f64,
         h: f64,
         alt: String,
@@ -161,108 +148,32 @@ pub(crate) enum Tag {
         across: usize,
         items: Vec<CardShown>,
     },
-
-    /// A symbol of a formula: one character.
-    Sym {
-        v: String,
-    },
-    /// Upright text of a formula.
-    Upright {
-        v: String,
-    },
-    /// A named function such as `sin`; `lim` where what is below it stands under it.
-    Op {
-        v: String,
-        lim: bool,
-    },
-    Frac {
-        a: Parts,
-        b: Parts,
-    },
-    Binom {
-        a: Parts,
-        b: Parts,
-    },
-    Root {
-        c: Parts,
-        n: Parts,
-    },
-    Attach {
-        c: Parts,
-        up: Parts,
-        down: Parts,
-        lim: bool,
-    },
-    Accent {
-        c: Parts,
-        v: &'static str,
-    },
-    /// Parts between brackets that grow with them; an empty bracket is none.
-    Fence {
-        c: Parts,
-        l: String,
-        r: String,
-    },
-    /// A line or brace above or below.
-    Over {
-        c: Parts,
-        kind: &'static str,
-    },
-    /// Letters of another alphabet.
-    Face {
-        c: Parts,
-        kind: &'static str,
-    },
-    Matrix {
-        rows: Vec<Vec<Parts>>,
-        l: String,
-        r: String,
-        align: &'static str,
-    },
-    /// Space, in em.
-    Space {
-        v: f64,
-    },
 }
 
 /// Text with marks.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Style {
     pub(crate) v: String,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) bold: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) italic: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) strike: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) code: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) key: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) up: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(crate) down: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fg: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bg: Option<&'static str>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form serde asks for")]
-const fn is_false(value: &bool) -> bool {
-    !*value
-}
-
 /// A line of code.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) c: Parts,
     pub(crate) on: bool,
 }
 
 /// A card.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct CardShown {
     pub(crate) cover: Option<Shown>,
     pub(crate) c: Parts,

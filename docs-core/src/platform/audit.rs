@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Actor, Platform, access};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{OrgId, Timestamp, UserId},
     policy::OrgAction,
     store::{
@@ -76,35 +76,39 @@ impl Platform {
     /// # Errors
     /// `Forbidden` for a user who names no organization, or one that the user does not administrate; `NotFound` for an
     /// organization that the user is not in; `Invalid` for a wrong page or limit.
-    pub async fn audit_log(
-        &self,
-        actor: &Actor,
-        filter: &AuditFilter,
-        page: &PageRequest,
-    ) -> Result<Page<Arc<AuditRecord>>> {
-        let tx = self.read().await?;
-        match (&filter.organization, actor) {
-            (_, Actor::Platform) => {}
-            (Some(organization), _) => {
-                access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
+    pub fn audit_log<'a>(
+        &'a self,
+        actor: &'a Actor,
+        filter: &'a AuditFilter,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Arc<AuditRecord>>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            match (&filter.organization, actor) {
+                (_, Actor::Platform) => {}
+                (Some(organization), _) => {
+                    access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
+                }
+                (None, Actor::User(_) | Actor::Visitor(_)) => {
+                    return Err(Error::forbidden(
+                        "only the operator reads the whole log; name an organization",
+                    ));
+                }
             }
-            (None, Actor::User(_) | Actor::Visitor(_)) => {
-                return Err(Error::forbidden("only the operator reads the whole log; name an organization"));
+            let prefix = filter.list();
+            let spec = ListSpec { prefix: prefix.clone(), rev: true, filters: format!("{filter:?}") };
+            let mut list = Lister::new(spec, page)?;
+            if let Some(since) = filter.since {
+                list.not_below(&prefix.time(since.time()).key());
             }
-        }
-        let prefix = filter.list();
-        let spec = ListSpec { prefix: prefix.clone(), rev: true, filters: format!("{filter:?}") };
-        let mut list = Lister::new(spec, page)?;
-        if let Some(since) = filter.since {
-            list.not_below(&prefix.time(since.time()).key());
-        }
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
-            let entries = tx.get_many::<AuditRecord>(&keys).await?;
-            let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
-            list.offer_all(&rows, admitted);
-        }
-        list.finish(&tx, None).await
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
+                let entries = tx.get_many::<AuditRecord>(&keys).await?;
+                let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
+                list.offer_all(&rows, admitted);
+            }
+            list.finish(&tx, None).await
+        })
     }
 
     /// Removes entries that have been kept for their time.

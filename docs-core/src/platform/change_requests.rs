@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use super::{Actor, Platform, access, people::later};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{Conflict, Merged, Side, Subject, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
@@ -44,84 +44,90 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_change_requests(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        filter: &RequestFilter,
-        page: &PageRequest,
-    ) -> Result<Page<ChangeRequest>> {
-        let tx = self.read().await?;
-        let access = access::space(&tx, actor, space).await?;
-        let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
-        // Nobody has an id that cannot be one.
-        let nobody = matches!(contributor, Some(Err(_)));
-        let prefix = match (&contributor, filter.status) {
-            (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
-            (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
-            (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
-            (None, None) => ChangeRequestRecord::of_space(space),
-        };
-        let mut list = Lister::new(ListSpec { prefix, rev: true, filters: format!("{filter:?}") }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
-            let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
-            let fits = |request: &Arc<ChangeRequestRecord>| {
-                !nobody
-                    && filter.status.is_none_or(|status| status == request.status)
-                    && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
+    pub fn list_change_requests<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        filter: &'a RequestFilter,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<ChangeRequest>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
+            // Nobody has an id that cannot be one.
+            let nobody = matches!(contributor, Some(Err(_)));
+            let prefix = match (&contributor, filter.status) {
+                (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
+                (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
+                (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
+                (None, None) => ChangeRequestRecord::of_space(space),
             };
-            list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
-        }
-        let counted = filter.contributor.is_none() && filter.creator.is_none();
-        let count = match counted {
-            true => {
-                u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
+            let mut list = Lister::new(ListSpec { prefix, rev: true, filters: format!("{filter:?}") }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
+                let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+                let fits = |request: &Arc<ChangeRequestRecord>| {
+                    !nobody
+                        && filter.status.is_none_or(|status| status == request.status)
+                        && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
+                };
+                list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
             }
-            false => None,
-        };
-        let page = list.finish(&tx, count).await?;
-        let items = self.request_views(&tx, access.space(), &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+            let counted = filter.contributor.is_none() && filter.creator.is_none();
+            let count = match counted {
+                true => {
+                    u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
+                }
+                false => None,
+            };
+            let page = list.finish(&tx, count).await?;
+            let items = self.request_views(&tx, access.space(), &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Creates a change request: a draft, with the content that the space has now.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`.
-    pub async fn create_change_request(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
+    pub fn create_change_request<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
         new: CreateChangeRequest,
-    ) -> Result<ChangeRequest> {
-        let operation = Create {
-            by: actor.require_user()?.clone(),
-            actor: actor.clone(),
-            space: space.clone(),
-            id: self.id(),
-            new,
-            now: self.now(),
-        };
-        self.write(actor, &operation).await?;
-        self.get_change_request(actor, space, operation.id.as_str()).await
+    ) -> BoxFuture<'a, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let operation = Create {
+                by: actor.require_user()?.clone(),
+                actor: actor.clone(),
+                space: space.clone(),
+                id: self.id(),
+                new,
+                now: self.now(),
+            };
+            self.write(actor, &operation).await?;
+            self.get_change_request(actor, space, operation.id.as_str()).await
+        })
     }
 
     /// Reads a change request, by id or number.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_change_request(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        name: &str,
-    ) -> Result<ChangeRequest> {
-        let tx = self.read().await?;
-        let access = access::space(&tx, actor, space).await?;
-        let request = find(&tx, space, name).await?;
-        let shown = self.request_views(&tx, access.space(), &[request]).await?;
-        shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
+    pub fn get_change_request<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            let request = find(&tx, space, name).await?;
+            let shown = self.request_views(&tx, access.space(), &[request]).await?;
+            shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
+        })
     }
 
     /// Changes subject or status (SPEC 3). What the request leaves out stays.
@@ -129,22 +135,24 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`, or `review` for a request of somebody else; `Conflict` for a
     /// new status of a merged request.
-    pub async fn update_change_request(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        name: &str,
+    pub fn update_change_request<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        name: &'a str,
         change: UpdateChangeRequest,
-    ) -> Result<ChangeRequest> {
-        let operation = Update {
-            actor: actor.clone(),
-            space: space.clone(),
-            name: name.to_owned(),
-            change,
-            now: self.now(),
-        };
-        self.write(actor, &operation).await?;
-        self.get_change_request(actor, space, name).await
+    ) -> BoxFuture<'a, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let operation = Update {
+                actor: actor.clone(),
+                space: space.clone(),
+                name: name.to_owned(),
+                change,
+                now: self.now(),
+            };
+            self.write(actor, &operation).await?;
+            self.get_change_request(actor, space, name).await
+        })
     }
 
     /// Merges a change request into its space (SPEC 3). Conflicts do not stop it: they are kept in the content.
@@ -153,84 +161,88 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
-    pub async fn merge_change_request(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        name: &str,
-    ) -> Result<MergeResult> {
-        let id: RevisionId = self.id();
-        for _ in 0..MAX_MOVES {
-            let at = self.two_sides(actor, space, name, SpaceAction::Review).await?;
-            let (main, request) = (&at.space, &at.request);
-            let merged = self
-                .content()
-                .merge(&main.domain, request.base_root, (main.root, request.root), Side::Theirs)
-                .await?;
-            let conflicts = conflicted(&merged);
-            let revision = RevisionRecord {
-                id: id.clone(),
-                space: space.clone(),
-                parents: vec![main.head.clone(), request.head.clone()],
-                root: merged.root,
-                kind: RevisionKind::Merge(request.id.clone()),
-                created_at: self.now(),
-                by: actor.require_user()?.clone(),
-                git: None,
-                conflicts,
-            };
-            let clean = merged.is_clean();
-            if self.write(actor, &Merge { actor: actor.clone(), at, revision }).await? {
-                let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                return Ok(MergeResult { revision: id, result, conflicts: shown_conflicts(&merged) });
+    pub fn merge_change_request<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<MergeResult>> {
+        Box::pin(async move {
+            let id: RevisionId = self.id();
+            for _ in 0..MAX_MOVES {
+                let at = self.two_sides(actor, space, name, SpaceAction::Review).await?;
+                let (main, request) = (&at.space, &at.request);
+                let merged = self
+                    .content()
+                    .merge(&main.domain, request.base_root, (main.root, request.root), Side::Theirs)
+                    .await?;
+                let conflicts = conflicted(&merged);
+                let revision = RevisionRecord {
+                    id: id.clone(),
+                    space: space.clone(),
+                    parents: vec![main.head.clone(), request.head.clone()],
+                    root: merged.root,
+                    kind: RevisionKind::Merge(request.id.clone()),
+                    created_at: self.now(),
+                    by: actor.require_user()?.clone(),
+                    git: None,
+                    conflicts,
+                };
+                let clean = merged.is_clean();
+                if self.write(actor, &Merge { actor: actor.clone(), at, revision }).await? {
+                    let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
+                    return Ok(MergeResult { revision: id, result, conflicts: shown_conflicts(&merged) });
+                }
             }
-        }
-        Err(Error::conflict("the space kept changing meanwhile; try again"))
+            Err(Error::conflict("the space kept changing meanwhile; try again"))
+        })
     }
 
     /// Brings a change request up to date with its space (SPEC 3). Conflicts are kept in the request's content.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
-    pub async fn pull_change_request(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        name: &str,
-    ) -> Result<UpdateResult> {
-        let id: RevisionId = self.id();
-        for _ in 0..MAX_MOVES {
-            let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
-            let (main, request) = (&at.space, &at.request);
-            if main.head == *request.base() {
-                return Ok(UpdateResult {
-                    revision: request.head.clone(),
-                    result: UpdateOutcome::Update,
-                    conflicts: Vec::new(),
-                });
+    pub fn pull_change_request<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<UpdateResult>> {
+        Box::pin(async move {
+            let id: RevisionId = self.id();
+            for _ in 0..MAX_MOVES {
+                let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
+                let (main, request) = (&at.space, &at.request);
+                if main.head == *request.base() {
+                    return Ok(UpdateResult {
+                        revision: request.head.clone(),
+                        result: UpdateOutcome::Update,
+                        conflicts: Vec::new(),
+                    });
+                }
+                let merged = self
+                    .content()
+                    .merge(&main.domain, request.base_root, (request.root, main.root), Side::Ours)
+                    .await?;
+                let revision = RevisionRecord {
+                    id: id.clone(),
+                    space: space.clone(),
+                    parents: vec![request.head.clone(), main.head.clone()],
+                    root: merged.root,
+                    kind: RevisionKind::Update,
+                    created_at: self.now(),
+                    by: actor.require_user()?.clone(),
+                    git: None,
+                    conflicts: conflicted(&merged),
+                };
+                let clean = merged.is_clean();
+                if self.write(actor, &Pull { actor: actor.clone(), at, revision }).await? {
+                    let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
+                    return Ok(UpdateResult { revision: id, result, conflicts: shown_conflicts(&merged) });
+                }
             }
-            let merged = self
-                .content()
-                .merge(&main.domain, request.base_root, (request.root, main.root), Side::Ours)
-                .await?;
-            let revision = RevisionRecord {
-                id: id.clone(),
-                space: space.clone(),
-                parents: vec![request.head.clone(), main.head.clone()],
-                root: merged.root,
-                kind: RevisionKind::Update,
-                created_at: self.now(),
-                by: actor.require_user()?.clone(),
-                git: None,
-                conflicts: conflicted(&merged),
-            };
-            let clean = merged.is_clean();
-            if self.write(actor, &Pull { actor: actor.clone(), at, revision }).await? {
-                let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                return Ok(UpdateResult { revision: id, result, conflicts: shown_conflicts(&merged) });
-            }
-        }
-        Err(Error::conflict("the space kept changing meanwhile; try again"))
+            Err(Error::conflict("the space kept changing meanwhile; try again"))
+        })
     }
 
     /// Reads a request and its space as a merge needs them.

@@ -11,7 +11,7 @@ use super::{
     tree::{Met, Move, Reach, Transfer, Walk, Wanted},
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         Collection, CollectionId, CollectionObject, CollectionTitle, CollectionUrls, CreateCollection,
         MoveContent, OrgId, Space, TransferContent, UpdateCollection,
@@ -40,46 +40,50 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
-    pub async fn list_collections(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
+    pub fn list_collections<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
         reach: Reach,
-        page: &PageRequest,
-    ) -> Result<Page<Collection>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        // The number of all collections is for those only who may see them all.
-        let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
-        let mut sight = Sight::new(access, actor);
-        let mut walk = Walk::new(Place::Top(org), (Wanted::Collections, reach), page)?;
-        while let Some(met) = walk.next(&tx).await? {
-            let seen = seen_collections(&tx, &mut sight, &met).await?;
-            for (met, access) in met.iter().zip(seen) {
-                if !walk.offer(met, access.map(|access| self.collection_view(&access))) {
-                    break;
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Collection>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            // The number of all collections is for those only who may see them all.
+            let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
+            let mut sight = Sight::new(access, actor);
+            let mut walk = Walk::new(Place::Top(org), (Wanted::Collections, reach), page)?;
+            while let Some(met) = walk.next(&tx).await? {
+                let seen = seen_collections(&tx, &mut sight, &met).await?;
+                for (met, access) in met.iter().zip(seen) {
+                    if !walk.offer(met, access.map(|access| self.collection_view(&access))) {
+                        break;
+                    }
                 }
             }
-        }
-        let count = if all { Some(tx.number(&CollectionRecord::count_in(org)).await?) } else { None };
-        walk.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await
+            let count = if all { Some(tx.number(&CollectionRecord::count_in(org)).await?) } else { None };
+            walk.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await
+        })
     }
 
     /// Lists the spaces that lie directly in a collection and that the actor may see, in their order (SPEC 4.3).
     ///
     /// # Errors
     /// `NotFound` where there is no such collection, or none the actor may see; `Invalid` for a wrong page or limit.
-    pub async fn list_collection_spaces(
-        &self,
-        actor: &Actor,
-        id: &CollectionId,
-        page: &PageRequest,
-    ) -> Result<Page<Space>> {
-        let tx = self.read().await?;
-        let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
-        let sight = Sight::new(access::org(&tx, actor, &org).await?, actor);
-        let walk = Walk::new(Place::In(id), (Wanted::Spaces, Reach::Direct), page)?;
-        self.walked_spaces(&tx, sight, walk, None).await
+    pub fn list_collection_spaces<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a CollectionId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Space>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
+            let sight = Sight::new(access::org(&tx, actor, &org).await?, actor);
+            let walk = Walk::new(Place::In(id), (Wanted::Spaces, Reach::Direct), page)?;
+            self.walked_spaces(&tx, sight, walk, None).await
+        })
     }
 
     /// The page of spaces of a walk.
@@ -108,38 +112,46 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection to
     /// create it in; `Conflict` when that holds too much, or lies too deep.
-    pub async fn create_collection(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
+    pub fn create_collection<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
         new: CreateCollection,
-    ) -> Result<Collection> {
-        let untitled =
-            CollectionTitle::cut("Untitled").ok_or_else(|| Error::internal("a constant title fits"))?;
-        let now = self.now();
-        let record = CollectionRecord {
-            id: self.id(),
-            organization: org.clone(),
-            parent: None,
-            rank: crate::model::Rank::at_time(now),
-            title: new.title.unwrap_or(untitled),
-            description: None,
-            default_level: Default::default(),
-            created_by: actor.require_user()?.clone(),
-            created_at: now,
-        };
-        let id = record.id.clone();
-        self.write(actor, &Create { actor: actor.clone(), record, parent: new.parent }).await?;
-        self.get_collection(actor, &id).await
+    ) -> BoxFuture<'a, Result<Collection>> {
+        Box::pin(async move {
+            let untitled =
+                CollectionTitle::cut("Untitled").ok_or_else(|| Error::internal("a constant title fits"))?;
+            let now = self.now();
+            let record = CollectionRecord {
+                id: self.id(),
+                organization: org.clone(),
+                parent: None,
+                rank: crate::model::Rank::at_time(now),
+                title: new.title.unwrap_or(untitled),
+                description: None,
+                default_level: Default::default(),
+                created_by: actor.require_user()?.clone(),
+                created_at: now,
+            };
+            let id = record.id.clone();
+            self.write(actor, &Create { actor: actor.clone(), record, parent: new.parent }).await?;
+            self.get_collection(actor, &id).await
+        })
     }
 
     /// Reads a collection.
     ///
     /// # Errors
     /// `NotFound` where there is none, or none the actor may see.
-    pub async fn get_collection(&self, actor: &Actor, id: &CollectionId) -> Result<Collection> {
-        let tx = self.read().await?;
-        Ok(self.collection_view(&access::collection(&tx, actor, id).await?))
+    pub fn get_collection<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a CollectionId,
+    ) -> BoxFuture<'a, Result<Collection>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            Ok(self.collection_view(&access::collection(&tx, actor, id).await?))
+        })
     }
 
     /// Changes a collection (SPEC 4.3). What the request leaves out stays.
@@ -147,14 +159,16 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition`
     /// for a level that would hide it from the actor.
-    pub async fn update_collection(
-        &self,
-        actor: &Actor,
-        id: &CollectionId,
+    pub fn update_collection<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a CollectionId,
         change: UpdateCollection,
-    ) -> Result<Collection> {
-        self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change }).await?;
-        self.get_collection(actor, id).await
+    ) -> BoxFuture<'a, Result<Collection>> {
+        Box::pin(async move {
+            self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change }).await?;
+            self.get_collection(actor, id).await
+        })
     }
 
     /// Deletes a collection. What it contains, deleted spaces too, comes to lie where it lay, in the same order. Answers
@@ -163,12 +177,18 @@ impl Platform {
     /// # Errors
     /// `Forbidden` without the role `create` on it, and where it lies when something is in it; `Conflict` when what
     /// it contains is more than fits there.
-    pub async fn delete_collection(&self, actor: &Actor, id: &CollectionId) -> Result<bool> {
-        let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_collection<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a CollectionId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// Moves a collection, with all that is in it, to another collection, to the top of its organization, or to another
@@ -178,14 +198,16 @@ impl Platform {
     /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
     /// request that says nothing, or names what is not there; `Conflict` when it would lie in itself, too deep, in
     /// another organization, or where there is too much.
-    pub async fn move_collection(
-        &self,
-        actor: &Actor,
-        id: &CollectionId,
+    pub fn move_collection<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a CollectionId,
         request: MoveContent,
-    ) -> Result<Collection> {
-        self.write(actor, &Move::new(actor, Child::Collection(id.clone()), request, self.now())?).await?;
-        self.get_collection(actor, id).await
+    ) -> BoxFuture<'a, Result<Collection>> {
+        Box::pin(async move {
+            self.write(actor, &Move::new(actor, Child::Collection(id.clone()), request, self.now())?).await?;
+            self.get_collection(actor, id).await
+        })
     }
 
     /// Gives a collection, with all that is in it, to another organization, where it lies at the top (SPEC 4.3).
@@ -195,16 +217,18 @@ impl Platform {
     /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both and on everything in
     /// the collection; `Conflict` when it is there already; `Precondition` when a space in it is deleted, on a site
     /// or being imported, or when there is too much in it.
-    pub async fn transfer_collection(
-        &self,
-        actor: &Actor,
-        id: &CollectionId,
+    pub fn transfer_collection<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a CollectionId,
         request: TransferContent,
-    ) -> Result<Collection> {
-        let child = Child::Collection(id.clone());
-        let to = request.organization;
-        self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
-        self.get_collection(actor, id).await
+    ) -> BoxFuture<'a, Result<Collection>> {
+        Box::pin(async move {
+            let child = Child::Collection(id.clone());
+            let to = request.organization;
+            self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
+            self.get_collection(actor, id).await
+        })
     }
 
     pub(super) fn collection_view(&self, access: &CollectionAccess) -> Collection {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::{Actor, ContentOf, Platform, Version, access, change_requests};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, ListOrder, Member,
         NodeKey, PageId, PostComment, PostCommentReply, RevisionId, UpdateComment, UpdateCommentReply,
@@ -63,41 +63,43 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_comments(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        query: &CommentQuery,
-        page: &PageRequest,
-    ) -> Result<Page<Comment>> {
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, of).await?;
-        let board = place.board();
-        let target = query.target_page.as_ref().map(|page| page.parse::<PageId>());
-        // No page has an id that cannot be one.
-        let nothing = matches!(target, Some(Err(_)));
-        let target = target.and_then(std::result::Result::ok);
-        let prefix = CommentRecord::on(board.owner(), target.as_ref(), query.status);
-        let filters = format!("{:?}", (&query.target_page, &query.authors));
-        let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, filters };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
-            let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
-                let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
-                if fits { comment_of(row).map(Some) } else { Ok(None) }
-            });
-            list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
-        }
-        let count = match (&query.target_page, query.authors.is_empty()) {
-            (None, true) => count(&tx, &board, query.status).await?,
-            _ => None,
-        };
-        let page = list.finish(&tx, count).await?;
-        let keys: Vec<Key> = page.items.iter().map(CommentRecord::at).collect();
-        let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-        let reader = Reader { place: &place, actor, format: query.format };
-        let items = self.comment_views(tx, reader, &records).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_comments<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        query: &'a CommentQuery,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Comment>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, of).await?;
+            let board = place.board();
+            let target = query.target_page.as_ref().map(|page| page.parse::<PageId>());
+            // No page has an id that cannot be one.
+            let nothing = matches!(target, Some(Err(_)));
+            let target = target.and_then(std::result::Result::ok);
+            let prefix = CommentRecord::on(board.owner(), target.as_ref(), query.status);
+            let filters = format!("{:?}", (&query.target_page, &query.authors));
+            let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, filters };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
+                let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
+                    let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
+                    if fits { comment_of(row).map(Some) } else { Ok(None) }
+                });
+                list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
+            }
+            let count = match (&query.target_page, query.authors.is_empty()) {
+                (None, true) => count(&tx, &board, query.status).await?,
+                _ => None,
+            };
+            let page = list.finish(&tx, count).await?;
+            let keys: Vec<Key> = page.items.iter().map(CommentRecord::at).collect();
+            let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+            let reader = Reader { place: &place, actor, format: query.format };
+            let items = self.comment_views(tx, reader, &records).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Posts a comment (SPEC 4.1, 4.2).
@@ -108,50 +110,59 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the comment posted or not.
-    pub async fn post_comment(&self, actor: &Actor, of: &ContentOf, new: PostComment) -> Result<Comment> {
-        let by = actor.require_user()?;
-        let text = text_of(&new.body, "body")?;
-        if new.node.is_some() && new.page.is_none() {
-            return Err(Error::invalid("page", "is needed, as `node` is a block of a page"));
-        }
-        let place = {
-            let tx = self.read().await?;
-            Place::find(&tx, actor, of).await?
-        };
-        place.access.require(SpaceAction::Comment)?;
-        let target = match &new.page {
-            Some(page) => Some(self.target(&place, page, new.node).await?),
-            None => None,
-        };
-        let record = CommentRecord {
-            id: self.id(),
-            board: place.board(),
-            posted: self.posted(by, text),
-            resolved: None,
-            revision: place.head().0.clone(),
-            target,
-            review: None,
-        };
-        let thread = Thread { of: of.clone(), comment: record.id.clone() };
-        self.write(actor, &write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
-        self.get_comment(actor, &thread, ContentFormat::default()).await
+    pub fn post_comment<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        new: PostComment,
+    ) -> BoxFuture<'a, Result<Comment>> {
+        Box::pin(async move {
+            let by = actor.require_user()?;
+            let text = text_of(&new.body, "body")?;
+            if new.node.is_some() && new.page.is_none() {
+                return Err(Error::invalid("page", "is needed, as `node` is a block of a page"));
+            }
+            let place = {
+                let tx = self.read().await?;
+                Place::find(&tx, actor, of).await?
+            };
+            place.access.require(SpaceAction::Comment)?;
+            let target = match &new.page {
+                Some(page) => Some(self.target(&place, page, new.node).await?),
+                None => None,
+            };
+            let record = CommentRecord {
+                id: self.id(),
+                board: place.board(),
+                posted: self.posted(by, text),
+                resolved: None,
+                revision: place.head().0.clone(),
+                target,
+                review: None,
+            };
+            let thread = Thread { of: of.clone(), comment: record.id.clone() };
+            self.write(actor, &write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
+            self.get_comment(actor, &thread, ContentFormat::default()).await
+        })
     }
 
     /// Reads a comment.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_comment(
-        &self,
-        actor: &Actor,
-        thread: &Thread,
+    pub fn get_comment<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
         format: ContentFormat,
-    ) -> Result<Comment> {
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, &thread.of).await?;
-        let record = place.comment(&tx, &thread.comment).await?;
-        let shown = self.comment_views(tx, Reader { place: &place, actor, format }, &[record]).await?;
-        shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
+    ) -> BoxFuture<'a, Result<Comment>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, &thread.of).await?;
+            let record = place.comment(&tx, &thread.comment).await?;
+            let shown = self.comment_views(tx, Reader { place: &place, actor, format }, &[record]).await?;
+            shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
+        })
     }
 
     /// Changes, resolves, reopens or reacts to a comment (SPEC 3, 4.1, 4.2): all that the request asks for, or
@@ -163,23 +174,25 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves all of it done or nothing.
-    pub async fn update_comment(
-        &self,
-        actor: &Actor,
-        thread: &Thread,
+    pub fn update_comment<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
         change: UpdateComment,
-    ) -> Result<Comment> {
-        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
-        let operation = write::Update {
-            actor: actor.clone(),
-            by: actor.require_user()?.clone(),
-            thread: thread.clone(),
-            resolved: change.resolved,
-            edit,
-            now: self.now(),
-        };
-        self.write(actor, &operation).await?;
-        self.get_comment(actor, thread, ContentFormat::default()).await
+    ) -> BoxFuture<'a, Result<Comment>> {
+        Box::pin(async move {
+            let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+            let operation = write::Update {
+                actor: actor.clone(),
+                by: actor.require_user()?.clone(),
+                thread: thread.clone(),
+                resolved: change.resolved,
+                edit,
+                now: self.now(),
+            };
+            self.write(actor, &operation).await?;
+            self.get_comment(actor, thread, ContentFormat::default()).await
+        })
     }
 
     /// Deletes a comment and its replies. Answers whether there was one: a comment that is missing, or that the actor
@@ -193,37 +206,46 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the comment deleted or as it was.
-    pub async fn delete_comment(&self, actor: &Actor, thread: &Thread) -> Result<bool> {
-        let operation =
-            write::Delete { actor: actor.clone(), thread: thread.clone(), now: self.now(), job: self.id() };
-        found(self.write(actor, &operation).await)
+    pub fn delete_comment<'a>(&'a self, actor: &'a Actor, thread: &'a Thread) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = write::Delete {
+                actor: actor.clone(),
+                thread: thread.clone(),
+                now: self.now(),
+                job: self.id(),
+            };
+            found(self.write(actor, &operation).await)
+        })
     }
 
     /// Lists the replies to a comment, the oldest first.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_replies(
-        &self,
-        actor: &Actor,
-        thread: &Thread,
+    pub fn list_replies<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
         format: ContentFormat,
-        page: &PageRequest,
-    ) -> Result<Page<CommentReply>> {
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, &thread.of).await?;
-        let comment = place.comment(&tx, &thread.comment).await?;
-        let prefix = ReplyRecord::to(&comment.id);
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids = ids_of::<CommentReplyId>(&rows)?;
-            list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::at(&comment.id, id))));
-        }
-        let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
-        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-        let records: Vec<Arc<ReplyRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
-        let items = self.reply_views(&tx, Reader { place: &place, actor, format }, &records).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<CommentReply>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, &thread.of).await?;
+            let comment = place.comment(&tx, &thread.comment).await?;
+            let prefix = ReplyRecord::to(&comment.id);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids = ids_of::<CommentReplyId>(&rows)?;
+                list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::at(&comment.id, id))));
+            }
+            let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
+            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+            let records: Vec<Arc<ReplyRecord>> =
+                tx.get_many(&page.items).await?.into_iter().flatten().collect();
+            let items = self.reply_views(&tx, Reader { place: &place, actor, format }, &records).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Posts a reply (SPEC 4.1, 4.2).
@@ -233,40 +255,44 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the reply posted or not.
-    pub async fn post_reply(
-        &self,
-        actor: &Actor,
-        thread: &Thread,
+    pub fn post_reply<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
         new: PostCommentReply,
         format: ContentFormat,
-    ) -> Result<CommentReply> {
-        let text = text_of(&new.body, "body")?;
-        let operation = write::Reply {
-            actor: actor.clone(),
-            thread: thread.clone(),
-            id: self.id(),
-            posted: self.posted(actor.require_user()?, text),
-        };
-        self.write(actor, &operation).await?;
-        self.get_reply(actor, thread, &operation.id, format).await
+    ) -> BoxFuture<'a, Result<CommentReply>> {
+        Box::pin(async move {
+            let text = text_of(&new.body, "body")?;
+            let operation = write::Reply {
+                actor: actor.clone(),
+                thread: thread.clone(),
+                id: self.id(),
+                posted: self.posted(actor.require_user()?, text),
+            };
+            self.write(actor, &operation).await?;
+            self.get_reply(actor, thread, &operation.id, format).await
+        })
     }
 
     /// Reads a reply.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_reply(
-        &self,
-        actor: &Actor,
-        thread: &Thread,
-        id: &CommentReplyId,
+    pub fn get_reply<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
+        id: &'a CommentReplyId,
         format: ContentFormat,
-    ) -> Result<CommentReply> {
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, &thread.of).await?;
-        let record = place.reply(&tx, &thread.comment, id).await?;
-        let shown = self.reply_views(&tx, Reader { place: &place, actor, format }, &[record]).await?;
-        shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
+    ) -> BoxFuture<'a, Result<CommentReply>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, &thread.of).await?;
+            let record = place.reply(&tx, &thread.comment, id).await?;
+            let shown = self.reply_views(&tx, Reader { place: &place, actor, format }, &[record]).await?;
+            shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
+        })
     }
 
     /// Changes a reply, or reacts to it, as [`update_comment`](Platform::update_comment) does.
@@ -276,24 +302,26 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves all of it done or nothing.
-    pub async fn update_reply(
-        &self,
-        actor: &Actor,
-        thread: &Thread,
-        id: &CommentReplyId,
+    pub fn update_reply<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
+        id: &'a CommentReplyId,
         change: UpdateCommentReply,
-    ) -> Result<CommentReply> {
-        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
-        let operation = write::UpdateReply {
-            actor: actor.clone(),
-            by: actor.require_user()?.clone(),
-            thread: thread.clone(),
-            id: id.clone(),
-            edit,
-            now: self.now(),
-        };
-        self.write(actor, &operation).await?;
-        self.get_reply(actor, thread, id, ContentFormat::default()).await
+    ) -> BoxFuture<'a, Result<CommentReply>> {
+        Box::pin(async move {
+            let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+            let operation = write::UpdateReply {
+                actor: actor.clone(),
+                by: actor.require_user()?.clone(),
+                thread: thread.clone(),
+                id: id.clone(),
+                edit,
+                now: self.now(),
+            };
+            self.write(actor, &operation).await?;
+            self.get_reply(actor, thread, id, ContentFormat::default()).await
+        })
     }
 
     /// Deletes a reply. Answers whether there was one: a reply that is missing, or that the actor may not see, is none.
@@ -303,9 +331,17 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the reply deleted or as it was.
-    pub async fn delete_reply(&self, actor: &Actor, thread: &Thread, id: &CommentReplyId) -> Result<bool> {
-        let operation = write::DeleteReply { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
-        found(self.write(actor, &operation).await)
+    pub fn delete_reply<'a>(
+        &'a self,
+        actor: &'a Actor,
+        thread: &'a Thread,
+        id: &'a CommentReplyId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation =
+                write::DeleteReply { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
+            found(self.write(actor, &operation).await)
+        })
     }
 
     /// Lists the members who commented or replied, in a space or a change request, in the order of their ids. Those
@@ -313,30 +349,32 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
-    pub async fn list_commenters(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        page: &PageRequest,
-    ) -> Result<Page<Member>> {
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, of).await?;
-        let org = &place.access.space().organization;
-        access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
-        let prefix = place.board().commenters();
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids = ids_of::<UserId>(&rows)?;
-            let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
-            let members = tx.get_many::<MemberRecord>(&keys).await?;
-            let is_one = |posted: &Value| matches!(posted, Value::Int(n) if *n > 0);
-            let commenters =
-                rows.iter().zip(members).map(|((_, posted), member)| member.filter(|_| is_one(posted)));
-            list.offer_all(&rows, commenters);
-        }
-        let page = list.finish(&tx, None).await?;
-        let items = self.member_views(&tx, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_commenters<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Member>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, of).await?;
+            let org = &place.access.space().organization;
+            access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
+            let prefix = place.board().commenters();
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids = ids_of::<UserId>(&rows)?;
+                let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
+                let members = tx.get_many::<MemberRecord>(&keys).await?;
+                let is_one = |posted: &Value| matches!(posted, Value::Int(n) if *n > 0);
+                let commenters =
+                    rows.iter().zip(members).map(|((_, posted), member)| member.filter(|_| is_one(posted)));
+                list.offer_all(&rows, commenters);
+            }
+            let page = list.finish(&tx, None).await?;
+            let items = self.member_views(&tx, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// What somebody posts now.

@@ -14,7 +14,7 @@ use super::{
     visitors::{Admitted, Eyes, Lens, Visitor},
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::{Evaluated, FileEntry, LinkTarget, PageEntry, Rendering, ReusableEntry, View, document},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
@@ -193,37 +193,44 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_revision(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Revision> {
-        let tx = self.read().await?;
-        let at = self.locate_read(&tx, actor, of).await?;
-        let record: Option<Arc<RevisionRecord>> =
-            tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
-        let record = record.ok_or_else(|| Error::not_found("revision"))?;
-        let frame = match &at.placement {
-            None => self.bare_revision(&tx, at.space(), &record).await?,
-            Some(placement) => self.visited_revision(at.space(), &record, placement),
-        };
-        // Objects may come through the same connections as the transaction, so none is held meanwhile.
-        drop(tx);
-        let lens = at.lens().await?;
-        let tree = at.view.tree().await?;
-        let variables = at.view.variables().await?;
-        lens.prepare().await?;
-        let reusable = at.view.reusables(None, usize::MAX).await?;
-        let reusable = seen(&lens, reusable, LinkTarget::Reusable).await?;
-        let files = at.view.files(None, usize::MAX).await?;
-        let files = seen(&lens, files, LinkTarget::File).await?;
-        Ok(Revision {
-            pages: self.tree_view(at.space(), (&tree, &lens), shown)?,
-            files: self.file_views(at.space(), files, shown)?,
-            reusable_contents: reusable
-                .into_iter()
-                .map(|(id, entry)| self.reusable_view(at.space(), id, entry, shown))
-                .collect::<Result<_>>()?,
-            variables: (!variables.is_empty())
-                .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
-            git: frame.git.filter(|_| shown.git),
-            ..frame
+    pub fn get_revision<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        shown: Shown,
+    ) -> BoxFuture<'a, Result<Revision>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let at = self.locate_read(&tx, actor, of).await?;
+            let record: Option<Arc<RevisionRecord>> =
+                tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
+            let record = record.ok_or_else(|| Error::not_found("revision"))?;
+            let frame = match &at.placement {
+                None => self.bare_revision(&tx, at.space(), &record).await?,
+                Some(placement) => self.visited_revision(at.space(), &record, placement),
+            };
+            // Objects may come through the same connections as the transaction, so none is held meanwhile.
+            drop(tx);
+            let lens = at.lens().await?;
+            let tree = at.view.tree().await?;
+            let variables = at.view.variables().await?;
+            lens.prepare().await?;
+            let reusable = at.view.reusables(None, usize::MAX).await?;
+            let reusable = seen(&lens, reusable, LinkTarget::Reusable).await?;
+            let files = at.view.files(None, usize::MAX).await?;
+            let files = seen(&lens, files, LinkTarget::File).await?;
+            Ok(Revision {
+                pages: self.tree_view(at.space(), (&tree, &lens), shown)?,
+                files: self.file_views(at.space(), files, shown)?,
+                reusable_contents: reusable
+                    .into_iter()
+                    .map(|(id, entry)| self.reusable_view(at.space(), id, entry, shown))
+                    .collect::<Result<_>>()?,
+                variables: (!variables.is_empty())
+                    .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
+                git: frame.git.filter(|_| shown.git),
+                ..frame
+            })
         })
     }
 
@@ -231,42 +238,53 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn list_pages(&self, actor: &Actor, of: &ContentOf, shown: Shown) -> Result<Pages> {
-        let at = self.located(actor, of).await?;
-        let tree = at.view.tree().await?;
-        Ok(Pages { pages: self.tree_view(at.space(), (&tree, &at.lens().await?), shown)? })
+    pub fn list_pages<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        shown: Shown,
+    ) -> BoxFuture<'a, Result<Pages>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let tree = at.view.tree().await?;
+            Ok(Pages { pages: self.tree_view(at.space(), (&tree, &at.lens().await?), shown)? })
+        })
     }
 
     /// Reads a page with its content and the pages below it (SPEC 4.7).
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_page(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        page: &PageId,
+    pub fn get_page<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        page: &'a PageId,
         shown: Shown,
-    ) -> Result<RevisionPage> {
-        let at = self.located(actor, of).await?;
-        let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-        self.whole_page(&at, page, entry, shown).await
+    ) -> BoxFuture<'a, Result<RevisionPage>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+            self.whole_page(&at, page, entry, shown).await
+        })
     }
 
     /// Reads a page by its path, in any case.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_page_by_path(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        path: &str,
+    pub fn get_page_by_path<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        path: &'a str,
         shown: Shown,
-    ) -> Result<RevisionPage> {
-        let at = self.located(actor, of).await?;
-        let (id, entry) = at.view.find(path).await?.ok_or_else(|| Error::not_found("page"))?;
-        self.whole_page(&at, &id, entry, shown).await
+    ) -> BoxFuture<'a, Result<RevisionPage>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let (id, entry) = at.view.find(path).await?.ok_or_else(|| Error::not_found("page"))?;
+            self.whole_page(&at, &id, entry, shown).await
+        })
     }
 
     async fn whole_page(
@@ -354,95 +372,101 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_files(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
+    pub fn list_files<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
         shown: Shown,
-        page: &PageRequest,
-    ) -> Result<Page<RevisionFile>> {
-        let tx = self.read().await?;
-        let at = self.locate_read(&tx, actor, of).await?;
-        let limit = checked_limit(page)?;
-        let [space, version, name] = of.names();
-        let fingerprint = cursor_fingerprint(&["files", space, version, name], false);
-        let (revision, view, after) = match &page.page {
-            None => (at.revision.clone(), at.view.clone(), None),
-            Some(token) => {
-                let position = open_cursor(token, fingerprint)?;
-                let wrong = || Error::invalid("page", "not a cursor of this list");
-                let (revision, after) = position.split_once('!').ok_or_else(wrong)?;
-                let revision: RevisionId = revision.parse().map_err(|_| wrong())?;
-                let after: FileId = after.parse().map_err(|_| wrong())?;
-                // Only revisions of this space can be named, whoever made the cursor.
-                let record: Option<Arc<RevisionRecord>> =
-                    tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
-                let root = record.ok_or_else(wrong)?.root;
-                if at.placement.is_some() && revision != at.revision {
-                    let why = "the content has changed since; start from the first page";
-                    return Err(Error::invalid("page", why));
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<RevisionFile>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let at = self.locate_read(&tx, actor, of).await?;
+            let limit = checked_limit(page)?;
+            let [space, version, name] = of.names();
+            let fingerprint = cursor_fingerprint(&["files", space, version, name], false);
+            let (revision, view, after) = match &page.page {
+                None => (at.revision.clone(), at.view.clone(), None),
+                Some(token) => {
+                    let position = open_cursor(token, fingerprint)?;
+                    let wrong = || Error::invalid("page", "not a cursor of this list");
+                    let (revision, after) = position.split_once('!').ok_or_else(wrong)?;
+                    let revision: RevisionId = revision.parse().map_err(|_| wrong())?;
+                    let after: FileId = after.parse().map_err(|_| wrong())?;
+                    // Only revisions of this space can be named, whoever made the cursor.
+                    let record: Option<Arc<RevisionRecord>> =
+                        tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
+                    let root = record.ok_or_else(wrong)?.root;
+                    if at.placement.is_some() && revision != at.revision {
+                        let why = "the content has changed since; start from the first page";
+                        return Err(Error::invalid("page", why));
+                    }
+                    (revision, self.content().view(&at.space().domain, root), Some(after))
                 }
-                (revision, self.content().view(&at.space().domain, root), Some(after))
-            }
-        };
-        drop(tx);
-        let lens = at.eyes.lens(&view).await?;
-        let found = files_after(&lens, after, limit + 1).await;
-        let mut found = found.map_err(|error| match error.kind() {
-            ErrorKind::NotFound if page.page.is_some() => {
-                Error::invalid("page", "the revision of this cursor is gone; start from the first page")
-            }
-            _ => error,
-        })?;
-        let more = found.len() > limit;
-        found.truncate(limit);
-        let next = found
-            .last()
-            .filter(|_| more)
-            .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
-        // How many a visitor sees is known when all have been looked at.
-        let count = match lens.hides() {
-            true => None,
-            false => Some(view.counts().await?.files),
-        };
-        let items = self.file_views(at.space(), found, shown)?;
-        Ok(Page { items, next, count })
+            };
+            drop(tx);
+            let lens = at.eyes.lens(&view).await?;
+            let found = files_after(&lens, after, limit + 1).await;
+            let mut found = found.map_err(|error| match error.kind() {
+                ErrorKind::NotFound if page.page.is_some() => {
+                    Error::invalid("page", "the revision of this cursor is gone; start from the first page")
+                }
+                _ => error,
+            })?;
+            let more = found.len() > limit;
+            found.truncate(limit);
+            let next = found
+                .last()
+                .filter(|_| more)
+                .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
+            // How many a visitor sees is known when all have been looked at.
+            let count = match lens.hides() {
+                true => None,
+                false => Some(view.counts().await?.files),
+            };
+            let items = self.file_views(at.space(), found, shown)?;
+            Ok(Page { items, next, count })
+        })
     }
 
     /// Reads what is known of a file (SPEC 4.7).
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_file(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        file: &FileId,
+    pub fn get_file<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        file: &'a FileId,
         shown: Shown,
-    ) -> Result<RevisionFile> {
-        let at = self.located(actor, of).await?;
-        let missing = || Error::not_found("file");
-        let entry = at.view.file(file).await?.ok_or_else(missing)?;
-        if !at.lens().await?.sees(LinkTarget::File(file.clone())).await? {
-            return Err(missing());
-        }
-        self.file_view(at.space(), file.clone(), entry, shown)
+    ) -> BoxFuture<'a, Result<RevisionFile>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let missing = || Error::not_found("file");
+            let entry = at.view.file(file).await?.ok_or_else(missing)?;
+            if !at.lens().await?.sees(LinkTarget::File(file.clone())).await? {
+                return Err(missing());
+            }
+            self.file_view(at.space(), file.clone(), entry, shown)
+        })
     }
 
     /// Reads a reusable content.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_reusable_content(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        reusable: &ReusableId,
+    pub fn get_reusable_content<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        reusable: &'a ReusableId,
         shown: Shown,
-    ) -> Result<ReusableContent> {
-        let at = self.located(actor, of).await?;
-        let (entry, _) = at.reusable(reusable).await?;
-        self.reusable_view(at.space(), reusable.clone(), entry, shown)
+    ) -> BoxFuture<'a, Result<ReusableContent>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let (entry, _) = at.reusable(reusable).await?;
+            self.reusable_view(at.space(), reusable.clone(), entry, shown)
+        })
     }
 }
 

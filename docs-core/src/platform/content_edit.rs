@@ -17,7 +17,7 @@ use super::{
     people::later,
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{Edited, Touch},
     model::{
         ContentChange, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, RevisionId, SpaceId,
@@ -48,55 +48,57 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves all changes applied or none.
-    pub async fn edit_content(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        name: &str,
+    pub fn edit_content<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        name: &'a str,
         update: UpdateContent,
-    ) -> Result<ContentUpdate> {
-        check_counts(&update)?;
-        let by = actor.require_user()?.clone();
-        let revision: RevisionId = self.id();
-        let mut plan = Plan::new(self, update.changes)?;
-        for _ in 0..MAX_MOVES {
-            let (space_record, request) = {
-                let tx = self.read().await?;
-                let access = access::space(&tx, actor, space).await?;
-                let proof = access.require(SpaceAction::Edit)?;
-                let request = find(&tx, space, name).await?;
-                require_living(&request)?;
-                (Arc::clone(proof.space()), request)
-            };
-            plan.store_files(self, &space_record.domain).await?;
-            let edits = plan.edits(self, &space_record, &request).await?;
-            let now = self.now();
-            let edited = self
-                .content()
-                .edit(&space_record.domain, request.root, now.time(), &edits.list)
-                .await
-                .map_err(|error| edits.name(error))?;
-            if edited.root != request.root {
-                let record = RevisionRecord {
-                    id: revision.clone(),
-                    space: space.clone(),
-                    parents: vec![request.head.clone()],
-                    root: edited.root,
-                    kind: RevisionKind::Edits,
-                    created_at: now,
-                    by: by.clone(),
-                    git: None,
-                    conflicts: Vec::new(),
+    ) -> BoxFuture<'a, Result<ContentUpdate>> {
+        Box::pin(async move {
+            check_counts(&update)?;
+            let by = actor.require_user()?.clone();
+            let revision: RevisionId = self.id();
+            let mut plan = Plan::new(self, update.changes)?;
+            for _ in 0..MAX_MOVES {
+                let (space_record, request) = {
+                    let tx = self.read().await?;
+                    let access = access::space(&tx, actor, space).await?;
+                    let proof = access.require(SpaceAction::Edit)?;
+                    let request = find(&tx, space, name).await?;
+                    require_living(&request)?;
+                    (Arc::clone(proof.space()), request)
                 };
-                let operation =
-                    Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
-                if !self.write(actor, &operation).await? {
-                    continue;
+                plan.store_files(self, &space_record.domain).await?;
+                let edits = plan.edits(self, &space_record, &request).await?;
+                let now = self.now();
+                let edited = self
+                    .content()
+                    .edit(&space_record.domain, request.root, now.time(), &edits.list)
+                    .await
+                    .map_err(|error| edits.name(error))?;
+                if edited.root != request.root {
+                    let record = RevisionRecord {
+                        id: revision.clone(),
+                        space: space.clone(),
+                        parents: vec![request.head.clone()],
+                        root: edited.root,
+                        kind: RevisionKind::Edits,
+                        created_at: now,
+                        by: by.clone(),
+                        git: None,
+                        conflicts: Vec::new(),
+                    };
+                    let operation =
+                        Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                    if !self.write(actor, &operation).await? {
+                        continue;
+                    }
                 }
+                return self.shown_update(actor, &space_record, name, (&plan, &edited)).await;
             }
-            return self.shown_update(actor, &space_record, name, (&plan, &edited)).await;
-        }
-        Err(Error::conflict("the change request kept changing meanwhile; try again"))
+            Err(Error::conflict("the change request kept changing meanwhile; try again"))
+        })
     }
 
     async fn shown_update(

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::Platform;
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{FileEntry, clean_file_name},
     model::{GitBlob, SpaceId},
     store::{Hash, records::SpaceRecord},
@@ -46,13 +46,15 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`, also when the space is deleted.
-    pub async fn find_file(&self, space: &SpaceId, sealed: &str) -> Result<StoredFile> {
-        let missing = || Error::not_found("file");
-        let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-        let (blob, size, content_type) = told(&found).ok_or_else(missing)?;
-        let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(space)).await?;
-        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-        Ok(StoredFile { domain: space.domain.clone(), blob, content_type: content_type.to_owned(), size })
+    pub fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<StoredFile>> {
+        Box::pin(async move {
+            let missing = || Error::not_found("file");
+            let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
+            let (blob, size, content_type) = told(&found).ok_or_else(missing)?;
+            let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(space)).await?;
+            let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+            Ok(StoredFile { domain: space.domain.clone(), blob, content_type: content_type.to_owned(), size })
+        })
     }
 
     /// The bytes of a file, or those of a range of them; of a range beyond the end, those that there are.
@@ -62,13 +64,19 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn file_bytes(&self, file: &StoredFile, range: Option<Range<u64>>) -> Result<Bytes> {
-        let mut found = self.objects().get(&file.domain, &[file.blob]).await?;
-        let bytes = found.pop().flatten().ok_or_else(|| Error::not_found("file"))?;
-        let Some(range) = range else { return Ok(bytes) };
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-        let (from, to) = (place(range.start), place(range.end));
-        Ok(bytes.slice(from..to.max(from)))
+    pub fn file_bytes<'a>(
+        &'a self,
+        file: &'a StoredFile,
+        range: Option<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Bytes>> {
+        Box::pin(async move {
+            let mut found = self.objects().get(&file.domain, &[file.blob]).await?;
+            let bytes = found.pop().flatten().ok_or_else(|| Error::not_found("file"))?;
+            let Some(range) = range else { return Ok(bytes) };
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+            let (from, to) = (place(range.start), place(range.end));
+            Ok(bytes.slice(from..to.max(from)))
+        })
     }
 
     /// The address of a file's bytes: the same for the same bytes, type and name in the same space, so that it can be

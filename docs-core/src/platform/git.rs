@@ -9,7 +9,7 @@ pub(super) use self::import::IMPORT;
 use self::import::{git_error, path_error};
 use super::{Actor, Platform, access};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
     model::{GitSync, ImportGitRepository, JobId, SpaceId, Text, Timestamp, UserId},
     policy::SpaceAction,
@@ -39,56 +39,62 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a URL or ref that is none; `Precondition`
     /// when this platform reads no repositories.
-    pub async fn import_git(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
+    pub fn import_git<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
         request: ImportGitRepository,
-    ) -> Result<JobId> {
-        let git = self.git().ok_or_else(|| {
-            Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
-        })?;
-        let clean = check_url(&request.url)?;
-        if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
-            return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
-        }
-        check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
-        check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
-        check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
-        // What can be told at once is refused here, where somebody reads it; the job tells the rest.
-        let wanted = FetchRequest {
-            url: request.url.to_string(),
-            reference: request.reference.to_string(),
-            cache_id: None,
-        };
-        git.check(&wanted).map_err(git_error)?;
-        let directory = request.repo_project_directory.as_deref().unwrap_or_default();
-        RepoPath::new(directory).map_err(|error| path_error(&error))?;
-        let by = actor.require_user()?.clone();
-        let id: JobId = self.id();
-        let sealed_url = match clean == *request.url {
-            true => None,
-            false => Some(
-                self.secrets().seal(id.as_str(), &request.url, self.ids().next()).map_err(Error::internal)?,
-            ),
-        };
-        let mut request = request;
-        request.url = Text::new(clean).map_err(|e| Error::invalid("url", e))?;
-        let now = self.now();
-        let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
-        self.write(actor, &Enqueue { actor: actor.clone(), id: id.clone(), payload, now }).await?;
-        Ok(id)
+    ) -> BoxFuture<'a, Result<JobId>> {
+        Box::pin(async move {
+            let git = self.git().ok_or_else(|| {
+                Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
+            })?;
+            let clean = check_url(&request.url)?;
+            if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
+                return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+            }
+            check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
+            check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
+            check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
+            // What can be told at once is refused here, where somebody reads it; the job tells the rest.
+            let wanted = FetchRequest {
+                url: request.url.to_string(),
+                reference: request.reference.to_string(),
+                cache_id: None,
+            };
+            git.check(&wanted).map_err(git_error)?;
+            let directory = request.repo_project_directory.as_deref().unwrap_or_default();
+            RepoPath::new(directory).map_err(|error| path_error(&error))?;
+            let by = actor.require_user()?.clone();
+            let id: JobId = self.id();
+            let sealed_url = match clean == *request.url {
+                true => None,
+                false => Some(
+                    self.secrets()
+                        .seal(id.as_str(), &request.url, self.ids().next())
+                        .map_err(Error::internal)?,
+                ),
+            };
+            let mut request = request;
+            request.url = Text::new(clean).map_err(|e| Error::invalid("url", e))?;
+            let now = self.now();
+            let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
+            self.write(actor, &Enqueue { actor: actor.clone(), id: id.clone(), payload, now }).await?;
+            Ok(id)
+        })
     }
 
     /// What is known of the space's repository (SPEC 4.14).
     ///
     /// # Errors
     /// `NotFound`, also for a space that was never in sync with one.
-    pub async fn git_info(&self, actor: &Actor, space: &SpaceId) -> Result<GitSync> {
-        let tx = self.read().await?;
-        let access = access::space(&tx, actor, space).await?;
-        let git = access.space().git.as_ref();
-        git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
+    pub fn git_info<'a>(&'a self, actor: &'a Actor, space: &'a SpaceId) -> BoxFuture<'a, Result<GitSync>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            let git = access.space().git.as_ref();
+            git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
+        })
     }
 }
 

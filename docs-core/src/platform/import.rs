@@ -14,7 +14,7 @@ mod wiki;
 use self::gather::Gather;
 use super::{Actor, Platform, content::ContentOf};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::Edit,
     model::{ImportContent, ImportContentResult, ImportContentSource as Source},
     ports::DocumentFormat,
@@ -47,34 +47,37 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the import applied as a whole or not at all.
-    pub async fn import_content(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
+    pub fn import_content<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
         request: ImportContent,
-    ) -> Result<ImportContentResult> {
-        let by = actor.require_user()?.clone();
-        let target = self.append_target(actor, of).await?;
-        let gather = Gather::new(self, &target.space().domain)?;
-        let url = request.url.as_str();
-        let gathered = match request.source {
-            Source::Website => gather.website(url).await?,
-            Source::Html => gather.document(url, DocumentFormat::Html).await?,
-            Source::Markdown => gather.document(url, DocumentFormat::Markdown).await?,
-            Source::Docx => gather.document(url, DocumentFormat::Docx).await?,
-            Source::Zip => gather.archive(url).await?,
-            Source::GithubWiki => gather.wiki(url).await?,
-            Source::Confluence | Source::Notion | Source::GoogleDocs => {
-                let source = request.source.as_str();
-                let what = format!("`{source}` cannot be imported by this server; it imports {SUPPORTED}");
-                return Err(Error::invalid("source", what));
-            }
-        };
-        let revision = self.append(actor, &by, of, (&target, &gathered.edits)).await?;
-        Ok(ImportContentResult {
-            revision,
-            imported_resources: gathered.imported,
-            total_resources: gathered.total,
+    ) -> BoxFuture<'a, Result<ImportContentResult>> {
+        Box::pin(async move {
+            let by = actor.require_user()?.clone();
+            let target = self.append_target(actor, of).await?;
+            let gather = Gather::new(self, &target.space().domain)?;
+            let url = request.url.as_str();
+            let gathered = match request.source {
+                Source::Website => gather.website(url).await?,
+                Source::Html => gather.document(url, DocumentFormat::Html).await?,
+                Source::Markdown => gather.document(url, DocumentFormat::Markdown).await?,
+                Source::Docx => gather.document(url, DocumentFormat::Docx).await?,
+                Source::Zip => gather.archive(url).await?,
+                Source::GithubWiki => gather.wiki(url).await?,
+                Source::Confluence | Source::Notion | Source::GoogleDocs => {
+                    let source = request.source.as_str();
+                    let what =
+                        format!("`{source}` cannot be imported by this server; it imports {SUPPORTED}");
+                    return Err(Error::invalid("source", what));
+                }
+            };
+            let revision = self.append(actor, &by, of, (&target, &gathered.edits)).await?;
+            Ok(ImportContentResult {
+                revision,
+                imported_resources: gathered.imported,
+                total_resources: gathered.total,
+            })
         })
     }
 }

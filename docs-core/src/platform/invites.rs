@@ -18,7 +18,7 @@ use super::{
     people::check_email,
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, OrgId, Patch, Role, Timestamp, UserId,
     },
@@ -50,56 +50,65 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Each address is invited whole or not at all, in their order: asking again goes on with the rest.
-    pub async fn invite_users(&self, actor: &Actor, org: &OrgId, new: InviteUsers) -> Result<InvitedUsers> {
-        let addresses = addresses(&new)?;
-        let by = actor.require_user()?;
-        let mut done = InvitedUsers::default();
-        for (email, role) in addresses {
-            let now = self.now();
-            let invite = EmailInviteRecord {
-                id: self.id(),
-                organization: org.clone(),
-                role: None,
-                email: email.to_lowercase(),
-                sso: new.sso == Some(true),
-                created_by: by.clone(),
-                created_at: now,
-                expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
-            };
-            match self.write(actor, &Invite { actor: actor.clone(), invite, role }).await? {
-                Invited::User(user) => done.users.push(user),
-                Invited::Address => done.invited += 1,
-                Invited::OtherSignIn => done.failed_sso_emails.push(email),
+    pub fn invite_users<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        new: InviteUsers,
+    ) -> BoxFuture<'a, Result<InvitedUsers>> {
+        Box::pin(async move {
+            let addresses = addresses(&new)?;
+            let by = actor.require_user()?;
+            let mut done = InvitedUsers::default();
+            for (email, role) in addresses {
+                let now = self.now();
+                let invite = EmailInviteRecord {
+                    id: self.id(),
+                    organization: org.clone(),
+                    role: None,
+                    email: email.to_lowercase(),
+                    sso: new.sso == Some(true),
+                    created_by: by.clone(),
+                    created_at: now,
+                    expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
+                };
+                match self.write(actor, &Invite { actor: actor.clone(), invite, role }).await? {
+                    Invited::User(user) => done.users.push(user),
+                    Invited::Address => done.invited += 1,
+                    Invited::OtherSignIn => done.failed_sso_emails.push(email),
+                }
             }
-        }
-        Ok(done)
+            Ok(done)
+        })
     }
 
     /// Lists the addresses that are invited to an organization and that no user has yet, the oldest invitation first.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
-    pub async fn list_email_invites(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        page: &PageRequest,
-    ) -> Result<Page<EmailInvite>> {
-        let tx = self.read().await?;
-        access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
-        let prefix = EmailInviteRecord::of_org(org);
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-        let now = self.now();
-        list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
-        let page = list.finish(&tx, None).await?;
-        Ok(page.map(|invite| EmailInvite {
-            id: invite.id.clone(),
-            email: invite.email.clone(),
-            role: invite.role,
-            sso: invite.sso,
-            created_at: invite.created_at,
-            expires_at: invite.expires_at,
-        }))
+    pub fn list_email_invites<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<EmailInvite>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
+            let prefix = EmailInviteRecord::of_org(org);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            let now = self.now();
+            list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
+            let page = list.finish(&tx, None).await?;
+            Ok(page.map(|invite| EmailInvite {
+                id: invite.id.clone(),
+                email: invite.email.clone(),
+                role: invite.role,
+                sso: invite.sso,
+                created_at: invite.created_at,
+                expires_at: invite.expires_at,
+            }))
+        })
     }
 }
 

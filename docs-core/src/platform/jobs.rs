@@ -15,10 +15,10 @@ use serde::de::DeserializeOwned;
 
 use super::{Actor, Platform, people::platform_only, search::Round, spaces};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{JobId, SpaceId},
     store::{
-        FeedPos, Key, KeyBuf, Operation, Tx, id_of, jobs,
+        Entity, FeedPos, Key, KeyBuf, Operation, Tx, jobs,
         records::{JobLine, JobRecord},
         topic,
     },
@@ -69,15 +69,20 @@ impl Platform {
     /// jobs, the search index is kept up to date.
     ///
     /// Run it as a task of its own, as often as jobs are to run side by side.
-    pub async fn work(&self, stop: impl Future<Output = ()> + Send) {
-        tokio::select! {
-            () = self.work_on_jobs(stop) => {}
-            () = self.work_on_index() => {}
-        }
+    pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
+        self.work_until(Box::pin(stop))
     }
 
-    async fn work_on_jobs(&self, stop: impl Future<Output = ()> + Send) {
-        tokio::pin!(stop);
+    fn work_until<'a>(&'a self, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            tokio::select! {
+                () = self.work_on_jobs(stop) => {}
+                () = self.work_on_index() => {}
+            }
+        })
+    }
+
+    async fn work_on_jobs(&self, mut stop: BoxFuture<'_, ()>) {
         let mut seen: Option<FeedPos> = None;
         let mut tidy_at = self.clock().now();
         loop {
@@ -146,37 +151,47 @@ impl Platform {
     ///
     /// # Errors
     /// The store's, and the search index's.
-    pub async fn settle(&self) -> Result<usize> {
-        let mut ran = 0;
-        loop {
-            match self.work_once().await? {
-                jobs::Claimed::Job(_) => ran += 1,
-                jobs::Claimed::GivenUp => {}
-                jobs::Claimed::Nothing(_) => break,
+    pub fn settle<'a>(&'a self) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move {
+            let mut ran = 0;
+            loop {
+                match self.work_once().await? {
+                    jobs::Claimed::Job(_) => ran += 1,
+                    jobs::Claimed::GivenUp => {}
+                    jobs::Claimed::Nothing(_) => break,
+                }
             }
-        }
-        self.index_all().await?;
-        Ok(ran)
+            self.index_all().await?;
+            Ok(ran)
+        })
     }
 
     /// The latest jobs about a space, newest first. Credentials are not part of them.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create`.
-    pub async fn jobs_of_space(&self, actor: &Actor, space: &SpaceId) -> Result<Vec<Arc<JobRecord>>> {
-        let tx = self.read().await?;
-        let access = super::access::any_space(&tx, actor, space).await?;
-        access.require(crate::policy::SpaceAction::Manage)?;
-        Ok(jobs::of_subject(&tx, space.as_str(), 100).await?)
+    pub fn jobs_of_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+    ) -> BoxFuture<'a, Result<Vec<Arc<JobRecord>>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = super::access::any_space(&tx, actor, space).await?;
+            access.require(crate::policy::SpaceAction::Manage)?;
+            Ok(jobs::of_subject(&tx, space.as_str(), 100).await?)
+        })
     }
 
     /// Reads a job. Only the platform itself may.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`.
-    pub async fn get_job(&self, actor: &Actor, id: &JobId) -> Result<Arc<JobRecord>> {
-        platform_only(actor)?;
-        self.read().await?.get(&JobRecord::at(id)).await?.ok_or_else(|| Error::not_found("job"))
+    pub fn get_job<'a>(&'a self, actor: &'a Actor, id: &'a JobId) -> BoxFuture<'a, Result<Arc<JobRecord>>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            self.read().await?.get(&JobRecord::at(id)).await?.ok_or_else(|| Error::not_found("job"))
+        })
     }
 
     /// Claims a job, runs it and finishes it.
@@ -309,17 +324,19 @@ impl Platform {
     ///
     /// # Errors
     /// The store's.
-    pub async fn tidy(&self) -> Result<()> {
-        let before = self.clock().now() - RECEIPTS_KEPT;
-        while self.upkeep(&DropReceipts { before }).await? {}
-        let before = self.clock().now() - JOBS_KEPT;
-        while self.upkeep(&DropJobs { before }).await? {}
-        while self.upkeep(&super::invites::DropInvites { now: self.now() }).await? {}
-        self.tidy_audit_log().await?;
-        // News only wake idle workers, who look for themselves every now and then.
-        self.trim(topic::JOBS, 0).await?;
-        // Whoever follows the heads and falls further behind than this starts anew from the store.
-        self.trim(topic::HEAD, HEADS_KEPT).await
+    pub fn tidy<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let before = self.clock().now() - RECEIPTS_KEPT;
+            while self.upkeep(&DropReceipts { before }).await? {}
+            let before = self.clock().now() - JOBS_KEPT;
+            while self.upkeep(&DropJobs { before }).await? {}
+            while self.upkeep(&super::invites::DropInvites { now: self.now() }).await? {}
+            self.tidy_audit_log().await?;
+            // News only wake idle workers, who look for themselves every now and then.
+            self.trim(topic::JOBS, 0).await?;
+            // Whoever follows the heads and falls further behind than this starts anew from the store.
+            self.trim(topic::HEAD, HEADS_KEPT).await
+        })
     }
 
     /// Forgets the news of a topic but for the latest.
@@ -395,6 +412,6 @@ pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Res
 }
 
 /// Tells whether a future is ready, without waiting for it.
-async fn is_ready(mut future: std::pin::Pin<&mut impl Future<Output = ()>>) -> bool {
+async fn is_ready(mut future: std::pin::Pin<&mut (dyn Future<Output = ()> + Send)>) -> bool {
     std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
 }

@@ -15,7 +15,7 @@ use self::{
 };
 use super::{Actor, ContentOf, Platform, access, change_requests, content::Located};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{ContentError, Link, LinkRange, LinkSource, LinkTarget, Standing, View},
     model::{
         BrokenContext, BrokenLinks, ContentLocation, ContentRef, LinkList, LinkStats, LinkStatus, LinkUsage,
@@ -49,34 +49,38 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_space_links(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
+    pub fn list_space_links<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
         status: Option<LinkStatus>,
-        page: &PageRequest,
-    ) -> Result<LinkList> {
-        let of = ContentOf::space(space.clone());
-        let named = ["links", status.map_or("", LinkStatus::as_str)];
-        let listing = self.open(actor, &of, &named, page).await?;
-        self.list(actor, listing, (None, status)).await
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<LinkList>> {
+        Box::pin(async move {
+            let of = ContentOf::space(space.clone());
+            let named = ["links", status.map_or("", LinkStatus::as_str)];
+            let listing = self.open(actor, &of, &named, page).await?;
+            self.list(actor, listing, (None, status)).await
+        })
     }
 
     /// Lists what a page refers to, broken links first (SPEC 4.7). Cursors are bound to the revision they began with.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_page_links(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        id: &PageId,
-        (status, page): (Option<LinkStatus>, &PageRequest),
-    ) -> Result<LinkList> {
-        let named = ["page links", id.as_str(), status.map_or("", LinkStatus::as_str)];
-        let listing = self.open(actor, of, &named, page).await?;
-        listing.require(&LinkTarget::Page(id.clone())).await?;
-        self.list(actor, listing, (Some(LinkSource::Page(id.clone())), status)).await
+    pub fn list_page_links<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        id: &'a PageId,
+        (status, page): (Option<LinkStatus>, &'a PageRequest),
+    ) -> BoxFuture<'a, Result<LinkList>> {
+        Box::pin(async move {
+            let named = ["page links", id.as_str(), status.map_or("", LinkStatus::as_str)];
+            let listing = self.open(actor, of, &named, page).await?;
+            listing.require(&LinkTarget::Page(id.clone())).await?;
+            self.list(actor, listing, (Some(LinkSource::Page(id.clone())), status)).await
+        })
     }
 
     /// Lists the links that a change request adds, or that stand otherwise because of it: one whose target it removes,
@@ -85,48 +89,50 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit, and for a broken context together with another status.
-    pub async fn list_request_links(
-        &self,
-        actor: &Actor,
-        (space, request): (&SpaceId, &str),
+    pub fn list_request_links<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (space, request): (&'a SpaceId, &'a str),
         filter: RequestLinkFilter,
-        page: &PageRequest,
-    ) -> Result<LinkList> {
-        let RequestLinkFilter { status, broken_context } = filter;
-        let status = match (status, broken_context) {
-            (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
-                return Err(Error::invalid("brokenContext", "goes with the status `broken` only"));
-            }
-            (status, None) => status,
-            (_, Some(_)) => Some(LinkStatus::Broken),
-        };
-        let of = ContentOf::request(space.clone(), request);
-        let context = broken_context.map_or("", BrokenContext::as_str);
-        let named = ["request links", status.map_or("", LinkStatus::as_str), context];
-        let listing = self.open(actor, &of, &named, page).await?;
-        let mut outside = Outside::new(self, actor, &listing.frame);
-        let changed = listing.changed(self, None).await?;
-        let stats = self.stats(&listing, (None, &changed), &mut outside).await?;
-        let request_broken = stats.broken.change_request.unwrap_or_default();
-        let count = match (status, broken_context) {
-            (None, _) => Some(changed.len() as u64),
-            (Some(LinkStatus::Broken), Some(BrokenContext::Space)) => {
-                Some(stats.broken.total.saturating_sub(request_broken))
-            }
-            (Some(LinkStatus::Broken), _) => Some(request_broken),
-            _ => None,
-        };
-        let rows = match broken_context {
-            Some(BrokenContext::Space) => {
-                let changed = changed.into_iter().map(|(key, _)| key).collect();
-                Rows::Inherited(&listing.view, changed)
-            }
-            _ => Rows::Listed(changed),
-        };
-        let chosen = self.choose(&listing, (&rows, status), &mut outside).await?;
-        let items = self.usages(&listing.frame, chosen.links, &outside).await?;
-        let next = chosen.next.map(|key| listing.cursor(&key));
-        Ok(LinkList::new(List::from(Page { items, next, count }), stats))
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<LinkList>> {
+        Box::pin(async move {
+            let RequestLinkFilter { status, broken_context } = filter;
+            let status = match (status, broken_context) {
+                (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
+                    return Err(Error::invalid("brokenContext", "goes with the status `broken` only"));
+                }
+                (status, None) => status,
+                (_, Some(_)) => Some(LinkStatus::Broken),
+            };
+            let of = ContentOf::request(space.clone(), request);
+            let context = broken_context.map_or("", BrokenContext::as_str);
+            let named = ["request links", status.map_or("", LinkStatus::as_str), context];
+            let listing = self.open(actor, &of, &named, page).await?;
+            let mut outside = Outside::new(self, actor, &listing.frame);
+            let changed = listing.changed(self, None).await?;
+            let stats = self.stats(&listing, (None, &changed), &mut outside).await?;
+            let request_broken = stats.broken.change_request.unwrap_or_default();
+            let count = match (status, broken_context) {
+                (None, _) => Some(changed.len() as u64),
+                (Some(LinkStatus::Broken), Some(BrokenContext::Space)) => {
+                    Some(stats.broken.total.saturating_sub(request_broken))
+                }
+                (Some(LinkStatus::Broken), _) => Some(request_broken),
+                _ => None,
+            };
+            let rows = match broken_context {
+                Some(BrokenContext::Space) => {
+                    let changed = changed.into_iter().map(|(key, _)| key).collect();
+                    Rows::Inherited(&listing.view, changed)
+                }
+                _ => Rows::Listed(changed),
+            };
+            let chosen = self.choose(&listing, (&rows, status), &mut outside).await?;
+            let items = self.usages(&listing.frame, chosen.links, &outside).await?;
+            let next = chosen.next.map(|key| listing.cursor(&key));
+            Ok(LinkList::new(List::from(Page { items, next, count }), stats))
+        })
     }
 
     /// Lists the pages and reusable contents that link to a page or a file of the same content. What links to itself
@@ -134,32 +140,34 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_backlinks(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        target: &LinkTarget,
-        page: &PageRequest,
-    ) -> Result<Page<ContentLocation>> {
-        let named = match target {
-            LinkTarget::Page(id) => ["page backlinks", id.as_str()],
-            LinkTarget::File(id) => ["file backlinks", id.as_str()],
-            LinkTarget::Reusable(id) => ["reusable backlinks", id.as_str()],
-        };
-        let listing = self.open(actor, of, &named, page).await?;
-        listing.require(target).await?;
-        let after = listing.after.as_deref().map(source_at).transpose()?;
-        let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
-        let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
-        let count = listing.view.backlink_count(target).await?;
-        let more = found.len() > listing.limit;
-        found.truncate(listing.limit);
-        let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
-        let wanted = found.iter().map(thing_of).collect();
-        let things = self.things(&listing.frame, wanted).await?;
-        let items =
-            found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
-        Ok(Page { items: items.collect(), next, count: Some(count) })
+    pub fn list_backlinks<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        target: &'a LinkTarget,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<ContentLocation>>> {
+        Box::pin(async move {
+            let named = match target {
+                LinkTarget::Page(id) => ["page backlinks", id.as_str()],
+                LinkTarget::File(id) => ["file backlinks", id.as_str()],
+                LinkTarget::Reusable(id) => ["reusable backlinks", id.as_str()],
+            };
+            let listing = self.open(actor, of, &named, page).await?;
+            listing.require(target).await?;
+            let after = listing.after.as_deref().map(source_at).transpose()?;
+            let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
+            let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
+            let count = listing.view.backlink_count(target).await?;
+            let more = found.len() > listing.limit;
+            found.truncate(listing.limit);
+            let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
+            let wanted = found.iter().map(thing_of).collect();
+            let things = self.things(&listing.frame, wanted).await?;
+            let items =
+                found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
+            Ok(Page { items: items.collect(), next, count: Some(count) })
+        })
     }
 
     async fn list(

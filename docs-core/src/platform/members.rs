@@ -17,7 +17,7 @@ use super::{
     access::{self, Sight},
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         ListOrder, Member, MemberObject, MemberRole, MemberSpace, OrgId, Patch, Role, Timestamp,
         UpdateMember, UserId, Visit,
@@ -34,14 +34,21 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests.
-    pub async fn get_member(&self, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        if actor.user() != Some(user) {
-            access.require(OrgAction::ListPeople)?;
-        }
-        let member = find(&tx, org, user).await?;
-        self.member_view(&tx, member).await
+    pub fn get_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        user: &'a UserId,
+    ) -> BoxFuture<'a, Result<Member>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            if actor.user() != Some(user) {
+                access.require(OrgAction::ListPeople)?;
+            }
+            let member = find(&tx, org, user).await?;
+            self.member_view(&tx, member).await
+        })
     }
 
     /// Changes the role of a member (SPEC 4.10). What the request leaves out stays.
@@ -51,17 +58,19 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the role as it was, or changed.
-    pub async fn update_member(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        user: &UserId,
+    pub fn update_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        user: &'a UserId,
         change: UpdateMember,
-    ) -> Result<Member> {
-        let set = Set::Role(change.role);
-        self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
-            .await?;
-        self.get_member(actor, org, user).await
+    ) -> BoxFuture<'a, Result<Member>> {
+        Box::pin(async move {
+            let set = Set::Role(change.role);
+            self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
+                .await?;
+            self.get_member(actor, org, user).await
+        })
     }
 
     /// Makes a member one who signs in through the organization's single sign-on (SPEC 4.10).
@@ -71,11 +80,18 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the member as it was, or changed.
-    pub async fn set_sso_member(&self, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
-        let set = Set::Sso;
-        self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
-            .await?;
-        self.get_member(actor, org, user).await
+    pub fn set_sso_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        user: &'a UserId,
+    ) -> BoxFuture<'a, Result<Member>> {
+        Box::pin(async move {
+            let set = Set::Sso;
+            self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
+                .await?;
+            self.get_member(actor, org, user).await
+        })
     }
 
     /// Notes that the member who acts is there (SPEC 4.10), and vouches for them: the sites of the organization know a
@@ -87,11 +103,13 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the visit noted or not.
-    pub async fn ping_org(&self, actor: &Actor, org: &OrgId) -> Result<Visit> {
-        let user = actor.require_user()?.clone();
-        self.upkeep(&Ping { org: org.clone(), user: user.clone(), now: self.now() }).await?;
-        let tx = self.read().await?;
-        Ok(Visit { platform_visitor_claims: self.member_token(&tx, (org, &user)).await? })
+    pub fn ping_org<'a>(&'a self, actor: &'a Actor, org: &'a OrgId) -> BoxFuture<'a, Result<Visit>> {
+        Box::pin(async move {
+            let user = actor.require_user()?.clone();
+            self.upkeep(&Ping { org: org.clone(), user: user.clone(), now: self.now() }).await?;
+            let tx = self.read().await?;
+            Ok(Visit { platform_visitor_claims: self.member_token(&tx, (org, &user)).await? })
+        })
     }
 
     /// Lists the spaces that a member may see, with the member's role on each, by the time of their creation. Members
@@ -99,37 +117,40 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for others; `Invalid` for a wrong page or limit.
-    pub async fn list_member_spaces(
-        &self,
-        actor: &Actor,
-        (org, user): (&OrgId, &UserId),
+    pub fn list_member_spaces<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, user): (&'a OrgId, &'a UserId),
         order: ListOrder,
-        page: &PageRequest,
-    ) -> Result<Page<MemberSpace>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        if actor.user() != Some(user) {
-            access.require(OrgAction::Administrate)?;
-        }
-        let member = find(&tx, org, user).await?;
-        let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
-        let (mut theirs, mut mine) = (Sight::of(own, Some(user.clone())), Sight::new(access, actor));
-        let rev = order == ListOrder::Desc;
-        let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev, filters: user.to_string() };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
-            let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
-            list.offer_all(&rows, seen);
-        }
-        let page = list.finish(&tx, None).await?;
-        // What the reader may do with them is another question, which differs where the reader is an administrator.
-        let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
-        let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
-        let shown = self.space_views(&tx, &seen).await?;
-        let items = page.items.iter().zip(shown);
-        let items = items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
-        Ok(Page { items, next: page.next, count: page.count })
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<MemberSpace>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            if actor.user() != Some(user) {
+                access.require(OrgAction::Administrate)?;
+            }
+            let member = find(&tx, org, user).await?;
+            let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
+            let (mut theirs, mut mine) = (Sight::of(own, Some(user.clone())), Sight::new(access, actor));
+            let rev = order == ListOrder::Desc;
+            let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev, filters: user.to_string() };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
+                let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+                list.offer_all(&rows, seen);
+            }
+            let page = list.finish(&tx, None).await?;
+            // What the reader may do with them is another question, which differs where the reader is an administrator.
+            let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
+            let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
+            let shown = self.space_views(&tx, &seen).await?;
+            let items = page.items.iter().zip(shown);
+            let items =
+                items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     async fn member_view(&self, tx: &Tx, member: Arc<MemberRecord>) -> Result<Member> {

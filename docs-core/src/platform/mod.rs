@@ -57,7 +57,7 @@ pub use urls::Urls;
 pub use visitors::Visitor;
 
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::Content,
     model::{Timestamp, UserId},
     ports::{
@@ -285,10 +285,12 @@ impl Platform {
     ///
     /// # Errors
     /// The store's.
-    pub async fn ready(&self) -> Result<()> {
-        let tx = self.read().await?;
-        tx.get_value(&crate::store::KeyBuf::new("sys").part("ready").key()).await?;
-        Ok(())
+    pub fn ready<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            tx.get_value(&crate::store::KeyBuf::new("sys").part("ready").key()).await?;
+            Ok(())
+        })
     }
 
     /// The addresses in answers.

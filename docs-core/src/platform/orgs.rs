@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Actor, Platform, access, members::user_of, people::platform_only};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         DomainOrganizations, EmailDomain, OrgId, Organization, OrganizationObject, OrganizationPermissions,
         OrganizationTitle, OrganizationUrls, Role, Trial, TrialStatus, UpdateOrganization, UserId,
@@ -27,11 +27,18 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` when there is no such user.
-    pub async fn create_org(&self, actor: &Actor, title: OrganizationTitle, admin: &UserId) -> Result<OrgId> {
-        platform_only(actor)?;
-        let new = self.new_org(title, admin);
-        self.write(actor, &new).await?;
-        Ok(new.org.id)
+    pub fn create_org<'a>(
+        &'a self,
+        actor: &'a Actor,
+        title: OrganizationTitle,
+        admin: &'a UserId,
+    ) -> BoxFuture<'a, Result<OrgId>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            let new = self.new_org(title, admin);
+            self.write(actor, &new).await?;
+            Ok(new.org.id)
+        })
     }
 
     pub(super) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> CreateOrg {
@@ -61,39 +68,47 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `Invalid` for a wrong page or limit.
-    pub async fn list_orgs(&self, actor: &Actor, page: &PageRequest) -> Result<Page<Organization>> {
-        let user = actor.require_user()?;
-        let tx = self.read().await?;
-        let spec = ListSpec { prefix: MemberRecord::orgs_of(user), rev: false, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<OrgId> = ids_of(&rows)?;
-            let keys: Vec<Key> =
-                ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
-            let found = tx.get_values(&keys).await?;
-            let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
-                let [Some(org), Some(member)] = pair else { return Ok(None) };
-                let org = decode::<OrgRecord>(org.clone())?;
-                let member = decode::<MemberRecord>(member.clone())?;
-                OrgAccess::of_member(Some(org), Some(&member)).map(Some)
-            };
-            list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
-        }
-        let count = tx.number(&counter(user.as_str(), "orgs")).await?;
-        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-        let items = self.org_views(&tx, actor, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_orgs<'a>(
+        &'a self,
+        actor: &'a Actor,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Organization>>> {
+        Box::pin(async move {
+            let user = actor.require_user()?;
+            let tx = self.read().await?;
+            let spec = ListSpec { prefix: MemberRecord::orgs_of(user), rev: false, filters: String::new() };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids: Vec<OrgId> = ids_of(&rows)?;
+                let keys: Vec<Key> =
+                    ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
+                let found = tx.get_values(&keys).await?;
+                let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
+                    let [Some(org), Some(member)] = pair else { return Ok(None) };
+                    let org = decode::<OrgRecord>(org.clone())?;
+                    let member = decode::<MemberRecord>(member.clone())?;
+                    OrgAccess::of_member(Some(org), Some(&member)).map(Some)
+                };
+                list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
+            }
+            let count = tx.number(&counter(user.as_str(), "orgs")).await?;
+            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+            let items = self.org_views(&tx, actor, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Reads an organization (SPEC 4.10).
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member.
-    pub async fn get_org(&self, actor: &Actor, id: &OrgId) -> Result<Organization> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, id).await?;
-        let mut shown = self.org_views(&tx, actor, &[access]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("organization"))
+    pub fn get_org<'a>(&'a self, actor: &'a Actor, id: &'a OrgId) -> BoxFuture<'a, Result<Organization>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, id).await?;
+            let mut shown = self.org_views(&tx, actor, &[access]).await?;
+            shown.pop().ok_or_else(|| Error::not_found("organization"))
+        })
     }
 
     /// Changes an organization (SPEC 4.10). What the request leaves out stays.
@@ -101,17 +116,19 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden` unless the actor administrates it; `Conflict` when the host name or an e-mail domain
     /// belongs to another organization; `Invalid` for a default site that the organization does not have.
-    pub async fn update_org(
-        &self,
-        actor: &Actor,
-        id: &OrgId,
+    pub fn update_org<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a OrgId,
         change: UpdateOrganization,
-    ) -> Result<Organization> {
-        if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
-            return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
-        }
-        self.write(actor, &UpdateOrg { actor: actor.clone(), id: id.clone(), change }).await?;
-        self.get_org(actor, id).await
+    ) -> BoxFuture<'a, Result<Organization>> {
+        Box::pin(async move {
+            if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
+                return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
+            }
+            self.write(actor, &UpdateOrg { actor: actor.clone(), id: id.clone(), change }).await?;
+            self.get_org(actor, id).await
+        })
     }
 
     /// Finds the organization that claims an e-mail domain, for its members and for those whose own address is in the
@@ -122,23 +139,29 @@ impl Platform {
     ///
     /// # Errors
     /// The store's.
-    pub async fn orgs_of_email_domain(&self, actor: &Actor, domain: &str) -> Result<DomainOrganizations> {
-        let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
-            return Ok(DomainOrganizations::default());
-        };
-        let tx = self.read().await?;
-        let claim = tx.get_value(&OrgRecord::by_domain(domain.as_str())).await?;
-        let Some(id) = claim.map(|id| linked_id::<OrgId>(&id)).transpose()? else {
-            return Ok(DomainOrganizations::default());
-        };
-        let shown = match access::org(&tx, actor, &id).await {
-            Ok(access) => self.org_views(&tx, actor, &[access]).await?.pop(),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.org_from_outside(&tx, actor, (&id, &domain)).await?
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
+    pub fn orgs_of_email_domain<'a>(
+        &'a self,
+        actor: &'a Actor,
+        domain: &'a str,
+    ) -> BoxFuture<'a, Result<DomainOrganizations>> {
+        Box::pin(async move {
+            let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
+                return Ok(DomainOrganizations::default());
+            };
+            let tx = self.read().await?;
+            let claim = tx.get_value(&OrgRecord::by_domain(domain.as_str())).await?;
+            let Some(id) = claim.map(|id| linked_id::<OrgId>(&id)).transpose()? else {
+                return Ok(DomainOrganizations::default());
+            };
+            let shown = match access::org(&tx, actor, &id).await {
+                Ok(access) => self.org_views(&tx, actor, &[access]).await?.pop(),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    self.org_from_outside(&tx, actor, (&id, &domain)).await?
+                }
+                Err(error) => return Err(error),
+            };
+            Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
+        })
     }
 
     /// What somebody who is no member sees of the organization that claims the domain of their address.

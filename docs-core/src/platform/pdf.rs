@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use self::book::Names;
 use super::{Actor, ContentOf, Platform, change_requests};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
     model::{ChangeRequestId, PageId, PdfLink, SpaceId, Timestamp, UserId},
     ports::{Pdf, PdfError},
@@ -108,33 +108,42 @@ impl Platform {
     /// `NotFound`, also for a page that is none of the content; `Invalid` for `only` without a page, and for a page
     /// that has no content of its own; `TooLarge` for too many pages; `Precondition` when this platform makes no PDF
     /// files.
-    pub async fn pdf_url(&self, actor: &Actor, of: &ContentOf, part: &PdfPart) -> Result<PdfLink> {
-        self.typesetter()?;
-        if part.only && part.page.is_none() {
-            return Err(Error::invalid("only", "needs `page`, the page to show"));
-        }
-        let tx = self.read().await?;
-        let at = self.locate(&tx, actor, of).await?;
-        let request = match of.request_name() {
-            None => None,
-            Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
-        };
-        drop(tx);
-        let tree = at.view.tree().await?;
-        chosen(&tree, part)?;
-        let space = at.space();
-        let ticket = Ticket {
-            until: later(self.now(), PDF_WINDOW),
-            root: at.view.root(),
-            request: request.map(|request| request.id.clone()),
-            page: part.page.clone(),
-            only: part.only,
-        };
-        let name = file_name(&tree, part, space);
-        let ticket = serde_json::to_string(&ticket).map_err(Error::internal)?;
-        let sealed =
-            self.secrets().seal(&purpose(&space.id), &ticket, self.ids().next()).map_err(Error::internal)?;
-        Ok(PdfLink { url: self.urls().pdf(&space.id, &sealed, &name) })
+    pub fn pdf_url<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        part: &'a PdfPart,
+    ) -> BoxFuture<'a, Result<PdfLink>> {
+        Box::pin(async move {
+            self.typesetter()?;
+            if part.only && part.page.is_none() {
+                return Err(Error::invalid("only", "needs `page`, the page to show"));
+            }
+            let tx = self.read().await?;
+            let at = self.locate(&tx, actor, of).await?;
+            let request = match of.request_name() {
+                None => None,
+                Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
+            };
+            drop(tx);
+            let tree = at.view.tree().await?;
+            chosen(&tree, part)?;
+            let space = at.space();
+            let ticket = Ticket {
+                until: later(self.now(), PDF_WINDOW),
+                root: at.view.root(),
+                request: request.map(|request| request.id.clone()),
+                page: part.page.clone(),
+                only: part.only,
+            };
+            let name = file_name(&tree, part, space);
+            let ticket = serde_json::to_string(&ticket).map_err(Error::internal)?;
+            let sealed = self
+                .secrets()
+                .seal(&purpose(&space.id), &ticket, self.ids().next())
+                .map_err(Error::internal)?;
+            Ok(PdfLink { url: self.urls().pdf(&space.id, &sealed, &name) })
+        })
     }
 
     /// The PDF that an address leads to, given the sealed part of it.
@@ -144,57 +153,59 @@ impl Platform {
     /// # Errors
     /// `NotFound`, also when the hour is over and when the space is deleted; `TooLarge` when the pages are too much
     /// for a file; `Precondition` when this platform makes no PDF files.
-    pub async fn pdf_file(&self, space: &SpaceId, sealed: &str) -> Result<PdfFile> {
-        let missing = || Error::not_found("PDF");
-        let ticket = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-        let ticket: Ticket = serde_json::from_str(&ticket).map_err(|_| missing())?;
-        if self.now() >= ticket.until {
-            let why = "the address of this PDF was good for an hour; ask for a new one";
-            return Err(Error::new(ErrorKind::NotFound, why));
-        }
-        let typesetter = self.typesetter()?;
-        let tx = self.read().await?;
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
-        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-        let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {
-            None => None,
-            Some(id) => Some(tx.get(&ChangeRequestRecord::at(id)).await?.ok_or_else(missing)?),
-        };
-        drop(tx);
-        let part = PdfPart { page: ticket.page, only: ticket.only };
-        let view = self.content().view(&space.domain, ticket.root);
-        let tree = view.tree().await?;
-        let name = file_name(&tree, &part, &space);
-        let subtitle = request.map(|request| match request.subject.as_str().trim() {
-            "" => format!("#{}", request.number),
-            subject => format!("#{} {subject}", request.number),
-        });
-        let what = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree };
-        let key = what.key();
-        let mut read = None;
-        let find = async {
-            let (book, people) = self.book(&what).await?;
-            read = Some(book);
-            Ok::<_, Error>(Arc::from(people))
-        };
-        let people: Arc<[UserId]> = self.pdfs().people.get_or_insert_async(&key, find).await?;
-        let names = self.names(&what, &people).await?;
-        let make = async {
-            let book = match read {
-                Some(book) => book,
-                None => self.book(&what).await?.0,
-            };
-            let book = book::with_names(book, &names);
-            match typesetter.render(Arc::new(book)).await {
-                // It may work the next time, so it is not kept.
-                Err(PdfError::Failed(why)) => Err(Error::internal(PdfError::Failed(why))),
-                Err(error @ PdfError::TooSlow(_)) => Err(too_much(&error)),
-                made => Ok(made),
+    pub fn pdf_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<PdfFile>> {
+        Box::pin(async move {
+            let missing = || Error::not_found("PDF");
+            let ticket = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
+            let ticket: Ticket = serde_json::from_str(&ticket).map_err(|_| missing())?;
+            if self.now() >= ticket.until {
+                let why = "the address of this PDF was good for an hour; ask for a new one";
+                return Err(Error::new(ErrorKind::NotFound, why));
             }
-        };
-        let made = self.pdfs().files.get_or_insert_async(&named(key, &names), make).await?;
-        let bytes = made.map_err(|error| too_much(&error))?;
-        Ok(PdfFile { name, bytes })
+            let typesetter = self.typesetter()?;
+            let tx = self.read().await?;
+            let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+            let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+            let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {
+                None => None,
+                Some(id) => Some(tx.get(&ChangeRequestRecord::at(id)).await?.ok_or_else(missing)?),
+            };
+            drop(tx);
+            let part = PdfPart { page: ticket.page, only: ticket.only };
+            let view = self.content().view(&space.domain, ticket.root);
+            let tree = view.tree().await?;
+            let name = file_name(&tree, &part, &space);
+            let subtitle = request.map(|request| match request.subject.as_str().trim() {
+                "" => format!("#{}", request.number),
+                subject => format!("#{} {subject}", request.number),
+            });
+            let what = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree };
+            let key = what.key();
+            let mut read = None;
+            let find = async {
+                let (book, people) = self.book(&what).await?;
+                read = Some(book);
+                Ok::<_, Error>(Arc::from(people))
+            };
+            let people: Arc<[UserId]> = self.pdfs().people.get_or_insert_async(&key, find).await?;
+            let names = self.names(&what, &people).await?;
+            let make = async {
+                let book = match read {
+                    Some(book) => book,
+                    None => self.book(&what).await?.0,
+                };
+                let book = book::with_names(book, &names);
+                match typesetter.render(Arc::new(book)).await {
+                    // It may work the next time, so it is not kept.
+                    Err(PdfError::Failed(why)) => Err(Error::internal(PdfError::Failed(why))),
+                    Err(error @ PdfError::TooSlow(_)) => Err(too_much(&error)),
+                    made => Ok(made),
+                }
+            };
+            let made = self.pdfs().files.get_or_insert_async(&named(key, &names), make).await?;
+            let bytes = made.map_err(|error| too_much(&error))?;
+            Ok(PdfFile { name, bytes })
+        })
     }
 
     fn typesetter(&self) -> Result<&Arc<dyn Pdf>> {

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 
 use super::{Actor, Platform, invites::Redeem};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{BASE32, JobId, OrgId, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     store::{
-        Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Scan, Tx, Value, id_of,
-        key,
+        Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
+        id_of,
         records::{MemberRecord, TokenRecord, UserRecord},
     },
 };
@@ -97,57 +97,66 @@ impl Platform {
     ///
     /// # Errors
     /// `Unauthenticated` for a token that nobody has, or that has ended.
-    pub async fn authenticate(&self, secret: &str) -> Result<Actor> {
-        let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
-        let tx = self.read().await?;
-        let token: Option<Arc<TokenRecord>> = tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
-        let token = match token {
-            None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
-            token => token.ok_or_else(unknown)?,
-        };
-        if token.expires_at.is_some_and(|end| end <= self.now()) {
-            return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
-        }
-        Ok(Actor::User(token.user.clone()))
+    pub fn authenticate<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Actor>> {
+        Box::pin(async move {
+            let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
+            let tx = self.read().await?;
+            let token: Option<Arc<TokenRecord>> =
+                tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
+            let token = match token {
+                None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
+                token => token.ok_or_else(unknown)?,
+            };
+            if token.expires_at.is_some_and(|end| end <= self.now()) {
+                return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
+            }
+            Ok(Actor::User(token.user.clone()))
+        })
     }
 
     /// The user who acts (`GET /v1/user`).
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` when the user is gone.
-    pub async fn current_user(&self, actor: &Actor) -> Result<User> {
-        let tx = self.read().await?;
-        let user = actor.require_user()?;
-        let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
-        Ok(self.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
+    pub fn current_user<'a>(&'a self, actor: &'a Actor) -> BoxFuture<'a, Result<User>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let user = actor.require_user()?;
+            let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+            Ok(self.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
+        })
     }
 
     /// Reads a user: oneself, or somebody in an organization of which the actor is a member and no guest.
     ///
     /// # Errors
     /// `NotFound`, also for a user whom the actor does not know of.
-    pub async fn get_user(&self, actor: &Actor, id: &UserId) -> Result<User> {
-        let tx = self.read().await?;
-        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
-        let user = user.ok_or_else(|| Error::not_found("user"))?;
-        let knows = match actor {
-            Actor::User(me) => me == id || share_org(&tx, me, id).await?,
-            Actor::Platform => true,
-            Actor::Visitor(_) => false,
-        };
-        if knows { Ok(self.user_view(&user)) } else { Err(Error::not_found("user")) }
+    pub fn get_user<'a>(&'a self, actor: &'a Actor, id: &'a UserId) -> BoxFuture<'a, Result<User>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
+            let user = user.ok_or_else(|| Error::not_found("user"))?;
+            let knows = match actor {
+                Actor::User(me) => me == id || share_org(&tx, me, id).await?,
+                Actor::Platform => true,
+                Actor::Visitor(_) => false,
+            };
+            if knows { Ok(self.user_view(&user)) } else { Err(Error::not_found("user")) }
+        })
     }
 
     /// Creates a user, who joins every organization that the address was invited to. Only the platform itself may.
     ///
     /// # Errors
     /// `Conflict` when the e-mail address is taken; `Invalid` when it is none.
-    pub async fn create_user(&self, actor: &Actor, user: NewUser) -> Result<User> {
-        platform_only(actor)?;
-        let record = self.new_user(&user)?;
-        self.write(actor, &CreateUser { user: record.clone(), job: self.id() }).await?;
-        self.welcome(&record.id).await;
-        Ok(self.user_view(&record))
+    pub fn create_user<'a>(&'a self, actor: &'a Actor, user: NewUser) -> BoxFuture<'a, Result<User>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            let record = self.new_user(&user)?;
+            self.write(actor, &CreateUser { user: record.clone(), job: self.id() }).await?;
+            self.welcome(&record.id).await;
+            Ok(self.user_view(&record))
+        })
     }
 
     pub(super) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
@@ -166,26 +175,35 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` unless the user, or the platform, asks; `Invalid` for a short secret, or one of other characters; `Conflict` for one in use.
-    pub async fn create_token(
-        &self,
-        actor: &Actor,
-        user: &UserId,
-        label: &Text<0, 50>,
-        secret: Option<&str>,
-    ) -> Result<TokenSecret> {
-        let new = NewToken { label: label.clone(), secret: secret.map(str::to_owned), expires_at: None };
-        self.issue_token(actor, user, new).await
+    pub fn create_token<'a>(
+        &'a self,
+        actor: &'a Actor,
+        user: &'a UserId,
+        label: &'a Text<0, 50>,
+        secret: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<TokenSecret>> {
+        Box::pin(async move {
+            let new = NewToken { label: label.clone(), secret: secret.map(str::to_owned), expires_at: None };
+            self.issue_token(actor, user, new).await
+        })
     }
 
     /// Makes a token for a user, as [`create_token`](Platform::create_token) does; it may end at a time.
     ///
     /// # Errors
     /// As [`create_token`](Platform::create_token); `Invalid` for an end that is not in the future.
-    pub async fn issue_token(&self, actor: &Actor, user: &UserId, new: NewToken) -> Result<TokenSecret> {
-        own_token(actor, user)?;
-        let (token, secret) = self.new_token(user, new)?;
-        self.write(actor, &CreateToken(token)).await?;
-        Ok(secret)
+    pub fn issue_token<'a>(
+        &'a self,
+        actor: &'a Actor,
+        user: &'a UserId,
+        new: NewToken,
+    ) -> BoxFuture<'a, Result<TokenSecret>> {
+        Box::pin(async move {
+            own_token(actor, user)?;
+            let (token, secret) = self.new_token(user, new)?;
+            self.write(actor, &CreateToken(token)).await?;
+            Ok(secret)
+        })
     }
 
     pub(super) fn new_token(&self, user: &UserId, new: NewToken) -> Result<(TokenRecord, TokenSecret)> {
@@ -227,42 +245,55 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` unless the user, or the platform, asks; `NotFound` for no user; `Invalid` for a wrong page or limit.
-    pub async fn list_tokens(
-        &self,
-        actor: &Actor,
-        user: &UserId,
-        page: &PageRequest,
-    ) -> Result<Page<TokenInfo>> {
-        own_token(actor, user)?;
-        let tx = self.read().await?;
-        require_user(&tx, user).await?;
-        let spec = ListSpec { prefix: TokenRecord::of_user(user), rev: false, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        list.fill(&tx, |_: &TokenRecord| true).await?;
-        Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
+    pub fn list_tokens<'a>(
+        &'a self,
+        actor: &'a Actor,
+        user: &'a UserId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<TokenInfo>>> {
+        Box::pin(async move {
+            own_token(actor, user)?;
+            let tx = self.read().await?;
+            require_user(&tx, user).await?;
+            let spec = ListSpec { prefix: TokenRecord::of_user(user), rev: false, filters: String::new() };
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_: &TokenRecord| true).await?;
+            Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
+        })
     }
 
     /// Takes a token back: from now on nobody can use it.
     ///
     /// # Errors
     /// `Forbidden` unless the user, or the platform, asks; `NotFound` when the user has no such token.
-    pub async fn revoke_token(&self, actor: &Actor, user: &UserId, token: &TokenId) -> Result<()> {
-        own_token(actor, user)?;
-        self.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
+    pub fn revoke_token<'a>(
+        &'a self,
+        actor: &'a Actor,
+        user: &'a UserId,
+        token: &'a TokenId,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            own_token(actor, user)?;
+            self.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
+        })
     }
 
     /// The user with an e-mail address, whatever the case. Only the platform itself may ask.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` when nobody has the address.
-    pub async fn user_by_email(&self, actor: &Actor, email: &str) -> Result<User> {
-        platform_only(actor)?;
-        let tx = self.read().await?;
-        let id = match tx.get_value(&UserRecord::by_email(email)).await? {
-            Some(Value::Json(json)) => serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?,
-            _ => return Err(Error::not_found("user")),
-        };
-        Ok(self.user_view(&*require_user(&tx, &id).await?))
+    pub fn user_by_email<'a>(&'a self, actor: &'a Actor, email: &'a str) -> BoxFuture<'a, Result<User>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            let tx = self.read().await?;
+            let id = match tx.get_value(&UserRecord::by_email(email)).await? {
+                Some(Value::Json(json)) => {
+                    serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?
+                }
+                _ => return Err(Error::not_found("user")),
+            };
+            Ok(self.user_view(&*require_user(&tx, &id).await?))
+        })
     }
 
     pub(super) fn user_view(&self, user: &UserRecord) -> User {

@@ -13,7 +13,7 @@ use super::{
     named, teams,
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp, UpdatePermission, UserId,
         UserPermission,
@@ -41,120 +41,142 @@ impl Platform {
     /// `NotFound`; `Forbidden` without the role `create` on the content, for a role above the actor's own, for users
     /// whose role is above it, and for teams with such members whose role would change; `Invalid` for users who are no members of the organization, and for unknown
     /// teams; `Conflict` for more than 100 teams.
-    pub async fn invite(&self, actor: &Actor, content: &Child, invite: Invite) -> Result<()> {
-        if invite.users.is_none() && invite.teams.is_none() {
-            return Err(Error::invalid("users", "is required, unless `teams` is given"));
-        }
-        let (users, teams) = (invite.users, invite.teams);
-        let mut sum = 0;
-        for (field, names) in [("users", &users), ("teams", &teams)] {
-            let Some(names) = names else { continue };
-            sum += names.len();
-            if names.is_empty() {
-                return Err(Error::invalid(field, "must name at least one"));
+    pub fn invite<'a>(
+        &'a self,
+        actor: &'a Actor,
+        content: &'a Child,
+        invite: Invite,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if invite.users.is_none() && invite.teams.is_none() {
+                return Err(Error::invalid("users", "is required, unless `teams` is given"));
             }
-            if sum > MAX_INVITED {
-                let what = format_args!(
-                    "a request names at most {MAX_INVITED} users and teams; send the rest in another"
-                );
-                return Err(Error::invalid(field, what));
+            let (users, teams) = (invite.users, invite.teams);
+            let mut sum = 0;
+            for (field, names) in [("users", &users), ("teams", &teams)] {
+                let Some(names) = names else { continue };
+                sum += names.len();
+                if names.is_empty() {
+                    return Err(Error::invalid(field, "must name at least one"));
+                }
+                if sum > MAX_INVITED {
+                    let what = format_args!(
+                        "a request names at most {MAX_INVITED} users and teams; send the rest in another"
+                    );
+                    return Err(Error::invalid(field, what));
+                }
             }
-        }
-        let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
-        let (content, now) = (content.clone(), self.now());
-        let give = Give { actor: actor.clone(), content, users, teams, role: invite.role, now };
-        self.write(actor, &give).await
+            let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
+            let (content, now) = (content.clone(), self.now());
+            let give = Give { actor: actor.clone(), content, users, teams, role: invite.role, now };
+            self.write(actor, &give).await
+        })
     }
 
     /// Changes the role that somebody was given on content, or takes it away.
     ///
     /// # Errors
     /// `NotFound`, also where no role was given; `Forbidden` as for [`invite`](Platform::invite).
-    pub async fn update_permission(
-        &self,
-        actor: &Actor,
-        content: &Child,
-        grantee: &Grantee,
+    pub fn update_permission<'a>(
+        &'a self,
+        actor: &'a Actor,
+        content: &'a Child,
+        grantee: &'a Grantee,
         change: UpdatePermission,
-    ) -> Result<()> {
-        let (content, grantee) = (content.clone(), grantee.clone());
-        let change = Change { actor: actor.clone(), content, grantee, role: change.role, now: self.now() };
-        self.write(actor, &change).await
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let (content, grantee) = (content.clone(), grantee.clone());
+            let change =
+                Change { actor: actor.clone(), content, grantee, role: change.role, now: self.now() };
+            self.write(actor, &change).await
+        })
     }
 
     /// Takes away the role that somebody was given on content. Answers whether there was one.
     ///
     /// # Errors
     /// `Forbidden` as for [`invite`](Platform::invite).
-    pub async fn remove_permission(&self, actor: &Actor, content: &Child, grantee: &Grantee) -> Result<bool> {
-        let change = UpdatePermission { role: Patch::Clear };
-        teams::there_was(self.update_permission(actor, content, grantee, change).await)
+    pub fn remove_permission<'a>(
+        &'a self,
+        actor: &'a Actor,
+        content: &'a Child,
+        grantee: &'a Grantee,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let change = UpdatePermission { role: Patch::Clear };
+            teams::there_was(self.update_permission(actor, content, grantee, change).await)
+        })
     }
 
     /// Lists the users who were given a role on content by name.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests, who do not see each other; `Invalid` for a wrong page or limit.
-    pub async fn list_user_permissions(
-        &self,
-        actor: &Actor,
-        content: &Child,
-        page: &PageRequest,
-    ) -> Result<Page<UserPermission>> {
-        let tx = self.read().await?;
-        let seen = seen(&tx, actor, content).await?;
-        let mut list = Lister::new(plain(GrantRecord::users_of(content.id())), page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
-            for (_, value) in &rows {
-                let grant: Arc<GrantRecord> = decode(value.clone())?;
-                let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
-                grants.push((user.clone(), grant.role));
+    pub fn list_user_permissions<'a>(
+        &'a self,
+        actor: &'a Actor,
+        content: &'a Child,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<UserPermission>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let seen = seen(&tx, actor, content).await?;
+            let mut list = Lister::new(plain(GrantRecord::users_of(content.id())), page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
+                for (_, value) in &rows {
+                    let grant: Arc<GrantRecord> = decode(value.clone())?;
+                    let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
+                    grants.push((user.clone(), grant.role));
+                }
+                let org = &seen.org.org().id;
+                let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
+                let members = tx.get_values(&keys).await?;
+                // Who has left has nothing, while a job still removes it.
+                list.offer_all(
+                    &rows,
+                    grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
+                );
             }
-            let org = &seen.org.org().id;
-            let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
-            let members = tx.get_values(&keys).await?;
-            // Who has left has nothing, while a job still removes it.
-            list.offer_all(
-                &rows,
-                grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
-            );
-        }
-        let page = list.finish(&tx, None).await?;
-        self.user_permissions(&tx, page).await
+            let page = list.finish(&tx, None).await?;
+            self.user_permissions(&tx, page).await
+        })
     }
 
     /// Lists the teams that were given a role on content.
     ///
     /// # Errors
     /// As [`list_user_permissions`](Platform::list_user_permissions).
-    pub async fn list_team_permissions(
-        &self,
-        actor: &Actor,
-        content: &Child,
-        page: &PageRequest,
-    ) -> Result<Page<TeamPermission>> {
-        let tx = self.read().await?;
-        let seen = seen(&tx, actor, content).await?;
-        let mut list = Lister::new(plain(GrantRecord::teams_of(content.id())), page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
-            for (_, value) in &rows {
-                let grant: Arc<GrantRecord> = decode(value.clone())?;
-                let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
-                grants.push((team.clone(), grant.role));
+    pub fn list_team_permissions<'a>(
+        &'a self,
+        actor: &'a Actor,
+        content: &'a Child,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<TeamPermission>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let seen = seen(&tx, actor, content).await?;
+            let mut list = Lister::new(plain(GrantRecord::teams_of(content.id())), page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
+                for (_, value) in &rows {
+                    let grant: Arc<GrantRecord> = decode(value.clone())?;
+                    let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
+                    grants.push((team.clone(), grant.role));
+                }
+                let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+                let teams = tx.get_many::<TeamRecord>(&keys).await?;
+                let given =
+                    grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
+                list.offer_all(&rows, given);
             }
-            let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
-            let teams = tx.get_many::<TeamRecord>(&keys).await?;
-            let given = grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
-            list.offer_all(&rows, given);
-        }
-        let page = list.finish(&tx, None).await?;
-        let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-        let shown = self.team_views(&tx, &seen.org, actor, &teams).await?;
-        let items =
-            shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
-        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+            let page = list.finish(&tx, None).await?;
+            let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+            let shown = self.team_views(&tx, &seen.org, actor, &teams).await?;
+            let items =
+                shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
+            Ok(Page { items: items.collect(), next: page.next, count: page.count })
+        })
     }
 
     /// Lists all members who have a role on content, whatever gives it to them, with the one that counts; `role` picks
@@ -162,34 +184,36 @@ impl Platform {
     ///
     /// # Errors
     /// As [`list_user_permissions`](Platform::list_user_permissions).
-    pub async fn list_permissions(
-        &self,
-        actor: &Actor,
-        content: &Child,
+    pub fn list_permissions<'a>(
+        &'a self,
+        actor: &'a Actor,
+        content: &'a Child,
         role: Option<Role>,
-        page: &PageRequest,
-    ) -> Result<Page<UserPermission>> {
-        let tx = self.read().await?;
-        let seen = seen(&tx, actor, content).await?;
-        let audience = Audience::of(&tx, content).await?;
-        let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
-        // The list of members itself has another: its cursors are not this one's.
-        let filters = format!("{content:?} {role:?}");
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
-            for (_, value) in &rows {
-                members.push(decode(value.clone())?);
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<UserPermission>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let seen = seen(&tx, actor, content).await?;
+            let audience = Audience::of(&tx, content).await?;
+            let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
+            // The list of members itself has another: its cursors are not this one's.
+            let filters = format!("{content:?} {role:?}");
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
+                for (_, value) in &rows {
+                    members.push(decode(value.clone())?);
+                }
+                let roles = audience.roles(&tx, &members).await?;
+                let having = members.iter().zip(roles).map(|(member, has)| {
+                    let has = has.filter(|has| role.is_none_or(|role| role == *has));
+                    has.map(|has| (member.user.clone(), has))
+                });
+                list.offer_all(&rows, having);
             }
-            let roles = audience.roles(&tx, &members).await?;
-            let having = members.iter().zip(roles).map(|(member, has)| {
-                let has = has.filter(|has| role.is_none_or(|role| role == *has));
-                has.map(|has| (member.user.clone(), has))
-            });
-            list.offer_all(&rows, having);
-        }
-        let page = list.finish(&tx, None).await?;
-        self.user_permissions(&tx, page).await
+            let page = list.finish(&tx, None).await?;
+            self.user_permissions(&tx, page).await
+        })
     }
 
     async fn user_permissions(&self, tx: &Tx, page: Page<(UserId, Role)>) -> Result<Page<UserPermission>> {

@@ -12,7 +12,7 @@ use super::{
     people::later,
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         ChangeRequestStatus, CommentId, ContentFormat, Contributor, RequestReviewers, RequestedReviewer,
         RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{OrgAccess, SpaceAction},
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of, ids_of,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,
         records::{
             ChangeRequestRecord, CommentRecord, MemberRecord, OrgRecord, Posted, RequestedReviewerRecord,
             ReviewRecord, SpaceRecord,
@@ -41,27 +41,30 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_reviews(
-        &self,
-        actor: &Actor,
-        of: (&SpaceId, &str),
+    pub fn list_reviews<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a SpaceId, &'a str),
         format: ContentFormat,
-        page: &PageRequest,
-    ) -> Result<Page<Review>> {
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, &ContentOf::request(of.0.clone(), of.1)).await?;
-        let request = request_of(&place)?;
-        let prefix = ReviewRecord::of_request(&request.id);
-        let mut list = Lister::new(ListSpec { prefix, rev: true, filters: String::new() }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids = ids_of::<ReviewId>(&rows)?;
-            list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
-        }
-        let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
-        let page = list.finish(&tx, count).await?;
-        let records: Vec<Arc<ReviewRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
-        let items = self.review_views(tx, Reader { place: &place, actor, format }, &records).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Review>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, &ContentOf::request(of.0.clone(), of.1)).await?;
+            let request = request_of(&place)?;
+            let prefix = ReviewRecord::of_request(&request.id);
+            let mut list = Lister::new(ListSpec { prefix, rev: true, filters: String::new() }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids = ids_of::<ReviewId>(&rows)?;
+                list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
+            }
+            let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let records: Vec<Arc<ReviewRecord>> =
+                tx.get_many(&page.items).await?.into_iter().flatten().collect();
+            let items = self.review_views(tx, Reader { place: &place, actor, format }, &records).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Submits a review of what the change request is now. What the reviewer says becomes a comment of the request.
@@ -73,56 +76,60 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves review and comment submitted, or neither.
-    pub async fn submit_review(
-        &self,
-        actor: &Actor,
-        of: (&SpaceId, &str),
+    pub fn submit_review<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a SpaceId, &'a str),
         new: SubmitReview,
-    ) -> Result<Review> {
-        let by = actor.require_user()?;
-        let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
-        let operation = Submit {
-            actor: actor.clone(),
-            by: by.clone(),
-            of: ContentOf::request(of.0.clone(), of.1),
-            id: self.id(),
-            status: new.status,
-            comment: text.map(|text| (self.id(), self.posted(by, text))),
-            now: self.now(),
-        };
-        self.write(actor, &operation).await?;
-        let tx = self.read().await?;
-        let place = Place::find(&tx, actor, &operation.of).await?;
-        let key = ReviewRecord::at(&request_of(&place)?.id, &operation.id);
-        let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
-        let record = record.ok_or_else(|| Error::not_found("review"))?;
-        let reader = Reader { place: &place, actor, format: ContentFormat::default() };
-        let shown = self.review_views(tx, reader, &[record]).await?;
-        shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
+    ) -> BoxFuture<'a, Result<Review>> {
+        Box::pin(async move {
+            let by = actor.require_user()?;
+            let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
+            let operation = Submit {
+                actor: actor.clone(),
+                by: by.clone(),
+                of: ContentOf::request(of.0.clone(), of.1),
+                id: self.id(),
+                status: new.status,
+                comment: text.map(|text| (self.id(), self.posted(by, text))),
+                now: self.now(),
+            };
+            self.write(actor, &operation).await?;
+            let tx = self.read().await?;
+            let place = Place::find(&tx, actor, &operation.of).await?;
+            let key = ReviewRecord::at(&request_of(&place)?.id, &operation.id);
+            let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
+            let record = record.ok_or_else(|| Error::not_found("review"))?;
+            let reader = Reader { place: &place, actor, format: ContentFormat::default() };
+            let shown = self.review_views(tx, reader, &[record]).await?;
+            shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
+        })
     }
 
     /// Lists those who were asked to review a change request and have not yet, in the order in which they were asked.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_requested_reviewers(
-        &self,
-        actor: &Actor,
-        of: (&SpaceId, &str),
-        page: &PageRequest,
-    ) -> Result<Page<RequestedReviewer>> {
-        let tx = self.read().await?;
-        access::space(&tx, actor, of.0).await?;
-        let request = find(&tx, of.0, of.1).await?;
-        let prefix = RequestedReviewerRecord::of_request(&request.id);
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
-        }
-        let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
-        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-        let items = self.requested_views(&tx, &request, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_requested_reviewers<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a SpaceId, &'a str),
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<RequestedReviewer>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::space(&tx, actor, of.0).await?;
+            let request = find(&tx, of.0, of.1).await?;
+            let prefix = RequestedReviewerRecord::of_request(&request.id);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
+            }
+            let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
+            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+            let items = self.requested_views(&tx, &request, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Asks members to review a change request; a draft becomes open by it. Who was asked before is left as it was.
@@ -133,27 +140,29 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves all of them asked or nobody.
-    pub async fn request_reviewers(
-        &self,
-        actor: &Actor,
-        of: (&SpaceId, &str),
+    pub fn request_reviewers<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a SpaceId, &'a str),
         new: RequestReviewers,
-    ) -> Result<RequestedReviewers> {
-        let users = distinct(&new.users)?;
-        let operation = Ask {
-            actor: actor.clone(),
-            by: actor.require_user()?.clone(),
-            of: (of.0.clone(), of.1.to_owned()),
-            users,
-            subject: new.subject,
-            now: self.now(),
-        };
-        self.write(actor, &operation).await?;
-        let tx = self.read().await?;
-        access::space(&tx, actor, of.0).await?;
-        let request = find(&tx, of.0, of.1).await?;
-        let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
-        Ok(RequestedReviewers { users: self.requested_views(&tx, &request, &asked).await? })
+    ) -> BoxFuture<'a, Result<RequestedReviewers>> {
+        Box::pin(async move {
+            let users = distinct(&new.users)?;
+            let operation = Ask {
+                actor: actor.clone(),
+                by: actor.require_user()?.clone(),
+                of: (of.0.clone(), of.1.to_owned()),
+                users,
+                subject: new.subject,
+                now: self.now(),
+            };
+            self.write(actor, &operation).await?;
+            let tx = self.read().await?;
+            access::space(&tx, actor, of.0).await?;
+            let request = find(&tx, of.0, of.1).await?;
+            let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
+            Ok(RequestedReviewers { users: self.requested_views(&tx, &request, &asked).await? })
+        })
     }
 
     /// Waits for somebody's review no longer. Answers whether it did: where nobody was asked, and where the actor may
@@ -164,43 +173,51 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the person asked or not.
-    pub async fn remove_requested_reviewer(
-        &self,
-        actor: &Actor,
-        of: (&SpaceId, &str),
-        user: &UserId,
-    ) -> Result<bool> {
-        let operation =
-            Unask { actor: actor.clone(), of: (of.0.clone(), of.1.to_owned()), user: user.clone() };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            done => done,
-        }
+    pub fn remove_requested_reviewer<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a SpaceId, &'a str),
+        user: &'a UserId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation =
+                Unask { actor: actor.clone(), of: (of.0.clone(), of.1.to_owned()), user: user.clone() };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                done => done,
+            }
+        })
     }
 
     /// Lists who changed a change request, in the order of the first time.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn list_contributors(&self, actor: &Actor, of: (&SpaceId, &str)) -> Result<Page<Contributor>> {
-        let tx = self.read().await?;
-        access::space(&tx, actor, of.0).await?;
-        let request = find(&tx, of.0, of.1).await?;
-        let users = self.user_views(&tx, &request.contributors).await?;
-        let items: Vec<Contributor> = request
-            .contributors
-            .iter()
-            .zip(users)
-            .map(|(id, user)| {
-                let seen = request.contributions.get(id);
-                Contributor {
-                    updated_at: seen.map_or(request.created_at, |seen| seen.at),
-                    count: seen.map_or(1, |seen| seen.count),
-                    user,
-                }
-            })
-            .collect();
-        Ok(Page { count: Some(items.len() as u64), items, next: None })
+    pub fn list_contributors<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a SpaceId, &'a str),
+    ) -> BoxFuture<'a, Result<Page<Contributor>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::space(&tx, actor, of.0).await?;
+            let request = find(&tx, of.0, of.1).await?;
+            let users = self.user_views(&tx, &request.contributors).await?;
+            let items: Vec<Contributor> = request
+                .contributors
+                .iter()
+                .zip(users)
+                .map(|(id, user)| {
+                    let seen = request.contributions.get(id);
+                    Contributor {
+                        updated_at: seen.map_or(request.created_at, |seen| seen.at),
+                        count: seen.map_or(1, |seen| seen.count),
+                        user,
+                    }
+                })
+                .collect();
+            Ok(Page { count: Some(items.len() as u64), items, next: None })
+        })
     }
 
     async fn review_views(

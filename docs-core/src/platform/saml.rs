@@ -13,7 +13,7 @@ use super::{
     teams,
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         CreateSamlProvider, OrgId, Patch, SamlProvider, SamlProviderId, SamlProviderObject,
         SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId, UpdateSamlProvider,
@@ -34,22 +34,25 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates it; `Invalid` for a wrong page or limit.
-    pub async fn list_saml_providers(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        page: &PageRequest,
-    ) -> Result<Page<SamlProvider>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        access.require(OrgAction::Administrate)?;
-        let spec = ListSpec { prefix: SamlProviderRecord::of_org(org), rev: false, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        list.fill(&tx, |_| true).await?;
-        let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
-        let page = list.finish(&tx, count).await?;
-        let items = self.saml_views(&tx, &access, actor, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_saml_providers<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SamlProvider>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?;
+            let spec =
+                ListSpec { prefix: SamlProviderRecord::of_org(org), rev: false, filters: String::new() };
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let items = self.saml_views(&tx, &access, actor, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Creates a SAML provider (SPEC 4.13). It is pending until its address, entity id and certificate are known.
@@ -57,89 +60,104 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team;
     /// `Conflict` for more than 50 providers.
-    pub async fn create_saml_provider(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
+    pub fn create_saml_provider<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
         new: CreateSamlProvider,
-    ) -> Result<SamlProvider> {
-        let record = SamlProviderRecord {
-            id: self.id(),
-            organization: org.clone(),
-            label: new.label,
-            sso_url: new.sso_url.and_then(|url| url.0),
-            entity_id: new.entity_id.and_then(|id| id.0),
-            certificate: new.certificate.and_then(|certificate| certificate.0),
-            default_team: new.default_team.as_deref().map(team_id).transpose()?,
-            default_role: new.default_role,
-            created_at: self.now(),
-        };
-        let id = record.id.clone();
-        self.write(actor, &Create { actor: actor.clone(), record }).await?;
-        self.get_saml_provider(actor, org, &id).await
+    ) -> BoxFuture<'a, Result<SamlProvider>> {
+        Box::pin(async move {
+            let record = SamlProviderRecord {
+                id: self.id(),
+                organization: org.clone(),
+                label: new.label,
+                sso_url: new.sso_url.and_then(|url| url.0),
+                entity_id: new.entity_id.and_then(|id| id.0),
+                certificate: new.certificate.and_then(|certificate| certificate.0),
+                default_team: new.default_team.as_deref().map(team_id).transpose()?,
+                default_role: new.default_role,
+                created_at: self.now(),
+            };
+            let id = record.id.clone();
+            self.write(actor, &Create { actor: actor.clone(), record }).await?;
+            self.get_saml_provider(actor, org, &id).await
+        })
     }
 
     /// Reads a SAML provider (SPEC 4.13).
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization.
-    pub async fn get_saml_provider(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &SamlProviderId,
-    ) -> Result<SamlProvider> {
-        let tx = self.read().await?;
-        let (access, provider) = provider(&tx, actor, (org, id)).await?;
-        let mut shown = self.saml_views(&tx, &access, actor, &[provider]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
+    pub fn get_saml_provider<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SamlProviderId,
+    ) -> BoxFuture<'a, Result<SamlProvider>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let (access, provider) = provider(&tx, actor, (org, id)).await?;
+            let mut shown = self.saml_views(&tx, &access, actor, &[provider]).await?;
+            shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
+        })
     }
 
     /// Changes a SAML provider (SPEC 4.13). What the request leaves out stays.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team.
-    pub async fn update_saml_provider(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &SamlProviderId,
+    pub fn update_saml_provider<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SamlProviderId,
         change: UpdateSamlProvider,
-    ) -> Result<SamlProvider> {
-        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
-        self.get_saml_provider(actor, org, id).await
+    ) -> BoxFuture<'a, Result<SamlProvider>> {
+        Box::pin(async move {
+            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
+                .await?;
+            self.get_saml_provider(actor, org, id).await
+        })
     }
 
     /// Deletes a SAML provider (SPEC 4.13). Answers whether there was one.
     ///
     /// # Errors
     /// `Forbidden` unless the actor administrates the organization.
-    pub async fn delete_saml_provider(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &SamlProviderId,
-    ) -> Result<bool> {
-        let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-        teams::there_was(self.write(actor, &operation).await)
+    pub fn delete_saml_provider<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SamlProviderId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
+            teams::there_was(self.write(actor, &operation).await)
+        })
     }
 
     /// Lists the ways to sign in to an organization: its active providers, oldest first (SPEC 4.13).
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member.
-    pub async fn list_sso_logins(&self, actor: &Actor, org: &OrgId) -> Result<SsoLogins> {
-        let tx = self.read().await?;
-        access::org(&tx, actor, org).await?;
-        let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
-        let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
-        let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
-        let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
-            id: provider.id.clone(),
-            label: provider.label.clone(),
-            start_url: self.urls().saml_service(&provider.id).start_url,
-        });
-        Ok(SsoLogins { items: active.collect() })
+    pub fn list_sso_logins<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+    ) -> BoxFuture<'a, Result<SsoLogins>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::org(&tx, actor, org).await?;
+            let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+            let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
+            let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
+            let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
+                id: provider.id.clone(),
+                label: provider.label.clone(),
+                start_url: self.urls().saml_service(&provider.id).start_url,
+            });
+            Ok(SsoLogins { items: active.collect() })
+        })
     }
 
     /// Who signed in through a SAML provider, and to which organization: what the provider's response says, verified with
@@ -154,40 +172,42 @@ impl Platform {
     /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
     /// response that is not the provider's, not for this service, or not valid now; `Conflict` for the address of an
     /// account that is not linked; `Precondition` without a [verifier](super::Builder::saml).
-    pub async fn saml_identity(
-        &self,
-        actor: &Actor,
-        id: &SamlProviderId,
-        response: &str,
-    ) -> Result<(OrgId, SamlIdentity)> {
-        platform_only(actor)?;
-        let missing = || Error::new(ErrorKind::Precondition, "this server verifies no SAML responses");
-        let verifier = self.saml().ok_or_else(missing)?;
-        let tx = self.read().await?;
-        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
-        let missing = || Error::not_found("SAML provider");
-        let provider = provider.filter(|provider| provider.is_active()).ok_or_else(missing)?;
-        let issuer = provider.entity_id.as_ref().ok_or_else(missing)?;
-        let certificate = provider.certificate.as_ref().ok_or_else(missing)?;
-        let service = self.urls().saml_service(id);
-        let trust = SamlTrust {
-            issuer: issuer.to_string(),
-            certificate: certificate.to_string(),
-            audience: service.entity_id,
-            recipient: service.acs_url,
-        };
-        let refused = |why: &dyn std::fmt::Display| {
-            Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
-        };
-        let now = self.now();
-        let found = verifier.verify(&trust, response, now).map_err(|why| refused(&why))?;
-        if found.until <= now {
-            return Err(refused(&"its assertion has expired"));
-        }
-        let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
-        check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
-        require_linked(&tx, &provider.organization, &identity.email).await?;
-        Ok((provider.organization.clone(), identity))
+    pub fn saml_identity<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a SamlProviderId,
+        response: &'a str,
+    ) -> BoxFuture<'a, Result<(OrgId, SamlIdentity)>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            let missing = || Error::new(ErrorKind::Precondition, "this server verifies no SAML responses");
+            let verifier = self.saml().ok_or_else(missing)?;
+            let tx = self.read().await?;
+            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+            let missing = || Error::not_found("SAML provider");
+            let provider = provider.filter(|provider| provider.is_active()).ok_or_else(missing)?;
+            let issuer = provider.entity_id.as_ref().ok_or_else(missing)?;
+            let certificate = provider.certificate.as_ref().ok_or_else(missing)?;
+            let service = self.urls().saml_service(id);
+            let trust = SamlTrust {
+                issuer: issuer.to_string(),
+                certificate: certificate.to_string(),
+                audience: service.entity_id,
+                recipient: service.acs_url,
+            };
+            let refused = |why: &dyn std::fmt::Display| {
+                Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
+            };
+            let now = self.now();
+            let found = verifier.verify(&trust, response, now).map_err(|why| refused(&why))?;
+            if found.until <= now {
+                return Err(refused(&"its assertion has expired"));
+            }
+            let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
+            check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
+            require_linked(&tx, &provider.organization, &identity.email).await?;
+            Ok((provider.organization.clone(), identity))
+        })
     }
 
     async fn saml_views(

@@ -22,7 +22,7 @@ use super::{
     visitors::{Eyes, Sighted},
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::{ENDLESS, PageEntry, PageKind, View},
     model::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
@@ -62,27 +62,29 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` where the platform has no search index.
-    pub async fn search_space(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        query: &SearchText,
-        page: &PageRequest,
-    ) -> Result<Page<SearchPageResult>> {
-        let tx = self.read().await?;
-        let access = access::space(&tx, actor, space).await?;
-        drop(tx);
-        let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
-        let mut walk = Walk::new(&["space", space.as_str()], (query, scope), page)?;
-        let index = self.index()?;
-        let mut items = Vec::new();
-        while let Some(ask) = walk.next(items.len()) {
-            let hits = index.find_pages(&ask).await?;
-            let shown = self.shown(access.space(), &hits, &Audience::Members).await?;
-            let ranks = hits.iter().map(|hit| hit.rank);
-            walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
-        }
-        Ok(walk.finish(items))
+    pub fn search_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        query: &'a SearchText,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SearchPageResult>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            drop(tx);
+            let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
+            let mut walk = Walk::new(&["space", space.as_str()], (query, scope), page)?;
+            let index = self.index()?;
+            let mut items = Vec::new();
+            while let Some(ask) = walk.next(items.len()) {
+                let hits = index.find_pages(&ask).await?;
+                let shown = self.shown(access.space(), &hits, &Audience::Members).await?;
+                let ranks = hits.iter().map(|hit| hit.rank);
+                walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
+            }
+            Ok(walk.finish(items))
+        })
     }
 
     /// Searches the spaces of an organization that the actor may see (SPEC 4.10), those with the best pages first: up to
@@ -90,19 +92,21 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; otherwise as [`search_space`](Platform::search_space).
-    pub async fn search_org(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        query: &SearchText,
-        page: &PageRequest,
-    ) -> Result<Page<SearchSpaceResult>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        let scope = range::spaces_of(&tx, access, actor).await?;
-        drop(tx);
-        let walk = Walk::new(&["org", org.as_str()], (query, scope), page)?;
-        self.search_spaces(actor, org, walk, Audience::Members).await
+    pub fn search_org<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        query: &'a SearchText,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SearchSpaceResult>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            let scope = range::spaces_of(&tx, access, actor).await?;
+            drop(tx);
+            let walk = Walk::new(&["org", org.as_str()], (query, scope), page)?;
+            self.search_spaces(actor, org, walk, Audience::Members).await
+        })
     }
 
     /// Searches the spaces of a published site, or some of them, that the actor may see. Pages with a condition are
@@ -111,30 +115,32 @@ impl Platform {
     /// # Errors
     /// `NotFound` while the site is not published; `Invalid` for site spaces that it does not have; otherwise as
     /// [`search_space`](Platform::search_space).
-    pub async fn search_site(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        search: &SearchSite,
-        page: &PageRequest,
-    ) -> Result<Page<SearchSpaceResult>> {
-        let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, (org, site).into()).await?;
-        drop(tx);
-        let site = &opened.site;
-        if !site.published {
-            return Err(Error::not_found("published site"));
-        }
-        let default = opened.outline.default_place().map(|place| &place.id);
-        let spaces = Wanted::of(search, default)?.spaces(&opened)?;
-        let audience = match &opened.viewer {
-            Viewer::Member(..) => Audience::Anybody,
-            Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
-        };
-        let names: Vec<&str> = spaces.iter().map(SpaceId::as_str).collect();
-        let list = ["site", site.id.as_str(), &names.join(",")];
-        let walk = Walk::new(&list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
-        self.search_spaces(actor, org, walk, audience).await
+    pub fn search_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        search: &'a SearchSite,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SearchSpaceResult>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let opened = self.opened(&tx, actor, (org, site).into()).await?;
+            drop(tx);
+            let site = &opened.site;
+            if !site.published {
+                return Err(Error::not_found("published site"));
+            }
+            let default = opened.outline.default_place().map(|place| &place.id);
+            let spaces = Wanted::of(search, default)?.spaces(&opened)?;
+            let audience = match &opened.viewer {
+                Viewer::Member(..) => Audience::Anybody,
+                Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
+            };
+            let names: Vec<&str> = spaces.iter().map(SpaceId::as_str).collect();
+            let list = ["site", site.id.as_str(), &names.join(",")];
+            let walk = Walk::new(&list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
+            self.search_spaces(actor, org, walk, audience).await
+        })
     }
 
     async fn search_spaces(

@@ -10,7 +10,7 @@ use super::{
     people::{CreateToken, CreateUser, platform_only},
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{BASE32, OrgId, OrganizationTitle, UserId},
     ports::{Clock, Ids, SealingKey},
     store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
@@ -54,20 +54,22 @@ impl Platform {
     /// # Errors
     /// `Conflict` when a user has the e-mail address, so on a store that was set up before; `Invalid` for an address
     /// that is none and for a short token.
-    pub async fn set_up(&self, actor: &Actor, new: SetUp) -> Result<SetUpDone> {
-        platform_only(actor)?;
-        let user = self.new_user(&new.administrator)?;
-        let org = self.new_org(new.organization, &user.id);
-        let label = "first token".parse().map_err(Error::internal)?;
-        let first = NewToken { label, secret: new.token, expires_at: None };
-        let (record, token) = self.new_token(&user.id, first)?;
-        let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
-        self.write(
-            actor,
-            &All { user: CreateUser { user, job: self.id() }, org, token: CreateToken(record) },
-        )
-        .await?;
-        Ok(done)
+    pub fn set_up<'a>(&'a self, actor: &'a Actor, new: SetUp) -> BoxFuture<'a, Result<SetUpDone>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            let user = self.new_user(&new.administrator)?;
+            let org = self.new_org(new.organization, &user.id);
+            let label = "first token".parse().map_err(Error::internal)?;
+            let first = NewToken { label, secret: new.token, expires_at: None };
+            let (record, token) = self.new_token(&user.id, first)?;
+            let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
+            self.write(
+                actor,
+                &All { user: CreateUser { user, job: self.id() }, org, token: CreateToken(record) },
+            )
+            .await?;
+            Ok(done)
+        })
     }
 }
 

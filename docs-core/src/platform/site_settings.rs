@@ -24,7 +24,7 @@ use crate::{
     model::{BASE32, JobId, SiteId, Timestamp},
     ports::Ids,
     store::{
-        Entity, Indexed, Key, KeyBuf, Operation, Tx, jobs,
+        Entity, Indexed, Key, Operation, Tx, jobs,
         records::{
             AdaptiveRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord, SiteAuthRecord,
             SiteSpaceRecord,

@@ -29,7 +29,7 @@ use super::{
     visitors::{Visit, Visitor},
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
         CreateSite, DefaultLevel, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
@@ -37,7 +37,7 @@ use crate::{
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Hash, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
+        Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -78,39 +78,43 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
-    pub async fn list_sites(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        filter: &SiteFilter,
-        page: &PageRequest,
-    ) -> Result<Page<Site>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        // Guests see no sites of the organization.
-        let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
-        let with_space = match &filter.space {
-            Some(space) => Some(sites_with(&tx, actor, space).await?),
-            None => None,
-        };
-        let is_wanted = |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
-        let spec = ListSpec { prefix: SiteRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<SiteId> = ids_of(&rows)?;
-            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
-            let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
-            let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
-            list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
-        }
-        let count = match visible {
-            _ if filter.drops_some() => None,
-            false => Some(0),
-            true => Some(tx.number(&SiteRecord::count_in(org)).await?),
-        };
-        let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
-        let items = self.site_views(&tx, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_sites<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        filter: &'a SiteFilter,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Site>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            // Guests see no sites of the organization.
+            let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
+            let with_space = match &filter.space {
+                Some(space) => Some(sites_with(&tx, actor, space).await?),
+                None => None,
+            };
+            let is_wanted =
+                |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
+            let spec =
+                ListSpec { prefix: SiteRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids: Vec<SiteId> = ids_of(&rows)?;
+                let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
+                let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
+                let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
+                list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
+            }
+            let count = match visible {
+                _ if filter.drops_some() => None,
+                false => Some(0),
+                true => Some(tx.number(&SiteRecord::count_in(org)).await?),
+            };
+            let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
+            let items = self.site_views(&tx, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Creates a site, unpublished. It shows the spaces that are named, or a new one.
@@ -118,68 +122,82 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden` without the role `create`; `Invalid` for unknown spaces, or when spaces are named and
     /// a new one is asked for.
-    pub async fn create_site(&self, actor: &Actor, org: &OrgId, new: CreateSite) -> Result<Site> {
-        let by = actor.require_user()?.clone();
-        let (ids, fresh) = wanted_spaces(&new)?;
-        let access = {
-            let tx = self.read().await?;
-            access::org(&tx, actor, org).await?
-        };
-        access.require(OrgAction::CreateContent)?;
-        let now = self.now();
-        let space = match fresh {
-            None => None,
-            Some(kind) => {
-                let domain = access.org().domain.clone();
-                let root = match kind {
-                    NewSpace::Empty => self.content().empty_root(&domain).await?,
-                    NewSpace::Sample => self.sample_content(&domain).await?,
-                };
-                let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
-                Some(SpaceRecord {
-                    id: self.id(),
-                    organization: org.clone(),
-                    parent: None,
-                    rank: None,
-                    domain,
-                    title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
-                    emoji: None,
-                    icon: None,
-                    edit_mode: Default::default(),
-                    default_level: DefaultLevel::Inherit,
-                    created_by: by.clone(),
-                    created_at: now,
-                    updated_at: now,
-                    deleted_at: None,
-                    purging: false,
-                    head: self.id(),
-                    root,
-                    git: None,
-                })
-            }
-        };
-        let operation = Create {
-            actor: actor.clone(),
-            by,
-            org: org.clone(),
-            id: self.id(),
-            spaces: ids.into_iter().map(|id| (id, self.id())).collect(),
-            fresh: space.map(|space| (space, self.id())),
-            new,
-            now,
-            salt: self.ids().next(),
-        };
-        self.write(actor, &operation).await?;
-        self.get_site(actor, org, &operation.id).await
+    pub fn create_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        new: CreateSite,
+    ) -> BoxFuture<'a, Result<Site>> {
+        Box::pin(async move {
+            let by = actor.require_user()?.clone();
+            let (ids, fresh) = wanted_spaces(&new)?;
+            let access = {
+                let tx = self.read().await?;
+                access::org(&tx, actor, org).await?
+            };
+            access.require(OrgAction::CreateContent)?;
+            let now = self.now();
+            let space = match fresh {
+                None => None,
+                Some(kind) => {
+                    let domain = access.org().domain.clone();
+                    let root = match kind {
+                        NewSpace::Empty => self.content().empty_root(&domain).await?,
+                        NewSpace::Sample => self.sample_content(&domain).await?,
+                    };
+                    let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
+                    Some(SpaceRecord {
+                        id: self.id(),
+                        organization: org.clone(),
+                        parent: None,
+                        rank: None,
+                        domain,
+                        title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
+                        emoji: None,
+                        icon: None,
+                        edit_mode: Default::default(),
+                        default_level: DefaultLevel::Inherit,
+                        created_by: by.clone(),
+                        created_at: now,
+                        updated_at: now,
+                        deleted_at: None,
+                        purging: false,
+                        head: self.id(),
+                        root,
+                        git: None,
+                    })
+                }
+            };
+            let operation = Create {
+                actor: actor.clone(),
+                by,
+                org: org.clone(),
+                id: self.id(),
+                spaces: ids.into_iter().map(|id| (id, self.id())).collect(),
+                fresh: space.map(|space| (space, self.id())),
+                new,
+                now,
+                salt: self.ids().next(),
+            };
+            self.write(actor, &operation).await?;
+            self.get_site(actor, org, &operation.id).await
+        })
     }
 
     /// Reads a site.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        let (tx, opened) = self.open_site(actor, (org, id)).await?;
-        self.shown_site(&tx, &opened).await
+    pub fn get_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SiteId,
+    ) -> BoxFuture<'a, Result<Site>> {
+        Box::pin(async move {
+            let (tx, opened) = self.open_site(actor, (org, id).into()).await?;
+            self.shown_site(&tx, &opened).await
+        })
     }
 
     /// Changes a site (SPEC 4.11). What the request leaves out stays.
@@ -188,54 +206,78 @@ impl Platform {
     /// `NotFound`, `Forbidden`; `Conflict` when the base name or the proxy's origin belongs to another site, or the
     /// origin is above or below that of another organization; `Invalid` for a default that the site does not have, and
     /// for an origin on the platform's own host.
-    pub async fn update_site(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &SiteId,
+    pub fn update_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SiteId,
         change: UpdateSite,
-    ) -> Result<Site> {
-        if let Patch::Set(origin) = &change.proxy {
-            mount::check_host(origin, self.urls().base())?;
-        }
-        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
-        self.get_site(actor, org, id).await
+    ) -> BoxFuture<'a, Result<Site>> {
+        Box::pin(async move {
+            if let Patch::Set(origin) = &change.proxy {
+                mount::check_host(origin, self.urls().base())?;
+            }
+            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
+                .await?;
+            self.get_site(actor, org, id).await
+        })
     }
 
     /// Deletes a site; its spaces stay. Answers whether there was one.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn delete_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<bool> {
-        let operation = Delete {
-            actor: actor.clone(),
-            org: org.clone(),
-            id: id.clone(),
-            job: self.id(),
-            now: self.now(),
-        };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SiteId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Delete {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                job: self.id(),
+                now: self.now(),
+            };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// Makes a site reachable by its audience.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`.
-    pub async fn publish_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        self.write(actor, &Publish::on(actor, org, id)).await?;
-        self.get_site(actor, org, id).await
+    pub fn publish_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SiteId,
+    ) -> BoxFuture<'a, Result<Site>> {
+        Box::pin(async move {
+            self.write(actor, &Publish::on(actor, org, id)).await?;
+            self.get_site(actor, org, id).await
+        })
     }
 
     /// Makes a site unreachable for its audience.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`.
-    pub async fn unpublish_site(&self, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        self.write(actor, &Publish::off(actor, org, id)).await?;
-        self.get_site(actor, org, id).await
+    pub fn unpublish_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a SiteId,
+    ) -> BoxFuture<'a, Result<Site>> {
+        Box::pin(async move {
+            self.write(actor, &Publish::off(actor, org, id)).await?;
+            self.get_site(actor, org, id).await
+        })
     }
 
     /// Everything a reader of a published site needs (SPEC 4.11). With the key of a share link, the addresses lead
@@ -243,26 +285,40 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` while the site is not published.
-    pub async fn published_site(&self, actor: &Actor, of: impl Into<SiteOf<'_>>) -> Result<PublishedSite> {
-        let (tx, opened) = self.open_site(actor, of).await?;
-        if !opened.site.published {
-            return Err(Error::not_found("published site"));
-        }
-        let places = opened.outline.all_places();
-        let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
-        let seen = self.seen(&tx, &opened, &ids).await?.without_hidden();
-        let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
-        if let Viewer::Visitor(visitor) = &opened.viewer {
-            let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
-            looks.for_each(|look| visitor.clear(&mut look.header.links));
-        }
-        let site = self.shown_site(&tx, &opened).await?;
-        Ok(PublishedSite {
-            object: PublishedSiteObject::Is,
-            site,
-            structure: seen.structure(),
-            customizations: looks,
-            scripts: Vec::new(),
+    pub fn published_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: impl Into<SiteOf<'a>>,
+    ) -> BoxFuture<'a, Result<PublishedSite>> {
+        self.published_site_of(actor, of.into())
+    }
+
+    fn published_site_of<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: SiteOf<'a>,
+    ) -> BoxFuture<'a, Result<PublishedSite>> {
+        Box::pin(async move {
+            let (tx, opened) = self.open_site(actor, of).await?;
+            if !opened.site.published {
+                return Err(Error::not_found("published site"));
+            }
+            let places = opened.outline.all_places();
+            let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
+            let seen = self.seen(&tx, &opened, &ids).await?.without_hidden();
+            let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
+            if let Viewer::Visitor(visitor) = &opened.viewer {
+                let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
+                looks.for_each(|look| visitor.clear(&mut look.header.links));
+            }
+            let site = self.shown_site(&tx, &opened).await?;
+            Ok(PublishedSite {
+                object: PublishedSiteObject::Is,
+                site,
+                structure: seen.structure(),
+                customizations: looks,
+                scripts: Vec::new(),
+            })
         })
     }
 
@@ -341,9 +397,9 @@ type SharedSite = Arc<SiteRecord>;
 
 impl Platform {
     /// A site with the right to see it, on a snapshot.
-    async fn open_site(&self, actor: &Actor, of: impl Into<SiteOf<'_>>) -> Result<(Tx, Opened)> {
+    async fn open_site(&self, actor: &Actor, of: SiteOf<'_>) -> Result<(Tx, Opened)> {
         let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, of.into()).await?;
+        let opened = self.opened(&tx, actor, of).await?;
         Ok((tx, opened))
     }
 

@@ -1,5 +1,6 @@
 //! Spaces.
 
+mod duplicate;
 mod purge;
 
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
+use duplicate::Duplicate;
 pub(super) use purge::Purge;
 
 use super::{
@@ -15,11 +17,11 @@ use super::{
     people::later,
     site_settings::SharedLink,
     sites::Placement,
-    tree::{Gap, Move, Reach, Transfer, Walk, Wanted, check_number, make_room, require_place, room_in},
+    tree::{Move, Reach, Transfer, Walk, Wanted, check_number, room_in},
     visitors::Visitor,
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, MoveContent, OrgId, Patch, RevisionId,
         Space, SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, TransferContent, UpdateSpace, UserId,
@@ -28,10 +30,7 @@ use crate::{
     policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Hash, KeyBuf, Operation, Page, PageRequest, Tx, jobs,
-        records::{
-            ChangeRequestRecord, Child, GrantRecord, Grantee, Place, RevisionKind, RevisionRecord,
-            SpaceRecord, counter,
-        },
+        records::{ChangeRequestRecord, Child, Place, RevisionKind, RevisionRecord, SpaceRecord, counter},
         topic,
     },
 };
@@ -48,16 +47,23 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
-    pub async fn list_spaces(&self, actor: &Actor, org: &OrgId, page: &PageRequest) -> Result<Page<Space>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        // The number of all spaces is for those only who may see them all.
-        let count = match access.require(OrgAction::Administrate) {
-            Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
-            Err(_) => None,
-        };
-        let walk = Walk::new(Place::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
-        self.walked_spaces(&tx, Sight::new(access, actor), walk, count).await
+    pub fn list_spaces<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Space>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            // The number of all spaces is for those only who may see them all.
+            let count = match access.require(OrgAction::Administrate) {
+                Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
+                Err(_) => None,
+            };
+            let walk = Walk::new(Place::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
+            self.walked_spaces(&tx, Sight::new(access, actor), walk, count).await
+        })
     }
 
     /// Creates a space with an empty content, behind everything that is where it is created.
@@ -65,15 +71,22 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection;
     /// `Conflict` when that is full.
-    pub async fn create_space(&self, actor: &Actor, org: &OrgId, new: CreateSpace) -> Result<Space> {
-        let domain = {
-            let tx = self.read().await?;
-            room_in(&tx, actor, org, new.parent.as_deref()).await?;
-            access::org(&tx, actor, org).await?.org().domain.clone()
-        };
-        let root = self.content().empty_root(&domain).await?;
-        let id = self.new_space(actor, org, &new, (domain, root)).await?;
-        self.get_space(actor, &id).await
+    pub fn create_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        new: CreateSpace,
+    ) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            let domain = {
+                let tx = self.read().await?;
+                room_in(&tx, actor, org, new.parent.as_deref()).await?;
+                access::org(&tx, actor, org).await?.org().domain.clone()
+            };
+            let root = self.content().empty_root(&domain).await?;
+            let id = self.new_space(actor, org, &new, (domain, root)).await?;
+            self.get_space(actor, &id).await
+        })
     }
 
     async fn new_space(
@@ -116,24 +129,26 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` where there is none, or none the actor may see.
-    pub async fn get_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
-        self.get_shared_space(actor, id, None).await
+    pub fn get_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move { self.get_shared_space(actor, id, None).await })
     }
 
     /// Reads a space. With the key of a share link of the site that publishes it, its address leads through the link.
     ///
     /// # Errors
     /// As [`get_space`](Self::get_space).
-    pub async fn get_shared_space(
-        &self,
-        actor: &Actor,
-        id: &SpaceId,
-        share_key: Option<&str>,
-    ) -> Result<Space> {
-        let tx = self.read().await?;
-        let mut space = self.space_for(&tx, actor, (id, share_key)).await?;
-        SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
-        Ok(space)
+    pub fn get_shared_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a SpaceId,
+        share_key: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let mut space = self.space_for(&tx, actor, (id, share_key)).await?;
+            SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
+            Ok(space)
+        })
     }
 
     /// A space as a member or a visitor sees it.
@@ -163,12 +178,20 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a
     /// level that would hide it from the actor; `Invalid` when an emoji and an icon are given.
-    pub async fn update_space(&self, actor: &Actor, id: &SpaceId, change: UpdateSpace) -> Result<Space> {
-        if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
-            return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
-        }
-        self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change, now: self.now() }).await?;
-        self.get_space(actor, id).await
+    pub fn update_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a SpaceId,
+        change: UpdateSpace,
+    ) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
+                return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
+            }
+            self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change, now: self.now() })
+                .await?;
+            self.get_space(actor, id).await
+        })
     }
 
     /// Deletes a space; it can be restored for seven days, then it is removed. Answers whether there was one: a space
@@ -176,12 +199,14 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` without the role `create`.
-    pub async fn delete_space(&self, actor: &Actor, id: &SpaceId) -> Result<bool> {
-        let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// Restores a space that was deleted in the last seven days.
@@ -189,9 +214,11 @@ impl Platform {
     /// # Errors
     /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted, or its
     /// collection is full by now.
-    pub async fn restore_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
-        self.write(actor, &Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
-        self.get_space(actor, id).await
+    pub fn restore_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            self.write(actor, &Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
+            self.get_space(actor, id).await
+        })
     }
 
     /// Copies the content of a space to a new one, right behind it: no history, comments, change requests, roles by
@@ -201,12 +228,14 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
     /// is full.
-    pub async fn duplicate_space(&self, actor: &Actor, id: &SpaceId) -> Result<Space> {
-        let by = actor.require_user()?.clone();
-        let (of, id, head) = (id.clone(), self.id(), self.id());
-        let copy = Duplicate { actor: actor.clone(), by, of, id, head, now: self.now() };
-        self.write(actor, &copy).await?;
-        self.get_space(actor, &copy.id).await
+    pub fn duplicate_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            let by = actor.require_user()?.clone();
+            let (of, id, head) = (id.clone(), self.id(), self.id());
+            let copy = Duplicate { actor: actor.clone(), by, of, id, head, now: self.now() };
+            self.write(actor, &copy).await?;
+            self.get_space(actor, &copy.id).await
+        })
     }
 
     /// Moves a space to a collection, to the top of its organization, or to another position where it is (SPEC 4.4).
@@ -216,9 +245,16 @@ impl Platform {
     /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
     /// request that says nothing, or names what is not there; `Conflict` for a collection of another organization, or
     /// one that is full.
-    pub async fn move_space(&self, actor: &Actor, id: &SpaceId, request: MoveContent) -> Result<Space> {
-        self.write(actor, &Move::new(actor, Child::Space(id.clone()), request, self.now())?).await?;
-        self.get_space(actor, id).await
+    pub fn move_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a SpaceId,
+        request: MoveContent,
+    ) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            self.write(actor, &Move::new(actor, Child::Space(id.clone()), request, self.now())?).await?;
+            self.get_space(actor, id).await
+        })
     }
 
     /// Gives a space to another organization, where it lies at the top (SPEC 4.4). Roles that somebody has on it by
@@ -227,16 +263,18 @@ impl Platform {
     /// # Errors
     /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both; `Conflict` when it
     /// is there already; `Precondition` when the space is deleted, on a site or being imported.
-    pub async fn transfer_space(
-        &self,
-        actor: &Actor,
-        id: &SpaceId,
+    pub fn transfer_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        id: &'a SpaceId,
         request: TransferContent,
-    ) -> Result<Space> {
-        let child = Child::Space(id.clone());
-        let to = request.organization;
-        self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
-        self.get_space(actor, id).await
+    ) -> BoxFuture<'a, Result<Space>> {
+        Box::pin(async move {
+            let child = Child::Space(id.clone());
+            let to = request.organization;
+            self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
+            self.get_space(actor, id).await
+        })
     }
 
     fn refuse_expired(&self, space: &SpaceRecord) -> Result<()> {
@@ -388,68 +426,6 @@ impl Operation for Create {
         }
         record.parent = parent.map(|parent| parent.id.clone());
         Ok(create_in(tx, record, &self.by).head.clone())
-    }
-}
-
-/// Copies a space.
-struct Duplicate {
-    actor: Actor,
-    by: UserId,
-    of: SpaceId,
-    /// The id of the copy.
-    id: SpaceId,
-    /// Its first revision.
-    head: RevisionId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for Duplicate {
-    type Out = ();
-    const NAME: &'static str = "space_duplicate";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let seen = access::space(tx, &self.actor, &self.of).await?;
-        let proof = seen.require(SpaceAction::Manage)?;
-        let from = proof.space();
-        require_place(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
-        if let Some(parent) = &from.parent {
-            check_number(tx, parent, 1).await?;
-        }
-        let place = Place::of(&from.organization, from.parent.as_ref());
-        let gap = Gap::after(place, &from.rank(), from.id.as_str());
-        let title = format!("{} (copy)", from.title);
-        let record = SpaceRecord {
-            id: self.id.clone(),
-            title: SpaceTitle::cut(&title).unwrap_or_else(|| from.title.clone()),
-            created_by: self.by.clone(),
-            created_at: self.now,
-            updated_at: self.now,
-            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
-            head: self.head.clone(),
-            git: None,
-            ..SpaceRecord::clone(from)
-        };
-        create_in(tx, record, &self.by);
-        self.keep_role(tx, &seen).await
-    }
-}
-
-impl Duplicate {
-    /// Gives who made the copy the role that they have on the space, unless they have it anyway.
-    async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
-        let content = Child::Space(self.id.clone());
-        if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {
-            return Ok(());
-        }
-        tx.create(GrantRecord {
-            organization: seen.space().organization.clone(),
-            content,
-            grantee: Grantee::User(self.by.clone()),
-            role: seen.role(),
-            granted_at: self.now,
-        });
-        Ok(())
     }
 }
 

@@ -9,14 +9,14 @@ pub(super) use change::{PURGE, Purge};
 
 use super::{Actor, Platform, access};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         CreateTeam, MemberTeam, OrgId, PutTeamMember, Team, TeamId, TeamMember, TeamMemberPermissions,
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
     },
     policy::{OrgAccess, OrgAction, TeamAccess},
     store::{
-        Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
+        Batches, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of,
         records::{GrantRecord, MemberRecord, TeamMemberRecord, TeamRecord},
     },
 };
@@ -38,28 +38,31 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member, `Forbidden` for a guest; `Invalid` for a wrong page or limit.
-    pub async fn list_teams(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        filter: &TeamFilter,
-        page: &PageRequest,
-    ) -> Result<Page<Team>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        access.require(OrgAction::ListPeople)?;
-        let spec = ListSpec { prefix: TeamRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
-        let list = Lister::new(spec, page)?;
-        let title = filter.title.as_deref();
-        let page = match &filter.owner {
-            Some(owner) => {
-                let owned = owned_teams(&tx, org, owner).await?;
-                list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
-            }
-            None => titled_teams(&tx, org, list, title).await?,
-        };
-        let items = self.team_views(&tx, &access, actor, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_teams<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        filter: &'a TeamFilter,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Team>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::ListPeople)?;
+            let spec =
+                ListSpec { prefix: TeamRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
+            let list = Lister::new(spec, page)?;
+            let title = filter.title.as_deref();
+            let page = match &filter.owner {
+                Some(owner) => {
+                    let owned = owned_teams(&tx, org, owner).await?;
+                    list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
+                }
+                None => titled_teams(&tx, org, list, title).await?,
+            };
+            let items = self.team_views(&tx, &access, actor, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Creates a team (SPEC 4.9). Nobody owns it at first; administrators manage every team.
@@ -67,40 +70,61 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for members that it does not
     /// have, and for more than 300 of them.
-    pub async fn create_team(&self, actor: &Actor, org: &OrgId, new: CreateTeam) -> Result<Team> {
-        let members = new.members.unwrap_or_default();
-        refuse_many("members", members.len())?;
-        let record =
-            TeamRecord { id: self.id(), organization: org.clone(), title: new.title, created_at: self.now() };
-        let id = record.id.clone();
-        self.write(actor, &Create { actor: actor.clone(), record, members }).await?;
-        self.get_team(actor, org, &id).await
+    pub fn create_team<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        new: CreateTeam,
+    ) -> BoxFuture<'a, Result<Team>> {
+        Box::pin(async move {
+            let members = new.members.unwrap_or_default();
+            refuse_many("members", members.len())?;
+            let record = TeamRecord {
+                id: self.id(),
+                organization: org.clone(),
+                title: new.title,
+                created_at: self.now(),
+            };
+            let id = record.id.clone();
+            self.write(actor, &Create { actor: actor.clone(), record, members }).await?;
+            self.get_team(actor, org, &id).await
+        })
     }
 
     /// Reads a team (SPEC 4.9).
     ///
     /// # Errors
     /// `NotFound`, for guests too.
-    pub async fn get_team(&self, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
-        let tx = self.read().await?;
-        let (access, seen) = team(&tx, actor, (org, id)).await?;
-        let mut shown = self.team_views(&tx, &access, actor, &[Arc::clone(seen.team())]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("team"))
+    pub fn get_team<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a TeamId,
+    ) -> BoxFuture<'a, Result<Team>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let (access, seen) = team(&tx, actor, (org, id)).await?;
+            let mut shown = self.team_views(&tx, &access, actor, &[Arc::clone(seen.team())]).await?;
+            shown.pop().ok_or_else(|| Error::not_found("team"))
+        })
     }
 
     /// Changes a team (SPEC 4.9).
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization.
-    pub async fn update_team(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &TeamId,
+    pub fn update_team<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a TeamId,
         change: UpdateTeam,
-    ) -> Result<Team> {
-        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
-        self.get_team(actor, org, id).await
+    ) -> BoxFuture<'a, Result<Team>> {
+        Box::pin(async move {
+            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
+                .await?;
+            self.get_team(actor, org, id).await
+        })
     }
 
     /// Deletes a team (SPEC 4.9): at once nobody has anything by it any more. What is left of a large one is removed by
@@ -108,50 +132,62 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` unless the actor administrates the organization.
-    pub async fn delete_team(&self, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<bool> {
-        let operation = Delete {
-            actor: actor.clone(),
-            org: org.clone(),
-            id: id.clone(),
-            job: self.id(),
-            now: self.now(),
-        };
-        there_was(self.write(actor, &operation).await)
+    pub fn delete_team<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a TeamId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Delete {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                job: self.id(),
+                now: self.now(),
+            };
+            there_was(self.write(actor, &operation).await)
+        })
     }
 
     /// Lists the members of a team in the order in which they were added (SPEC 4.9).
     ///
     /// # Errors
     /// `NotFound`, for guests too; `Invalid` for a wrong page or limit.
-    pub async fn list_team_members(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &TeamId,
-        page: &PageRequest,
-    ) -> Result<Page<TeamMember>> {
-        let tx = self.read().await?;
-        team(&tx, actor, (org, id)).await?;
-        let spec = ListSpec { prefix: TeamMemberRecord::of_team(id), rev: false, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let users: Vec<UserId> = ids_of(&rows)?;
-            let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
-            let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
-            let places = tx.get_many::<TeamMemberRecord>(&places).await?;
-            let members = tx.get_many::<MemberRecord>(&members).await?;
-            list.offer_all(&rows, places.into_iter().zip(members).map(|(place, member)| place.zip(member)));
-        }
-        let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
-        let page = list.finish(&tx, count).await?;
-        let (places, members): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-        let shown = self.member_views(&tx, &members).await?;
-        let items = places.iter().zip(shown).map(|(place, organization)| TeamMember {
-            organization,
-            team: TeamMembership { role: place.role },
-            permissions: TeamMemberPermissions { view: true },
-        });
-        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    pub fn list_team_members<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a TeamId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<TeamMember>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            team(&tx, actor, (org, id)).await?;
+            let spec = ListSpec { prefix: TeamMemberRecord::of_team(id), rev: false, filters: String::new() };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let users: Vec<UserId> = ids_of(&rows)?;
+                let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
+                let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
+                let places = tx.get_many::<TeamMemberRecord>(&places).await?;
+                let members = tx.get_many::<MemberRecord>(&members).await?;
+                list.offer_all(
+                    &rows,
+                    places.into_iter().zip(members).map(|(place, member)| place.zip(member)),
+                );
+            }
+            let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let (places, members): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+            let shown = self.member_views(&tx, &members).await?;
+            let items = places.iter().zip(shown).map(|(place, organization)| TeamMember {
+                organization,
+                team: TeamMembership { role: place.role },
+                permissions: TeamMemberPermissions { view: true },
+            });
+            Ok(Page { items: items.collect(), next: page.next, count: page.count })
+        })
     }
 
     /// Adds members to a team, changes what they may do with it and removes them, all in one (SPEC 4.9). Whoever is
@@ -160,25 +196,27 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for people
     /// who are no members of the organization, and for more than 300 changes.
-    pub async fn update_team_members(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &TeamId,
+    pub fn update_team_members<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a TeamId,
         change: UpdateTeamMembers,
-    ) -> Result<()> {
-        let lengths = [
-            ("add", change.add.as_ref().map_or(0, Vec::len)),
-            ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
-            ("remove", change.remove.as_ref().map_or(0, Vec::len)),
-        ];
-        let mut sum = 0;
-        for (field, length) in lengths {
-            sum += length;
-            refuse_many(field, sum)?;
-        }
-        let (org, id, now) = (org.clone(), id.clone(), self.now());
-        self.write(actor, &UpdateMembers { actor: actor.clone(), org, id, change, now }).await
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let lengths = [
+                ("add", change.add.as_ref().map_or(0, Vec::len)),
+                ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
+                ("remove", change.remove.as_ref().map_or(0, Vec::len)),
+            ];
+            let mut sum = 0;
+            for (field, length) in lengths {
+                sum += length;
+                refuse_many(field, sum)?;
+            }
+            let (org, id, now) = (org.clone(), id.clone(), self.now());
+            self.write(actor, &UpdateMembers { actor: actor.clone(), org, id, change, now }).await
+        })
     }
 
     /// Puts a member into a team, or changes what the member may do with it (SPEC 4.9).
@@ -186,71 +224,77 @@ impl Platform {
     /// # Errors
     /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or administrates the
     /// organization.
-    pub async fn put_team_member(
-        &self,
-        actor: &Actor,
-        (org, id): (&OrgId, &TeamId),
-        user: &UserId,
+    pub fn put_team_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, id): (&'a OrgId, &'a TeamId),
+        user: &'a UserId,
         place: PutTeamMember,
-    ) -> Result<()> {
-        let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), self.now());
-        self.write(actor, &PutMember { actor: actor.clone(), org, id, user, place, now }).await
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), self.now());
+            self.write(actor, &PutMember { actor: actor.clone(), org, id, user, place, now }).await
+        })
     }
 
     /// Takes a member out of a team (SPEC 4.9). Answers whether the member was in it.
     ///
     /// # Errors
     /// `Forbidden` unless the actor owns the team or administrates the organization.
-    pub async fn remove_team_member(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &TeamId,
-        user: &UserId,
-    ) -> Result<bool> {
-        let (org, id, user) = (org.clone(), id.clone(), user.clone());
-        there_was(self.write(actor, &RemoveMember { actor: actor.clone(), org, id, user }).await)
+    pub fn remove_team_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a TeamId,
+        user: &'a UserId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let (org, id, user) = (org.clone(), id.clone(), user.clone());
+            there_was(self.write(actor, &RemoveMember { actor: actor.clone(), org, id, user }).await)
+        })
     }
 
     /// Lists the teams that a member is in (SPEC 4.10); `title` picks those whose title contains it, whatever the case.
     ///
     /// # Errors
     /// `NotFound` for an unknown member; `Forbidden` for a guest; `Invalid` for a wrong page or limit.
-    pub async fn list_member_teams(
-        &self,
-        actor: &Actor,
-        (org, user): (&OrgId, &UserId),
-        title: Option<&str>,
-        page: &PageRequest,
-    ) -> Result<Page<MemberTeam>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        access.require(OrgAction::ListPeople)?;
-        let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
-        member.ok_or_else(|| Error::not_found("member"))?;
-        let prefix = TeamMemberRecord::of_member(org, user);
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{title:?}") }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<TeamId> = ids_of(&rows)?;
-            let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
-            let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
-            let teams = tx.get_many::<TeamRecord>(&teams).await?;
-            let places = tx.get_many::<TeamMemberRecord>(&places).await?;
-            let titled = teams.into_iter().map(|team| team.filter(|team| has_title(team, title)));
-            list.offer_all(&rows, titled.zip(places).map(|(team, place)| team.zip(place)));
-        }
-        let count = match title {
-            None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
-            Some(_) => None,
-        };
-        let page = list.finish(&tx, count).await?;
-        let (teams, places): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-        let shown = self.team_views(&tx, &access, actor, &teams).await?;
-        let items = shown
-            .into_iter()
-            .zip(&places)
-            .map(|(team, place)| MemberTeam { team, member: TeamMembership { role: place.role } });
-        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    pub fn list_member_teams<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, user): (&'a OrgId, &'a UserId),
+        title: Option<&'a str>,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<MemberTeam>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::ListPeople)?;
+            let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+            member.ok_or_else(|| Error::not_found("member"))?;
+            let prefix = TeamMemberRecord::of_member(org, user);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{title:?}") }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids: Vec<TeamId> = ids_of(&rows)?;
+                let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+                let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
+                let teams = tx.get_many::<TeamRecord>(&teams).await?;
+                let places = tx.get_many::<TeamMemberRecord>(&places).await?;
+                let titled = teams.into_iter().map(|team| team.filter(|team| has_title(team, title)));
+                list.offer_all(&rows, titled.zip(places).map(|(team, place)| team.zip(place)));
+            }
+            let count = match title {
+                None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
+                Some(_) => None,
+            };
+            let page = list.finish(&tx, count).await?;
+            let (teams, places): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+            let shown = self.team_views(&tx, &access, actor, &teams).await?;
+            let items = shown
+                .into_iter()
+                .zip(&places)
+                .map(|(team, place)| MemberTeam { team, member: TeamMembership { role: place.role } });
+            Ok(Page { items: items.collect(), next: page.next, count: page.count })
+        })
     }
 
     /// Shows teams of an organization to somebody who may see them: what they have is counted in one read.

@@ -2,7 +2,7 @@
 
 use super::{Actor, Platform, content::ContentOf, import::Gathered, import::folder::Folder};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{
         gitsync::RepoPath,
         markdown::{Resolution, rewrite_links},
@@ -22,26 +22,28 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the template applied as a whole or not at all.
-    pub async fn apply_template(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
+    pub fn apply_template<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
         request: ApplySpaceTemplate,
-    ) -> Result<()> {
-        let by = actor.require_user()?.clone();
-        let of = ContentOf::space(space.clone());
-        let target = self.append_target(actor, &of).await?;
-        let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
-        let params = request.params.unwrap_or_default();
-        let mut folder = Folder::new("the template");
-        for (path, text) in template.files {
-            let path = RepoPath::new(path).map_err(Error::internal)?;
-            folder.put(path, filled_in(text, &params).into());
-        }
-        let mut gathered = Gathered::default();
-        folder.add_to(self, &target.space().domain, &mut gathered).await?;
-        self.append(actor, &by, &of, (&target, &gathered.edits)).await?;
-        Ok(())
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let by = actor.require_user()?.clone();
+            let of = ContentOf::space(space.clone());
+            let target = self.append_target(actor, &of).await?;
+            let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
+            let params = request.params.unwrap_or_default();
+            let mut folder = Folder::new("the template");
+            for (path, text) in template.files {
+                let path = RepoPath::new(path).map_err(Error::internal)?;
+                folder.put(path, filled_in(text, &params).into());
+            }
+            let mut gathered = Gathered::default();
+            folder.add_to(self, &target.space().domain, &mut gathered).await?;
+            self.append(actor, &by, &of, (&target, &gathered.edits)).await?;
+            Ok(())
+        })
     }
 }
 

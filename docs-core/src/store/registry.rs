@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Scan, Store, StoreResult, Tx, Value, key, records};
+use super::{Batches, Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Store, StoreResult, Tx, Value, records};
 
 /// Every kind of record.
 pub const KINDS: &[Kind] = records::KINDS;

@@ -44,7 +44,8 @@ const NOT_IN_CORE: &[&str] = &[
     "object_store",
     "tantivy",
     "axum",
-    "typst",
+    "krilla",
+    "parley",
 ];
 
 fn root() -> &'static Path {

@@ -1,19 +1,18 @@
 //! What is wrong with a request, in one sentence that begins with the place: `changes[0].title: is required`.
 
-use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category};
 use serde_path_to_error::{Path, Segment};
 
 /// Most characters of a message that may repeat what the client sent.
 const MOST_REPEATED: usize = 200;
 
-/// Why a JSON body was refused.
+/// What a parser says of a body that it refuses.
+pub(super) type Refusal = serde_path_to_error::Error<serde_json::Error>;
+
+/// Why a JSON body was refused. `again` tells what the same parser says of another body.
 ///
 /// Text that is no JSON is located by line and column, all else by the path of the field.
-pub(super) fn body<T: DeserializeOwned>(
-    error: &serde_path_to_error::Error<serde_json::Error>,
-    json: &[u8],
-) -> String {
+pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option<Refusal>) -> String {
     let inner = error.inner();
     let text = inner.to_string();
     let path = match error.path().to_string() {
@@ -27,7 +26,7 @@ pub(super) fn body<T: DeserializeOwned>(
         }
         // The parser calls it a fault of syntax, too, when it finds a number or a list in place of a name.
         Category::Syntax => match serde_json::from_slice(json) {
-            Ok(value) => at(&path, &names::<T>(value, error.path())),
+            Ok(value) => at(&path, &names(value, error.path(), again)),
             Err(_) => format!("the body is not valid JSON: {text}"),
         },
         Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
@@ -35,11 +34,12 @@ pub(super) fn body<T: DeserializeOwned>(
 }
 
 /// What is said of a value that stands in place of a name. Which names there are is told by the refusal of another.
-fn names<T: DeserializeOwned>(mut body: Value, path: &Path) -> String {
-    let names = || {
+fn names(mut body: Value, path: &Path, again: &dyn Fn(&[u8]) -> Option<Refusal>) -> String {
+    let mut names = || {
         *find(&mut body, path)? = Value::String(String::new());
-        let error = serde_path_to_error::deserialize::<_, T>(body).err()?;
+        let error = again(&serde_json::to_vec(&body).ok()?)?;
         let text = error.inner().to_string();
+        let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
         let (_, names) = text.strip_prefix("unknown variant ")?.rsplit_once(", expected ")?;
         (error.path().to_string() == path.to_string()).then(|| format!("must be {names}, as a string"))
     };

@@ -140,6 +140,16 @@ async fn read<T: DeserializeOwned + JsonSchema>(
     request: &Request,
     body: &mut RequestBody,
 ) -> Result<Option<T>, ApiError> {
+    let Some(bytes) = json(request, body).await? else { return Ok(None) };
+    // serde would read the items of a list as the fields of an object, in order.
+    if bytes.trim_ascii_start().starts_with(b"[") && !schema::is_list::<T>() {
+        return Err(ApiError::invalid("the body: must be a JSON object, is a list"));
+    }
+    parse(&bytes).map(Some)
+}
+
+/// Reads a body that has to be JSON; `None` when there is none.
+async fn json(request: &Request, body: &mut RequestBody) -> Result<Option<Vec<u8>>, ApiError> {
     let body = body.take().map_err(ApiError::internal)?;
     // Some clients name a media type even when they send nothing, so emptiness is looked at first.
     if body.is_empty() {
@@ -165,19 +175,26 @@ async fn read<T: DeserializeOwned + JsonSchema>(
             "the body contains the NUL character (`\\u0000`) at line {line} column {column}; remove it"
         )));
     }
-    // serde would read the items of a list as the fields of an object, in order.
-    if bytes.trim_ascii_start().starts_with(b"[") && !schema::is_list::<T>() {
-        return Err(ApiError::invalid("the body: must be a JSON object, is a list"));
-    }
-    parse(&bytes).map(Some)
+    Ok(Some(bytes))
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| ApiError::invalid(fault::body::<T>(&error, bytes)))?;
+    let value = located(&mut deserializer).map_err(|error| {
+        let again = |other: &[u8]| located::<T>(&mut serde_json::Deserializer::from_slice(other)).err();
+        ApiError::invalid(fault::body(&error, bytes, &again))
+    })?;
     deserializer.end().map_err(|error| ApiError::invalid(format!("the body is not valid JSON: {error}")))?;
     Ok(value)
+}
+
+/// Parses a value; of what is refused, the error tells the path. The only place where a type of requests is parsed, so
+/// that its parser is compiled once.
+#[inline(never)]
+fn located<T: DeserializeOwned>(
+    json: &mut serde_json::Deserializer<serde_json::de::SliceRead<'_>>,
+) -> Result<T, fault::Refusal> {
+    serde_path_to_error::deserialize(json)
 }
 
 /// Tells whether a media type is JSON in UTF-8, the only encoding JSON has.

@@ -4,9 +4,10 @@ use docs_core::model::{
     Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, Length, Node, TextAlign,
 };
 
-use super::{At, Lower, TooMuch, inline::PIXEL, text};
+use super::{At, Lower, inline::PIXEL, text};
 use crate::{
     shown::{Line, Parts, Shown, Tag},
+    stop::Done,
     text::{Breaker, clean, one_line},
 };
 
@@ -21,7 +22,7 @@ const TAB: usize = 4;
 
 impl Lower<'_> {
     /// Blocks, one after the other.
-    pub(super) fn blocks(&mut self, blocks: &[Block], at: At) -> Result<Parts, TooMuch> {
+    pub(super) fn blocks(&mut self, blocks: &[Block], at: At) -> Done<Parts> {
         let mut out = Vec::with_capacity(blocks.len());
         for block in blocks {
             self.count(1)?;
@@ -31,7 +32,7 @@ impl Lower<'_> {
     }
 
     /// What a block holds. Text that stands directly in it is a paragraph.
-    fn held(&mut self, nodes: &[Node], at: At) -> Result<Parts, TooMuch> {
+    fn held(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
         let mut out = Vec::new();
         let mut rest = nodes;
         while let Some(first) = rest.first() {
@@ -51,7 +52,7 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    fn block(&mut self, block: &Block, at: At, out: &mut Parts) -> Result<(), TooMuch> {
+    fn block(&mut self, block: &Block, at: At, out: &mut Parts) -> Done {
         if at.is_deep() && self.flat(block, at, out)? {
             return Ok(());
         }
@@ -102,7 +103,7 @@ impl Lower<'_> {
     }
 
     /// The blocks that hold others, and those that lead elsewhere.
-    fn other(&mut self, block: &Block, at: At, out: &mut Parts) -> Result<(), TooMuch> {
+    fn other(&mut self, block: &Block, at: At, out: &mut Parts) -> Done {
         let shown = match &block.kind {
             BlockKind::Expandable { .. } => self.expandable(block, at)?,
             BlockKind::TabsItem { title, .. } => Tag::Titled {
@@ -161,7 +162,7 @@ impl Lower<'_> {
     }
 
     /// What is too deep stands beside: its text is not lost, only its frame. Answers whether that was done.
-    fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Result<bool, TooMuch> {
+    fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Done<bool> {
         match &block.kind {
             BlockKind::Paragraph { .. }
             | BlockKind::Code { .. }
@@ -197,7 +198,7 @@ impl Lower<'_> {
         blocks: impl Iterator<Item = &'b Block> + Clone,
         at: At,
         out: &mut Parts,
-    ) -> Result<(), TooMuch> {
+    ) -> Done {
         let mut stack: Vec<&Block> = blocks.collect();
         stack.reverse();
         while let Some(block) = stack.pop() {
@@ -221,12 +222,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn heading(
-        &mut self,
-        block: &Block,
-        data: &HeadingData,
-        (at, level): (At, usize),
-    ) -> Result<Shown, TooMuch> {
+    fn heading(&mut self, block: &Block, data: &HeadingData, (at, level): (At, usize)) -> Done<Shown> {
         // Letters of headings are larger.
         let c = self.inlines(&block.nodes, At { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
@@ -236,7 +232,7 @@ impl Lower<'_> {
         Ok(Tag::Heading { c, level: at.level + level, label, align }.into())
     }
 
-    fn items(&mut self, block: &Block, at: At) -> Result<Vec<Parts>, TooMuch> {
+    fn items(&mut self, block: &Block, at: At) -> Done<Vec<Parts>> {
         block
             .nodes
             .iter()
@@ -255,12 +251,7 @@ impl Lower<'_> {
             .collect()
     }
 
-    fn code(
-        &mut self,
-        block: &Block,
-        title: Option<&str>,
-        (numbers, at): (bool, At),
-    ) -> Result<Shown, TooMuch> {
+    fn code(&mut self, block: &Block, title: Option<&str>, (numbers, at): (bool, At)) -> Done<Shown> {
         let mut lines = Vec::new();
         // Letters of code are wider than those of text.
         let width = (at.width * 3 / 4).max(4);
@@ -284,12 +275,7 @@ impl Lower<'_> {
         Ok(Tag::Code { title: title.map(one_line), numbers, whole, lines }.into())
     }
 
-    fn images(
-        &mut self,
-        block: &Block,
-        (align, frame): (Option<ImageAlign>, bool),
-        at: At,
-    ) -> Result<Shown, TooMuch> {
+    fn images(&mut self, block: &Block, (align, frame): (Option<ImageAlign>, bool), at: At) -> Done<Shown> {
         let images: Vec<&Block> = block
             .nodes
             .iter()
@@ -316,7 +302,7 @@ impl Lower<'_> {
         data: &ImageData,
         (align, frame, beside): (Option<ImageAlign>, bool, usize),
         at: At,
-    ) -> Result<Shown, TooMuch> {
+    ) -> Done<Shown> {
         let mut caption = Vec::new();
         for fragment in block.fragments() {
             caption.extend(self.blocks(&fragment.nodes, at.inner(0))?);
@@ -330,17 +316,17 @@ impl Lower<'_> {
         };
         let (w, h) =
             fitted((picture.width, picture.height), (data.width.as_ref(), data.height.as_ref()), beside);
-        let (file, align) = (picture.file.clone(), placed(align));
+        let (file, align) = (picture.file, placed(align));
         Ok(Tag::Image { file, w, h, alt, caption, frame, align }.into())
     }
 
-    fn drawing(&mut self, target: Option<&ContentRef>, out: &mut Parts) -> Result<(), TooMuch> {
+    fn drawing(&mut self, target: Option<&ContentRef>, out: &mut Parts) -> Done {
         let Some(target) = target else { return Ok(()) };
         match self.pictures.get(target) {
             None => out.push(self.card(target, None)),
             Some(picture) => {
                 let (w, h) = fitted((picture.width, picture.height), (None, None), 1);
-                let file = picture.file.clone();
+                let file = picture.file;
                 let (caption, align) = (Vec::new(), "center");
                 out.push(Tag::Image { file, w, h, alt: String::new(), caption, frame: false, align }.into());
             }
@@ -348,7 +334,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn caption(&mut self, block: &Block, at: At) -> Result<Parts, TooMuch> {
+    fn caption(&mut self, block: &Block, at: At) -> Done<Parts> {
         let mut out = Vec::new();
         for fragment in block.fragments() {
             out.extend(self.blocks(&fragment.nodes, at)?);
@@ -356,7 +342,7 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    fn expandable(&mut self, block: &Block, at: At) -> Result<Shown, TooMuch> {
+    fn expandable(&mut self, block: &Block, at: At) -> Done<Shown> {
         let (mut title, mut c) = (Vec::new(), Vec::new());
         for fragment in block.fragments() {
             if fragment.fragment.as_deref() == Some("expandable-title") {
@@ -370,7 +356,7 @@ impl Lower<'_> {
         Ok(Tag::Titled { title, c, kind: "expandable" }.into())
     }
 
-    fn columns(&mut self, block: &Block, at: At) -> Result<Shown, TooMuch> {
+    fn columns(&mut self, block: &Block, at: At) -> Done<Shown> {
         let count = block.nodes.len().max(1);
         // More than four beside one another, or ones of a few letters, cannot be read on paper.
         if count > 4 || at.width / count < 12 {
@@ -397,7 +383,7 @@ impl Lower<'_> {
         Ok(Tag::Columns { widths, items }.into())
     }
 
-    fn reused(&mut self, target: &ContentRef, at: At, out: &mut Parts) -> Result<(), TooMuch> {
+    fn reused(&mut self, target: &ContentRef, at: At, out: &mut Parts) -> Done {
         let known = self.reusable(target).and_then(|id| self.book.reusables.get_key_value(id));
         match known {
             Some((id, document)) if !self.reusables.contains(&id) && self.reusables.len() < 8 => {

@@ -4,11 +4,13 @@ use docs_core::model::{
     BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
     TextNode,
 };
+use ratex_types::math_style::MathStyle;
 
-use super::{At, Lower, TooMuch, block::plain, text};
+use super::{At, Lower, block::plain, text};
 use crate::{
-    math,
+    formula::Formula,
     shown::{Parts, Shown, Style, Tag},
+    stop::Done,
     text::{Breaker, clean, one_line},
 };
 
@@ -20,19 +22,14 @@ const INLINES: usize = super::NESTING + 5;
 
 impl Lower<'_> {
     /// The text of a paragraph, heading or cell.
-    pub(super) fn inlines(&mut self, nodes: &[Node], at: At) -> Result<Parts, TooMuch> {
+    pub(super) fn inlines(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
         let mut breaker = Breaker::new(at.width);
         let mut out = Vec::new();
         self.put_inlines(nodes, (at, &mut breaker), &mut out)?;
         Ok(out)
     }
 
-    fn put_inlines(
-        &mut self,
-        nodes: &[Node],
-        (at, breaker): (At, &mut Breaker),
-        out: &mut Parts,
-    ) -> Result<(), TooMuch> {
+    fn put_inlines(&mut self, nodes: &[Node], (at, breaker): (At, &mut Breaker), out: &mut Parts) -> Done {
         if at.nesting > INLINES {
             let all = breaker.run(&clean(&plain(nodes)));
             self.count(1 + all.len() / 64)?;
@@ -51,7 +48,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn put_text(&mut self, node: &TextNode, breaker: &mut Breaker, out: &mut Parts) -> Result<(), TooMuch> {
+    fn put_text(&mut self, node: &TextNode, breaker: &mut Breaker, out: &mut Parts) -> Done {
         for leaf in &node.leaves {
             if leaf.text.is_empty() {
                 continue;
@@ -69,12 +66,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn put_inline(
-        &mut self,
-        inline: &Inline,
-        (at, breaker): (At, &mut Breaker),
-        out: &mut Parts,
-    ) -> Result<(), TooMuch> {
+    fn put_inline(&mut self, inline: &Inline, (at, breaker): (At, &mut Breaker), out: &mut Parts) -> Done {
         let mut said = |text: &str| breaker.run(&one_line(text));
         match &inline.kind {
             InlineKind::Link { target, .. } => {
@@ -136,7 +128,7 @@ impl Lower<'_> {
         let picture = self.pictures.get(target)?;
         Some(
             Tag::Glyph {
-                file: picture.file.clone(),
+                file: picture.file,
                 w: picture.width * PIXEL,
                 h: picture.height * PIXEL,
                 alt: one_line(alt.unwrap_or_default()),
@@ -147,10 +139,11 @@ impl Lower<'_> {
     }
 
     /// A formula; its source where it is none.
-    pub(super) fn formula(&mut self, formula: &str, block: bool) -> Result<Shown, TooMuch> {
+    pub(super) fn formula(&mut self, formula: &str, block: bool) -> Done<Shown> {
         self.count(1 + formula.len() / 4)?;
-        Ok(match math::formula(formula) {
-            Some(c) => Tag::Math { c, block }.into(),
+        let style = if block { MathStyle::Display } else { MathStyle::Text };
+        Ok(match Formula::read(formula, style) {
+            Some(read) => Tag::Math { formula: read, source: clean(formula), block }.into(),
             None => {
                 let v = Breaker::new(super::LINE).run(&clean(formula));
                 Tag::Styled(Style { v, code: true, ..Style::default() }).into()

@@ -100,7 +100,7 @@ impl Lower<'_> {
             None => slugify(text),
         };
         let label = anchor_label(self.page, &anchor);
-        (!anchor.is_empty() && self.labels.insert(label.clone(), true).is_none()).then_some(label)
+        (!anchor.is_empty() && self.labels.insert(label.clone())).then_some(label)
     }
 
     /// The reusable content of a reference, where the book has it.

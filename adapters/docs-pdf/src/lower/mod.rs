@@ -1,11 +1,11 @@
-//! From the document of a page to what the template draws.
+//! From the document of a page to what is laid out.
 
 mod block;
 mod inline;
 mod links;
 mod table;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use docs_core::{
     model::{ContentRef, PageId, ReusableId},
@@ -14,9 +14,10 @@ use docs_core::{
 
 use crate::{
     Limits,
-    images::Picture,
-    shown::{Shown, ShownBook, ShownPage},
-    text::{Breaker, one_line},
+    pictures::Picture,
+    shown::{Shown, ShownPage},
+    stop::{Done, Stop},
+    text::one_line,
 };
 
 /// How many levels of blocks stand within one another as they are; what is deeper stands beside.
@@ -26,55 +27,70 @@ const LEVELS: usize = 12;
 /// Characters of a line of text, about.
 const LINE: usize = 88;
 
-/// Why a book is not set.
-#[derive(Debug)]
-pub(crate) struct TooMuch;
+/// The book, about to be laid out page after page.
+pub(crate) struct Lower<'a> {
+    book: &'a Book,
+    pictures: &'a BTreeMap<ContentRef, Picture>,
+    pages: HashMap<&'a PageId, usize>,
+    /// The labels that were given.
+    labels: HashSet<String>,
+    /// The position of the page that is being set.
+    page: usize,
+    /// How many more parts the book may have.
+    left: usize,
+    /// The reusable contents that are being set, so that none holds itself.
+    reusables: Vec<&'a ReusableId>,
+}
 
-/// The book as the template draws it.
-pub(crate) fn lower(
-    book: &Book,
-    pictures: &BTreeMap<ContentRef, Picture>,
-    limits: &Limits,
-) -> Result<ShownBook, TooMuch> {
-    let places = book.pages.iter().enumerate().map(|(at, page)| (&page.id, at)).collect();
-    let mut lower = Lower {
-        book,
-        pictures,
-        pages: places,
-        labels: BTreeMap::new(),
-        page: 0,
-        left: limits.parts,
-        reusables: Vec::new(),
-    };
-    let mut pages: Vec<ShownPage> = Vec::with_capacity(book.pages.len());
-    for (at, page) in book.pages.iter().enumerate() {
-        lower.page = at;
+impl<'a> Lower<'a> {
+    pub(crate) fn new(book: &'a Book, pictures: &'a BTreeMap<ContentRef, Picture>, limits: &Limits) -> Self {
+        Self {
+            book,
+            pictures,
+            pages: book.pages.iter().enumerate().map(|(at, page)| (&page.id, at)).collect(),
+            labels: HashSet::new(),
+            page: 0,
+            left: limits.parts,
+            reusables: Vec::new(),
+        }
+    }
+
+    /// A page of the book; `None` behind the last.
+    ///
+    /// # Errors
+    /// [`Stop::TooMuch`]
+    pub(crate) fn page(&mut self, at: usize) -> Done<Option<ShownPage>> {
+        let book = self.book;
+        let Some(page) = book.pages.get(at) else { return Ok(None) };
+        self.page = at;
         let label = page_label(at);
-        lower.labels.insert(label.clone(), true);
+        self.labels.insert(label.clone());
         let after_group =
             at.checked_sub(1).and_then(|at| book.pages.get(at)).is_some_and(|p| p.document.is_none());
         let body = match &page.document {
-            Some(document) => lower.blocks(&document.nodes, At::page(level(page.depth)))?,
+            Some(document) => self.blocks(&document.nodes, At::page(level(page.depth)))?,
             None => Vec::new(),
         };
-        let mut breaker = Breaker::new(40);
-        pages.push(ShownPage {
+        Ok(Some(ShownPage {
             label,
             level: level(page.depth),
-            title: breaker.run(&one_line(&page.title)),
-            description: page.description.as_deref().map(|text| Breaker::new(LINE).run(&one_line(text))),
+            title: one_line(&page.title),
+            description: page.description.as_deref().map(one_line),
             fresh: at > 0 && !after_group,
             body,
-        });
+        }))
     }
-    Ok(ShownBook {
-        title: Breaker::new(30).run(&one_line(&book.title)),
-        subtitle: book.subtitle.as_deref().map(|text| Breaker::new(40).run(&one_line(text))),
-        lang: book.language.as_deref().filter(|lang| is_language(lang)).unwrap_or("en").to_ascii_lowercase(),
-        headings: pages.len() <= 1,
-        pages,
-        places: lower.labels,
-    })
+
+    /// Counts a part.
+    fn count(&mut self, parts: usize) -> Done {
+        self.left = self.left.checked_sub(parts).ok_or(Stop::TooMuch)?;
+        Ok(())
+    }
+}
+
+/// The language of a book: English where it says nothing that is one.
+pub(crate) fn language(book: &Book) -> String {
+    book.language.as_deref().filter(|lang| is_language(lang)).unwrap_or("en").to_ascii_lowercase()
 }
 
 fn is_language(text: &str) -> bool {
@@ -128,29 +144,6 @@ impl At {
 
     const fn is_deep(self) -> bool {
         self.nesting >= NESTING
-    }
-}
-
-/// A book on its way.
-struct Lower<'a> {
-    book: &'a Book,
-    pictures: &'a BTreeMap<ContentRef, Picture>,
-    pages: HashMap<&'a PageId, usize>,
-    /// The labels that were given.
-    labels: BTreeMap<String, bool>,
-    /// The position of the page that is being set.
-    page: usize,
-    /// How many more parts the book may have.
-    left: usize,
-    /// The reusable contents that are being set, so that none holds itself.
-    reusables: Vec<&'a ReusableId>,
-}
-
-impl Lower<'_> {
-    /// Counts a part.
-    fn count(&mut self, parts: usize) -> Result<(), TooMuch> {
-        self.left = self.left.checked_sub(parts).ok_or(TooMuch)?;
-        Ok(())
     }
 }
 

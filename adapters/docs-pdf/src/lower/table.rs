@@ -7,9 +7,10 @@ use docs_core::model::{
     TableRecord, TableView, UserId,
 };
 
-use super::{At, Lower, TooMuch, block::plain, text};
+use super::{At, Lower, block::plain, text};
 use crate::{
     shown::{CardShown, Parts, Shown, Style, Tag},
+    stop::Done,
     text::{Breaker, one_line},
 };
 
@@ -20,7 +21,7 @@ const CHARACTERS: f64 = 96.0;
 
 impl Lower<'_> {
     /// A table, or cards.
-    pub(super) fn table(&mut self, block: &Block, table: &TableData, at: At) -> Result<Shown, TooMuch> {
+    pub(super) fn table(&mut self, block: &Block, table: &TableData, at: At) -> Done<Shown> {
         let columns: Vec<&TableColumn> =
             table.view.columns().iter().filter_map(|id| table.definition.get(id)).collect();
         self.count(columns.len())?;
@@ -54,13 +55,7 @@ impl Lower<'_> {
     }
 
     /// A table with too many columns: every row on its own, a line a column.
-    fn told(
-        &mut self,
-        block: &Block,
-        table: &TableData,
-        columns: &[&TableColumn],
-        at: At,
-    ) -> Result<Shown, TooMuch> {
+    fn told(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
         let mut rows = Vec::new();
         for (_, row) in table.rows() {
             for column in columns {
@@ -73,13 +68,7 @@ impl Lower<'_> {
         Ok(Tag::Table { widths, aligns, head: Vec::new(), rows, size: 9.0 }.into())
     }
 
-    fn cards(
-        &mut self,
-        block: &Block,
-        table: &TableData,
-        columns: &[&TableColumn],
-        at: At,
-    ) -> Result<Shown, TooMuch> {
+    fn cards(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
         let TableView::Cards { card_size, target_definition, cover_definition, hide_column_title, .. } =
             &table.view
         else {
@@ -124,16 +113,10 @@ impl Lower<'_> {
     fn cover(&self, target: &ContentRef) -> Option<Shown> {
         let picture = self.pictures.get(target)?;
         let (w, h) = (picture.width, picture.height);
-        Some(Tag::Glyph { file: picture.file.clone(), w, h, alt: String::new(), line: false }.into())
+        Some(Tag::Glyph { file: picture.file, w, h, alt: String::new(), line: false }.into())
     }
 
-    fn cell(
-        &mut self,
-        block: &Block,
-        row: &TableRecord,
-        column: &TableColumn,
-        at: At,
-    ) -> Result<Parts, TooMuch> {
+    fn cell(&mut self, block: &Block, row: &TableRecord, column: &TableColumn, at: At) -> Done<Parts> {
         self.count(1)?;
         let Some(value) = row.values.get(&column.id) else { return Ok(Vec::new()) };
         let mut breaker = Breaker::new(at.width);

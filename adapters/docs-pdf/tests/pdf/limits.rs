@@ -52,21 +52,21 @@ async fn what_takes_too_long_ends_without_a_panic_of_the_typesetter() {
     let (before, panicked) = (std::panic::take_hook(), Arc::new(AtomicBool::new(false)));
     let seen = Arc::clone(&panicked);
     std::panic::set_hook(Box::new(move |info| {
-        let is_theirs = info.location().is_some_and(|place| place.file().contains("comemo"));
-        seen.fetch_or(is_theirs, Ordering::SeqCst);
+        let is_typesetter = std::thread::current().name() == Some("typesetter");
+        seen.fetch_or(is_typesetter, Ordering::SeqCst);
         before(info);
     }));
-    let text = |at: usize| (0..100).map(|n| paragraph(&format!("some words {at} {n}"))).collect();
-    let pages = (0..40).map(|at| page(&format!("p{at}"), "A page", text(at))).collect();
+    let text = |at: usize| (0..1_000).map(|n| paragraph(&format!("some words {at} {n}"))).collect();
+    let pages = (0..400).map(|at| page(&format!("p{at}"), "A page", text(at))).collect();
     let slow = Arc::new(book("Slow", pages));
-    for milliseconds in [1, 150, 600] {
+    for milliseconds in [1, 50, 200] {
         let time = Duration::from_millis(milliseconds);
         let begun = Instant::now();
         let done = with(Limits { time, ..Limits::default() }).render(Arc::clone(&slow)).await;
         assert!(matches!(done, Err(PdfError::TooSlow(_))), "{milliseconds}: {done:?}");
         assert!(begun.elapsed() < Duration::from_secs(30), "{milliseconds}: {:?}", begun.elapsed());
     }
-    assert!(!panicked.load(Ordering::SeqCst), "the world answered in two ways");
+    assert!(!panicked.load(Ordering::SeqCst), "time that is over is no fault");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod everything;
 mod hostile;
+mod large;
 mod limits;
 mod read;
 

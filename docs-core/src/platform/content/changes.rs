@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ContentOf, Version};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{self, Content, ContentChange, FileEntry, PageEntry, PageKind, ReusableEntry, View},
     model::{
         Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
@@ -39,40 +39,43 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong limit.
-    pub async fn list_changes(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
+    pub fn list_changes<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
         limit: Option<u32>,
-    ) -> Result<RevisionSemanticChanges> {
-        let limit = checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
-        let tx = self.read().await?;
-        let compared = self.compared(&tx, actor, of).await?;
-        let merged_from = match &compared.merged {
-            None => None,
-            Some(request) => {
-                let space = compared.access.space();
-                self.request_views(&tx, space, std::slice::from_ref(request)).await?.pop().map(Box::new)
+    ) -> BoxFuture<'a, Result<RevisionSemanticChanges>> {
+        Box::pin(async move {
+            let limit =
+                checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
+            let tx = self.read().await?;
+            let compared = self.compared(&tx, actor, of).await?;
+            let merged_from = match &compared.merged {
+                None => None,
+                Some(request) => {
+                    let space = compared.access.space();
+                    self.request_views(&tx, space, std::slice::from_ref(request)).await?.pop().map(Box::new)
+                }
+            };
+            drop(tx);
+            let space = compared.access.space();
+            let found = self.content().diff(&space.domain, compared.before, compared.after).await?;
+            let change = Shower {
+                platform: self,
+                space: &space.id,
+                before: self.content().view(&space.domain, compared.before),
+                after: self.content().view(&space.domain, compared.after),
+            };
+            let (mut changes, mut more) = (Vec::new(), 0);
+            for found in found {
+                if changes.len() < limit {
+                    changes.extend(change.shown(found).await?);
+                } else if change.is_shown(&found)? {
+                    more += 1;
+                }
             }
-        };
-        drop(tx);
-        let space = compared.access.space();
-        let found = self.content().diff(&space.domain, compared.before, compared.after).await?;
-        let change = Shower {
-            platform: self,
-            space: &space.id,
-            before: self.content().view(&space.domain, compared.before),
-            after: self.content().view(&space.domain, compared.after),
-        };
-        let (mut changes, mut more) = (Vec::new(), 0);
-        for found in found {
-            if changes.len() < limit {
-                changes.extend(change.shown(found).await?);
-            } else if change.is_shown(&found)? {
-                more += 1;
-            }
-        }
-        Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
+            Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
+        })
     }
 
     async fn compared(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Compared> {

@@ -8,7 +8,7 @@
 
 use super::{ContentOf, Located};
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::{Body, ContentError, Evaluated, LinkTarget, Rendering, Term, Terms, document},
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{Actor, Platform, visitors::Lens},
@@ -46,52 +46,63 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`, also for an id that another space told.
-    pub async fn get_document(&self, actor: &Actor, space: &SpaceId, id: &str) -> Result<Document> {
-        let at = self.located(actor, &ContentOf::space(space.clone())).await?;
-        let domain = at.space().domain.clone();
-        let body = self.body_named(space, id)?;
-        let lens = at.lens().await?;
-        let variables = at.variables_of(&lens, &body).await?;
-        let text = self.content().body_text(&domain, &body, Rendering::Request).await;
-        let text = text.map_err(|error| match error {
-            ContentError::NotFound(_) => Error::not_found("document"),
-            other => other.into(),
-        })?;
-        lens.document(document::parse(&text), &variables, Evaluated::No).await
+    pub fn get_document<'a>(
+        &'a self,
+        actor: &'a Actor,
+        space: &'a SpaceId,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Document>> {
+        Box::pin(async move {
+            let at = self.located(actor, &ContentOf::space(space.clone())).await?;
+            let domain = at.space().domain.clone();
+            let body = self.body_named(space, id)?;
+            let lens = at.lens().await?;
+            let variables = at.variables_of(&lens, &body).await?;
+            let text = self.content().body_text(&domain, &body, Rendering::Request).await;
+            let text = text.map_err(|error| match error {
+                ContentError::NotFound(_) => Error::not_found("document"),
+                other => other.into(),
+            })?;
+            lens.document(document::parse(&text), &variables, Evaluated::No).await
+        })
     }
 
     /// Reads the document of a page.
     ///
     /// # Errors
     /// `NotFound`, also when the page has no content.
-    pub async fn get_page_document(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        page: &PageId,
+    pub fn get_page_document<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        page: &'a PageId,
         evaluated: Evaluated,
-    ) -> Result<Document> {
-        let at = self.located(actor, of).await?;
-        let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-        let lens = at.lens().await?;
-        lens.require(page, &entry).await?;
-        lens.document(at.document(&entry.body).await?, &entry.variables, evaluated).await
+    ) -> BoxFuture<'a, Result<Document>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+            let lens = at.lens().await?;
+            lens.require(page, &entry).await?;
+            lens.document(at.document(&entry.body).await?, &entry.variables, evaluated).await
+        })
     }
 
     /// Reads the document of a reusable content.
     ///
     /// # Errors
     /// `NotFound`, also when it has no content.
-    pub async fn get_reusable_document(
-        &self,
-        actor: &Actor,
-        of: &ContentOf,
-        reusable: &ReusableId,
+    pub fn get_reusable_document<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: &'a ContentOf,
+        reusable: &'a ReusableId,
         evaluated: Evaluated,
-    ) -> Result<Document> {
-        let at = self.located(actor, of).await?;
-        let (entry, lens) = at.reusable(reusable).await?;
-        lens.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
+    ) -> BoxFuture<'a, Result<Document>> {
+        Box::pin(async move {
+            let at = self.located(actor, of).await?;
+            let (entry, lens) = at.reusable(reusable).await?;
+            lens.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
+        })
     }
 
     /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.

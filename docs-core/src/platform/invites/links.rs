@@ -6,14 +6,14 @@ use async_trait::async_trait;
 
 use super::super::{Actor, Platform, access};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         CollectionInvite, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite, OrgId, Patch,
         Role, SpaceInvite, UpdateLinkInvite,
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of,
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{Child, EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };
@@ -26,27 +26,29 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
-    pub async fn list_link_invites(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        page: &PageRequest,
-    ) -> Result<Page<MemberInvite>> {
-        let tx = self.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        access.require(OrgAction::Administrate)?;
-        let prefix = LinkInviteRecord::of_org(org);
-        let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
-            let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
-            let shown = |link: Arc<LinkInviteRecord>| match link.gives {
-                LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
-                LinkGives::Content(..) => None,
-            };
-            list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
-        }
-        list.finish(&tx, None).await
+    pub fn list_link_invites<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<MemberInvite>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?;
+            let prefix = LinkInviteRecord::of_org(org);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
+                let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
+                let shown = |link: Arc<LinkInviteRecord>| match link.gives {
+                    LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
+                    LinkGives::Content(..) => None,
+                };
+                list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
+            }
+            list.finish(&tx, None).await
+        })
     }
 
     /// Creates an invite link: to the organization with a role, or to a space or a collection of it with a level; those
@@ -60,48 +62,57 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the link created or not.
-    pub async fn create_link_invite(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
+    pub fn create_link_invite<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
         new: CreateLinkInvite,
-    ) -> Result<LinkInvite> {
-        let link = LinkInviteRecord {
-            id: self.id(),
-            organization: org.clone(),
-            gives: gives(&new)?,
-            vouched_by: actor.require_user()?.clone(),
-            created_at: self.now(),
-        };
-        let id = link.id.clone();
-        self.write(actor, &Create { actor: actor.clone(), link }).await?;
-        self.get_link_invite(actor, org, &id).await
+    ) -> BoxFuture<'a, Result<LinkInvite>> {
+        Box::pin(async move {
+            let link = LinkInviteRecord {
+                id: self.id(),
+                organization: org.clone(),
+                gives: gives(&new)?,
+                vouched_by: actor.require_user()?.clone(),
+                created_at: self.now(),
+            };
+            let id = link.id.clone();
+            self.write(actor, &Create { actor: actor.clone(), link }).await?;
+            self.get_link_invite(actor, org, &id).await
+        })
     }
 
     /// Reads an invite link.
     ///
     /// # Errors
     /// `NotFound`, also where its content is gone; `Forbidden` for those who could not have created it.
-    pub async fn get_link_invite(&self, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
-        let tx = self.read().await?;
-        let link = find(&tx, actor, org, id).await?;
-        let (object, id) = (InviteObject::Is, link.id.clone());
-        Ok(match (manage(&tx, actor, &link).await?, &link.gives) {
-            (Target::Space(access), LinkGives::Content(_, level)) => {
-                let redundant = access.role() >= *level;
-                let shown = self.space_views(&tx, std::slice::from_ref(&access)).await?.pop();
-                let space = shown.ok_or_else(|| Error::not_found("space"))?;
-                LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
-            }
-            (Target::Collection(access), LinkGives::Content(_, level)) => {
-                let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
-                let shown = CollectionInvite { object, id, level: *level, redundant, collection };
-                LinkInvite::Collection(Box::new(shown))
-            }
-            (Target::Org(access), LinkGives::Member(role)) => {
-                LinkInvite::Member(member_invite(&link, *role, &access))
-            }
-            _ => return Err(Error::internal("a link leads to what it does not give a role on")),
+    pub fn get_link_invite<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a InviteId,
+    ) -> BoxFuture<'a, Result<LinkInvite>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let link = find(&tx, actor, org, id).await?;
+            let (object, id) = (InviteObject::Is, link.id.clone());
+            Ok(match (manage(&tx, actor, &link).await?, &link.gives) {
+                (Target::Space(access), LinkGives::Content(_, level)) => {
+                    let redundant = access.role() >= *level;
+                    let shown = self.space_views(&tx, std::slice::from_ref(&access)).await?.pop();
+                    let space = shown.ok_or_else(|| Error::not_found("space"))?;
+                    LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
+                }
+                (Target::Collection(access), LinkGives::Content(_, level)) => {
+                    let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
+                    let shown = CollectionInvite { object, id, level: *level, redundant, collection };
+                    LinkInvite::Collection(Box::new(shown))
+                }
+                (Target::Org(access), LinkGives::Member(role)) => {
+                    LinkInvite::Member(member_invite(&link, *role, &access))
+                }
+                _ => return Err(Error::internal("a link leads to what it does not give a role on")),
+            })
         })
     }
 
@@ -114,15 +125,18 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the link as it was, or changed.
-    pub async fn update_link_invite(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        id: &InviteId,
+    pub fn update_link_invite<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a InviteId,
         change: UpdateLinkInvite,
-    ) -> Result<LinkInvite> {
-        self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change }).await?;
-        self.get_link_invite(actor, org, id).await
+    ) -> BoxFuture<'a, Result<LinkInvite>> {
+        Box::pin(async move {
+            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
+                .await?;
+            self.get_link_invite(actor, org, id).await
+        })
     }
 
     /// Deletes an invite, be it a link or the invitation of an address; it lets nobody in any more. Answers whether there
@@ -134,12 +148,19 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the invite deleted or not.
-    pub async fn delete_link_invite(&self, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<bool> {
-        let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_link_invite<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        id: &'a InviteId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 }
 

@@ -13,10 +13,10 @@ use super::{
     links,
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
     store::{
-        Operation, Scan, Tx, decode, id_of, jobs,
+        Entity, Operation, Scan, Tx, decode, id_of, jobs,
         records::{
             Child, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord, MemberRecord,
             OrgRecord, UserRecord,
@@ -67,16 +67,18 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user joined or not.
-    pub async fn join_with_invite(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        invite: &InviteId,
-    ) -> Result<JoinedOrganization> {
-        let user = actor.require_user()?.clone();
-        self.write(actor, &JoinWith { org: org.clone(), invite: invite.clone(), user, now: self.now() })
-            .await?;
-        Ok(JoinedOrganization {})
+    pub fn join_with_invite<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        invite: &'a InviteId,
+    ) -> BoxFuture<'a, Result<JoinedOrganization>> {
+        Box::pin(async move {
+            let user = actor.require_user()?.clone();
+            self.write(actor, &JoinWith { org: org.clone(), invite: invite.clone(), user, now: self.now() })
+                .await?;
+            Ok(JoinedOrganization {})
+        })
     }
 
     /// Lets a user join what their address was invited to.

@@ -7,7 +7,7 @@ use super::{
     leave::drop_rest,
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{OrgId, Role, Timestamp, UserId},
     store::{
         Key, Operation, Tx,
@@ -26,15 +26,18 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user a member or not.
-    pub async fn put_member(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        user: &UserId,
+    pub fn put_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        user: &'a UserId,
         role: Option<Role>,
-    ) -> Result<()> {
-        platform_only(actor)?;
-        self.write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: self.now() }).await
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            self.write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: self.now() })
+                .await
+        })
     }
 
     /// Makes a user a guest of the organization that claims the domain of the user's e-mail address; answers which. One
@@ -47,9 +50,11 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user a member or not.
-    pub async fn join_by_domain(&self, actor: &Actor, user: &UserId) -> Result<OrgId> {
-        platform_only(actor)?;
-        self.write(actor, &JoinByDomain { user: user.clone(), now: self.now() }).await
+    pub fn join_by_domain<'a>(&'a self, actor: &'a Actor, user: &'a UserId) -> BoxFuture<'a, Result<OrgId>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            self.write(actor, &JoinByDomain { user: user.clone(), now: self.now() }).await
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     spare_administrator,
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
     policy::OrgAction,
     store::{
@@ -45,17 +45,24 @@ impl Platform {
     /// # Cancel safety
     /// Dropping the future leaves the member a member or not. What a former member leaves in large numbers is removed
     /// by a job; it gives no rights any more.
-    pub async fn remove_member(&self, actor: &Actor, org: &OrgId, user: &UserId) -> Result<bool> {
-        let operation = Remove {
-            actor: actor.clone(),
-            of: Clear { org: org.clone(), user: user.clone() },
-            job: self.id(),
-            now: self.now(),
-        };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn remove_member<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        user: &'a UserId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Remove {
+                actor: actor.clone(),
+                of: Clear { org: org.clone(), user: user.clone() },
+                job: self.id(),
+                now: self.now(),
+            };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// One run of the job that removes what a former member leaves.

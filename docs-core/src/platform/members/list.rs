@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::{Actor, Platform, access};
 use crate::{
-    Result,
+    BoxFuture, Result,
     model::{ListOrder, Member, MemberRole, MemberSort, OrgId, Text, UserId},
     policy::OrgAction,
     store::{
@@ -38,23 +38,25 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests; `Invalid` for a wrong page or limit.
-    pub async fn list_members(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        filter: &MemberFilter,
-        page: &PageRequest,
-    ) -> Result<Page<Member>> {
-        let tx = self.read().await?;
-        access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
-        let walk = Walk::new(org, filter);
-        let found = walk.page(&tx, page).await?;
-        let items = self.member_views(&tx, &found.items).await?;
-        let count = match walk.count {
-            Some(counter) => u64::try_from(tx.number(&counter).await?).ok(),
-            None => None,
-        };
-        Ok(Page { items, next: found.next, count })
+    pub fn list_members<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        filter: &'a MemberFilter,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<Member>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
+            let walk = Walk::new(org, filter);
+            let found = walk.page(&tx, page).await?;
+            let items = self.member_views(&tx, &found.items).await?;
+            let count = match walk.count {
+                Some(counter) => u64::try_from(tx.number(&counter).await?).ok(),
+                None => None,
+            };
+            Ok(Page { items, next: found.next, count })
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     model::{OrgId, Role, TeamId, UserId},
     platform::access::Audience,
     store::{
-        Key, MAX_SCAN, Tx, id_of, key,
+        Batches, Key, MAX_SCAN, Tx, ids_of,
         records::{Child, Grantee, MemberRecord, TeamMemberRecord},
     },
 };

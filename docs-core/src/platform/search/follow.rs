@@ -20,7 +20,8 @@ use crate::{
         search::{IndexChange, IndexedSpace, PageDocument, Section},
     },
     store::{
-        Entity, FeedPos, Key, KeyBuf, Scan, StoreError, StoreResult, decode, key, records::SpaceRecord, topic,
+        Batches, Entity, FeedPos, Key, KeyBuf, StoreError, StoreResult, decode, key, records::SpaceRecord,
+        topic,
     },
 };
 

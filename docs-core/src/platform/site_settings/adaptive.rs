@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     content::expression::Claims,
     model::{
         AdaptiveJsonSchema, AdaptiveSchemaObject, OrgId, SiteAdaptiveSchema, SiteId, TemplateConditions,
@@ -21,37 +21,41 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`, also while nothing was set.
-    pub async fn get_adaptive_schema(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
-    ) -> Result<SiteAdaptiveSchema> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        let record = schema(&tx, site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
-        Ok(view(&record))
+    pub fn get_adaptive_schema<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<SiteAdaptiveSchema>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let record = schema(&tx, site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
+            Ok(view(&record))
+        })
     }
 
     /// Sets what is known of the visitors of a site (SPEC 4.11).
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`.
-    pub async fn set_adaptive_schema(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
+    pub fn set_adaptive_schema<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
         new: UpdateAdaptiveSchema,
-    ) -> Result<SiteAdaptiveSchema> {
-        let operation = Set {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            schema: new.json_schema,
-            now: self.now(),
-        };
-        Ok(view(&*self.write(actor, &operation).await?))
+    ) -> BoxFuture<'a, Result<SiteAdaptiveSchema>> {
+        Box::pin(async move {
+            let operation = Set {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                schema: new.json_schema,
+                now: self.now(),
+            };
+            Ok(view(&*self.write(actor, &operation).await?))
+        })
     }
 
     /// Conditions that are ready to use, one for each value that a claim is known to have (SPEC 4.11); none while
@@ -59,27 +63,36 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn template_conditions(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
-    ) -> Result<TemplateConditions> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        let record = schema(&tx, site).await?;
-        let items = record.map(|record| record.schema.template_conditions()).unwrap_or_default();
-        Ok(TemplateConditions { items })
+    pub fn template_conditions<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<TemplateConditions>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let record = schema(&tx, site).await?;
+            let items = record.map(|record| record.schema.template_conditions()).unwrap_or_default();
+            Ok(TemplateConditions { items })
+        })
     }
 
     /// What conditions on a site may decide by: the claims of which the schema knows all values.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn site_claims(&self, actor: &Actor, org: &OrgId, site: &SiteId) -> Result<Claims> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        claims(&tx, site).await
+    pub fn site_claims<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<Claims>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            claims(&tx, site).await
+        })
     }
 }
 

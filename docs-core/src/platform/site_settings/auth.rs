@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::Secret;
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
         VisitorAuthBackend,
@@ -24,20 +24,22 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another server's
     /// key.
-    pub async fn get_publishing_auth(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
-    ) -> Result<PublishingAuth> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
-        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
-        drop(tx);
-        match record {
-            Some(record) => self.auth_view(&record),
-            None => self.change_auth(actor, (org, site), Change::Nothing).await,
-        }
+    pub fn get_publishing_auth<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<PublishingAuth>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+            let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+            drop(tx);
+            match record {
+                Some(record) => self.auth_view(&record),
+                None => self.change_auth(actor, (org, site), Change::Nothing).await,
+            }
+        })
     }
 
     /// Changes how visitors of a site prove who they are. What the request leaves out stays, the key too.
@@ -45,30 +47,32 @@ impl Platform {
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and for an address with a `location` of its own;
     /// `Conflict` when the key was sealed by another server's key.
-    pub async fn update_publishing_auth(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
+    pub fn update_publishing_auth<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
         change: UpdatePublishingAuth,
-    ) -> Result<PublishingAuth> {
-        if let Patch::Set(url) = &change.fallback_url {
-            check_fallback(url)?;
-        }
-        self.change_auth(actor, (org, site), Change::Settings(change)).await
+    ) -> BoxFuture<'a, Result<PublishingAuth>> {
+        Box::pin(async move {
+            if let Patch::Set(url) = &change.fallback_url {
+                check_fallback(url)?;
+            }
+            self.change_auth(actor, (org, site), Change::Settings(change)).await
+        })
     }
 
     /// Gives a site another signing key: what was signed with the one before is worth nothing from here on.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site.
-    pub async fn regenerate_publishing_auth(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
-    ) -> Result<PublishingAuth> {
-        self.change_auth(actor, (org, site), Change::Key).await
+    pub fn regenerate_publishing_auth<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<PublishingAuth>> {
+        Box::pin(async move { self.change_auth(actor, (org, site), Change::Key).await })
     }
 
     /// The key that signs the tokens of a site's visitors: the bytes of the text. `None` while the site was given none,
@@ -76,9 +80,15 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden`; `Conflict` when the key was sealed by another server's key.
-    pub async fn signing_key(&self, actor: &Actor, site: &SiteId) -> Result<Option<String>> {
-        platform_only(actor)?;
-        signing_key(self.secrets(), &self.read().await?, site).await
+    pub fn signing_key<'a>(
+        &'a self,
+        actor: &'a Actor,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<Option<String>>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            signing_key(self.secrets(), &self.read().await?, site).await
+        })
     }
 
     async fn change_auth(

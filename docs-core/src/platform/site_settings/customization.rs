@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::place;
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
     },
@@ -26,55 +26,61 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_site_customization(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
-    ) -> Result<Customization> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        own(&tx, site).await
+    pub fn get_site_customization<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
+    ) -> BoxFuture<'a, Result<Customization>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            own(&tx, site).await
+        })
     }
 
     /// Sets how a site looks: all of it.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` when a condition is no expression, or the favicon is a picture and an emoji.
-    pub async fn set_site_customization(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
+    pub fn set_site_customization<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
         look: Customization,
-    ) -> Result<Customization> {
-        check_favicon(&look.favicon)?;
-        check_size(&look)?;
-        let operation =
-            Set { actor: actor.clone(), org: org.clone(), site: site.clone(), look: look.clone() };
-        self.write(actor, &operation).await?;
-        Ok(look)
+    ) -> BoxFuture<'a, Result<Customization>> {
+        Box::pin(async move {
+            check_favicon(&look.favicon)?;
+            check_size(&look)?;
+            let operation =
+                Set { actor: actor.clone(), org: org.clone(), site: site.clone(), look: look.clone() };
+            self.write(actor, &operation).await?;
+            Ok(look)
+        })
     }
 
     /// How a space on a site looks: as the site, but for what was set on the space.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn get_site_space_customization(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        id: &SiteSpaceId,
-    ) -> Result<Customization> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        place(&tx, site, id).await?;
-        let site_look = own(&tx, site).await?;
-        let record: Option<Arc<CustomizationRecord>> =
-            tx.get(&CustomizationRecord::at_place(site, id)).await?;
-        Ok(match record.as_deref().map(|record| &record.look) {
-            Some(Look::SiteSpace(_, differs)) => differs.over(site_look),
-            _ => site_look,
+    pub fn get_site_space_customization<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        id: &'a SiteSpaceId,
+    ) -> BoxFuture<'a, Result<Customization>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            place(&tx, site, id).await?;
+            let site_look = own(&tx, site).await?;
+            let record: Option<Arc<CustomizationRecord>> =
+                tx.get(&CustomizationRecord::at_place(site, id)).await?;
+            Ok(match record.as_deref().map(|record| &record.look) {
+                Some(Look::SiteSpace(_, differs)) => differs.over(site_look),
+                _ => site_look,
+            })
         })
     }
 
@@ -83,32 +89,36 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` when a condition is no expression, or the favicon is a picture and an emoji.
-    pub async fn override_site_space_customization(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        id: &SiteSpaceId,
+    pub fn override_site_space_customization<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        id: &'a SiteSpaceId,
         change: CustomizationOverride,
-    ) -> Result<Customization> {
-        if let Patch::Set(favicon) = &change.favicon {
-            check_favicon(favicon)?;
-        }
-        let change = Override::new(actor, (org, site), id, Some(change));
-        self.write(actor, &change).await?;
-        self.get_site_space_customization(actor, (org, site), id).await
+    ) -> BoxFuture<'a, Result<Customization>> {
+        Box::pin(async move {
+            if let Patch::Set(favicon) = &change.favicon {
+                check_favicon(favicon)?;
+            }
+            let change = Override::new(actor, (org, site), id, Some(change));
+            self.write(actor, &change).await?;
+            self.get_site_space_customization(actor, (org, site), id).await
+        })
     }
 
     /// Makes a space on a site look as the site.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn delete_site_space_customization(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SiteSpaceId,
-    ) -> Result<bool> {
-        super::super::teams::there_was(self.write(actor, &Override::new(actor, of, id, None)).await)
+    pub fn delete_site_space_customization<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SiteSpaceId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            super::super::teams::there_was(self.write(actor, &Override::new(actor, of, id, None)).await)
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::share_key;
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::View,
     model::{
         CreateSiteRedirect, JobId, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource,
@@ -41,19 +41,21 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_redirects(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        page: &PageRequest,
-    ) -> Result<Page<SiteRedirect>> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::View).await?;
-        let spec = ListSpec { prefix: RedirectRecord::of_site(site), rev: true, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        list.fill(&tx, |_| true).await?;
-        let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
-        Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
+    pub fn list_redirects<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteRedirect>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let spec = ListSpec { prefix: RedirectRecord::of_site(site), rev: true, filters: String::new() };
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
+            Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
+        })
     }
 
     /// Creates a redirect.
@@ -61,23 +63,26 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` for a destination that the site does not have; `Conflict` when another
     /// redirect begins there, or the site has 10,000.
-    pub async fn create_redirect(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
+    pub fn create_redirect<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
         new: CreateSiteRedirect,
-    ) -> Result<SiteRedirect> {
-        self.check_destination(actor, (org, site), &new.destination).await?;
-        let record = RedirectRecord {
-            id: self.id(),
-            site: site.clone(),
-            source: new.source,
-            destination: new.destination,
-            created_at: self.now(),
-        };
-        self.write(actor, &Create { actor: actor.clone(), org: org.clone(), record: record.clone() }).await?;
-        Ok(view(&record))
+    ) -> BoxFuture<'a, Result<SiteRedirect>> {
+        Box::pin(async move {
+            self.check_destination(actor, (org, site), &new.destination).await?;
+            let record = RedirectRecord {
+                id: self.id(),
+                site: site.clone(),
+                source: new.source,
+                destination: new.destination,
+                created_at: self.now(),
+            };
+            self.write(actor, &Create { actor: actor.clone(), org: org.clone(), record: record.clone() })
+                .await?;
+            Ok(view(&record))
+        })
     }
 
     /// Changes a redirect. What the request leaves out stays.
@@ -85,79 +90,93 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` for a destination that the site does not have; `Conflict` when another
     /// redirect begins there.
-    pub async fn update_redirect(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        id: &RedirectId,
+    pub fn update_redirect<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        id: &'a RedirectId,
         change: UpdateSiteRedirect,
-    ) -> Result<SiteRedirect> {
-        let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
-        find(&tx, site, id).await?;
-        drop(tx);
-        if let Some(destination) = &change.destination {
-            self.check_destination(actor, (org, site), destination).await?;
-        }
-        let update = Change {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: Some(change),
-        };
-        Ok(view(&*self.write(actor, &update).await?))
+    ) -> BoxFuture<'a, Result<SiteRedirect>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+            find(&tx, site, id).await?;
+            drop(tx);
+            if let Some(destination) = &change.destination {
+                self.check_destination(actor, (org, site), destination).await?;
+            }
+            let update = Change {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: Some(change),
+            };
+            Ok(view(&*self.write(actor, &update).await?))
+        })
     }
 
     /// Deletes a redirect. Answers whether there was one.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn delete_redirect(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        id: &RedirectId,
-    ) -> Result<bool> {
-        let delete = Change {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: None,
-        };
-        teams::there_was(self.write(actor, &delete).await.map(drop))
+    pub fn delete_redirect<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        id: &'a RedirectId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let delete = Change {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: None,
+            };
+            teams::there_was(self.write(actor, &delete).await.map(drop))
+        })
     }
 
     /// Where a path of a site leads: to an address where the site is mounted, through the share link it is read by.
     ///
     /// # Errors
     /// `NotFound` when no redirect begins there, or what it leads to is gone, or is none the actor may see.
-    pub async fn resolve_redirect(
-        &self,
-        actor: &Actor,
-        of: impl Into<SiteOf<'_>>,
-        source: &RedirectSource,
-    ) -> Result<ResolvedRedirect> {
-        let of = of.into();
-        let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, of).await?;
-        let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
-        let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
-        let redirect = find(&tx, of.site, &id).await?;
-        let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
-        // A key that opens nothing changes nothing; other sites are read without one.
-        let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
-        let key = match key {
-            Some(key) => share_key(&tx, of.site, key).await?.map(|_| key),
-            None => None,
-        };
-        drop(tx);
-        let path = found.path().await?.ok_or_else(gone)?;
-        let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
-        let path: Vec<String> = path.split('/').map(percent_encoded).collect();
-        let target = self.canonical(&opened.site, key, &names) + &path.join("/");
-        Ok(ResolvedRedirect { redirect: view(&redirect), target })
+    pub fn resolve_redirect<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: impl Into<SiteOf<'a>>,
+        source: &'a RedirectSource,
+    ) -> BoxFuture<'a, Result<ResolvedRedirect>> {
+        self.resolve_redirect_of(actor, of.into(), source)
+    }
+
+    fn resolve_redirect_of<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: SiteOf<'a>,
+        source: &'a RedirectSource,
+    ) -> BoxFuture<'a, Result<ResolvedRedirect>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let opened = self.opened(&tx, actor, of).await?;
+            let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
+            let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
+            let redirect = find(&tx, of.site, &id).await?;
+            let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+            // A key that opens nothing changes nothing; other sites are read without one.
+            let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
+            let key = match key {
+                Some(key) => share_key(&tx, of.site, key).await?.map(|_| key),
+                None => None,
+            };
+            drop(tx);
+            let path = found.path().await?.ok_or_else(gone)?;
+            let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+            let path: Vec<String> = path.split('/').map(percent_encoded).collect();
+            let target = self.canonical(&opened.site, key, &names) + &path.join("/");
+            Ok(ResolvedRedirect { redirect: view(&redirect), target })
+        })
     }
 
     /// Removes what is left of the redirects to parts that left their site.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::Secret;
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         BASE32, CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
         SiteVisibility, Space, UpdateShareLink,
@@ -29,93 +29,101 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a wrong page or limit.
-    pub async fn list_share_links(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        page: &PageRequest,
-    ) -> Result<Page<ShareLink>> {
-        let tx = self.read().await?;
-        let (_, site) = access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
-        let spec =
-            ListSpec { prefix: ShareLinkRecord::of_site(&site.id), rev: false, filters: String::new() };
-        let mut list = Lister::new(spec, page)?;
-        list.fill(&tx, |_| true).await?;
-        let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
-        let page = list.finish(&tx, count).await?;
-        let items = page.items.iter().map(|link| self.share_link_view(&site, link)).collect();
-        Ok(Page { items, next: page.next, count: page.count })
+    pub fn list_share_links<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<ShareLink>>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let (_, site) = access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+            let spec =
+                ListSpec { prefix: ShareLinkRecord::of_site(&site.id), rev: false, filters: String::new() };
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let items = page.items.iter().map(|link| self.share_link_view(&site, link)).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
 
     /// Creates a share link. It is active.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` for more than 100 links.
-    pub async fn create_share_link(
-        &self,
-        actor: &Actor,
-        org: &OrgId,
-        site: &SiteId,
+    pub fn create_share_link<'a>(
+        &'a self,
+        actor: &'a Actor,
+        org: &'a OrgId,
+        site: &'a SiteId,
         new: CreateShareLink,
-    ) -> Result<ShareLink> {
-        let secret = Secret::draw(self.ids(), "docs-platform key of a share link").as_segment();
-        let id: ShareLinkId = self.id();
-        let sealed =
-            self.secrets().seal(&purpose(&id), &secret, self.ids().next()).map_err(Error::internal)?;
-        let record = ShareLinkRecord {
-            id,
-            site: site.clone(),
-            name: new.name,
-            active: true,
-            sealed,
-            digest: digest(&secret),
-            created_at: self.now(),
-        };
-        let create = Create { actor: actor.clone(), org: org.clone(), record };
-        let site = self.write(actor, &create).await?;
-        Ok(self.share_link_view(&site, &create.record))
+    ) -> BoxFuture<'a, Result<ShareLink>> {
+        Box::pin(async move {
+            let secret = Secret::draw(self.ids(), "docs-platform key of a share link").as_segment();
+            let id: ShareLinkId = self.id();
+            let sealed =
+                self.secrets().seal(&purpose(&id), &secret, self.ids().next()).map_err(Error::internal)?;
+            let record = ShareLinkRecord {
+                id,
+                site: site.clone(),
+                name: new.name,
+                active: true,
+                sealed,
+                digest: digest(&secret),
+                created_at: self.now(),
+            };
+            let create = Create { actor: actor.clone(), org: org.clone(), record };
+            let site = self.write(actor, &create).await?;
+            Ok(self.share_link_view(&site, &create.record))
+        })
     }
 
     /// Renames, switches on or switches off a share link. What the request leaves out stays.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site.
-    pub async fn update_share_link(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        id: &ShareLinkId,
+    pub fn update_share_link<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        id: &'a ShareLinkId,
         change: UpdateShareLink,
-    ) -> Result<ShareLink> {
-        let update = Change {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: Some(change),
-        };
-        let (site, link) = self.write(actor, &update).await?;
-        Ok(self.share_link_view(&site, &link))
+    ) -> BoxFuture<'a, Result<ShareLink>> {
+        Box::pin(async move {
+            let update = Change {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: Some(change),
+            };
+            let (site, link) = self.write(actor, &update).await?;
+            Ok(self.share_link_view(&site, &link))
+        })
     }
 
     /// Deletes a share link: its key opens nothing any more. Answers whether there was one.
     ///
     /// # Errors
     /// `Forbidden` unless the actor manages the site.
-    pub async fn delete_share_link(
-        &self,
-        actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
-        id: &ShareLinkId,
-    ) -> Result<bool> {
-        let delete = Change {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: None,
-        };
-        teams::there_was(self.write(actor, &delete).await.map(drop))
+    pub fn delete_share_link<'a>(
+        &'a self,
+        actor: &'a Actor,
+        (org, site): (&'a OrgId, &'a SiteId),
+        id: &'a ShareLinkId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let delete = Change {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: None,
+            };
+            teams::there_was(self.write(actor, &delete).await.map(drop))
+        })
     }
 
     /// Tells whether a key opens a site: whether it is that of an active share link of the site. Only the platform
@@ -123,9 +131,16 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn opens_site(&self, actor: &Actor, site: &SiteId, key: &str) -> Result<bool> {
-        platform_only(actor)?;
-        Ok(share_key(&self.read().await?, site, key).await?.is_some())
+    pub fn opens_site<'a>(
+        &'a self,
+        actor: &'a Actor,
+        site: &'a SiteId,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            Ok(share_key(&self.read().await?, site, key).await?.is_some())
+        })
     }
 
     /// A share link without its address where another key sealed the secret: it can still be changed and deleted.

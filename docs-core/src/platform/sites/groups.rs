@@ -12,7 +12,7 @@ use super::{
     places::no_section,
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         AddSectionGroup, AddSectionToGroup, OrgId, SectionGroupId, SectionId, SiteId, SiteSectionGroup,
         SiteSpaceId, UpdateSectionGroup,
@@ -29,23 +29,34 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_section_groups(
-        &self,
-        actor: &Actor,
-        of: impl Into<SiteOf<'_>>,
-        page: &PageRequest,
-    ) -> Result<Page<SiteSectionGroup>> {
-        let (tx, opened) = self.open_site(actor, of).await?;
-        let outline = &opened.outline;
-        let groups = outline.groups();
-        let count = groups.len() as u64;
-        let at = |group: &Arc<SectionGroupRecord>| outline.position(&Node::Group(Arc::clone(group)));
-        let items = groups.into_iter().map(|group| (at(group), Arc::clone(group))).collect();
-        let page = order::page(items, &["section-groups", opened.site.id.as_str()], page)?;
-        let ids = places_in(outline, &page.items);
-        let seen = self.seen(&tx, &opened, &ids).await?;
-        let items = page.items.iter().map(|group| seen.group(group)).collect();
-        Ok(Page { items, next: page.next, count: Some(count) })
+    pub fn list_section_groups<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: impl Into<SiteOf<'a>>,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteSectionGroup>>> {
+        self.list_section_groups_of(actor, of.into(), page)
+    }
+
+    fn list_section_groups_of<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: SiteOf<'a>,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteSectionGroup>>> {
+        Box::pin(async move {
+            let (tx, opened) = self.open_site(actor, of).await?;
+            let outline = &opened.outline;
+            let groups = outline.groups();
+            let count = groups.len() as u64;
+            let at = |group: &Arc<SectionGroupRecord>| outline.position(&Node::Group(Arc::clone(group)));
+            let items = groups.into_iter().map(|group| (at(group), Arc::clone(group))).collect();
+            let page = order::page(items, &["section-groups", opened.site.id.as_str()], page)?;
+            let ids = places_in(outline, &page.items);
+            let seen = self.seen(&tx, &opened, &ids).await?;
+            let items = page.items.iter().map(|group| seen.group(group)).collect();
+            Ok(Page { items, next: page.next, count: Some(count) })
+        })
     }
 
     /// Adds a group to a site, or to another group of it, last in order, and moves sections into it (SPEC 4.6).
@@ -53,88 +64,98 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` for unknown sections or an unknown parent; `Conflict` when the site is full,
     /// or groups would lie too deep in each other.
-    pub async fn add_section_group(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
+    pub fn add_section_group<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
         add: AddSectionGroup,
-    ) -> Result<SiteSectionGroup> {
-        let mut sections = Vec::new();
-        for (at, id) in add.sections.iter().flatten().enumerate() {
-            let field = format!("sections[{at}]");
-            let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
-            sections.push((field, id));
-        }
-        let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
-        let parent = parent.transpose()?;
-        let operation = Add { on: On::new(actor, of), id: self.id(), sections, parent, add };
-        self.write(actor, &operation).await?;
-        self.show_group(actor, of, &operation.id).await
+    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
+        Box::pin(async move {
+            let mut sections = Vec::new();
+            for (at, id) in add.sections.iter().flatten().enumerate() {
+                let field = format!("sections[{at}]");
+                let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
+                sections.push((field, id));
+            }
+            let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
+            let parent = parent.transpose()?;
+            let operation = Add { on: On::new(actor, of), id: self.id(), sections, parent, add };
+            self.write(actor, &operation).await?;
+            self.show_group(actor, of, &operation.id).await
+        })
     }
 
     /// Changes a group (SPEC 4.6). What the request leaves out stays.
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`.
-    pub async fn update_section_group(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionGroupId,
+    pub fn update_section_group<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionGroupId,
         change: UpdateSectionGroup,
-    ) -> Result<SiteSectionGroup> {
-        self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), change }).await?;
-        self.show_group(actor, of, id).await
+    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
+        Box::pin(async move {
+            self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), change }).await?;
+            self.show_group(actor, of, id).await
+        })
     }
 
     /// Deletes a group: the sections and groups in it take its place. Answers whether it was there.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn delete_section_group(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionGroupId,
-    ) -> Result<bool> {
-        match self.write(actor, &Delete { on: On::new(actor, of), id: id.clone() }).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_section_group<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionGroupId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            match self.write(actor, &Delete { on: On::new(actor, of), id: id.clone() }).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// Moves a section into a group, last in order; one that is in it stays where it is (SPEC 4.6).
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` for an unknown section.
-    pub async fn add_section_to_group(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionGroupId,
-        add: &AddSectionToGroup,
-    ) -> Result<SiteSectionGroup> {
-        let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
-        self.write(actor, &Gather { on: On::new(actor, of), id: id.clone(), section }).await?;
-        self.show_group(actor, of, id).await
+    pub fn add_section_to_group<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionGroupId,
+        add: &'a AddSectionToGroup,
+    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
+        Box::pin(async move {
+            let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
+            self.write(actor, &Gather { on: On::new(actor, of), id: id.clone(), section }).await?;
+            self.show_group(actor, of, id).await
+        })
     }
 
     /// Moves a section out of a group, to behind that. Answers whether it was in it.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn remove_section_from_group(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionGroupId,
-        section: &SectionId,
-    ) -> Result<bool> {
-        let operation = Release { on: On::new(actor, of), id: id.clone(), section: section.clone() };
-        match self.write(actor, &operation).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn remove_section_from_group<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionGroupId,
+        section: &'a SectionId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let operation = Release { on: On::new(actor, of), id: id.clone(), section: section.clone() };
+            match self.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// A group, as it stands now.
@@ -144,7 +165,7 @@ impl Platform {
         of: (&OrgId, &SiteId),
         id: &SectionGroupId,
     ) -> Result<SiteSectionGroup> {
-        let (tx, opened) = self.open_site(actor, of).await?;
+        let (tx, opened) = self.open_site(actor, of.into()).await?;
         let outline = &opened.outline;
         let group = outline.group(id).cloned().ok_or_else(missing)?;
         let ids = places_in(outline, std::slice::from_ref(&group));

@@ -14,7 +14,7 @@ use super::{
     sections,
 };
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{
         BesidePosition, MoveBeside, OrgId, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
         SiteId, SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
@@ -36,64 +36,72 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`; `Invalid` for what the site does not have, for a group beside what lies in it, and for
     /// parts that do not stand beside each other; `Conflict` when groups would lie too deep in each other.
-    pub async fn sort_structure(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
+    pub fn sort_structure<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
         request: SortStructure,
-    ) -> Result<SiteStructureItem> {
-        let item = request.item.part("item")?;
-        let part = item.part.clone();
-        self.put_beside(actor, of, (item.part, Some(item.field)), beside(&request.position)?).await?;
-        self.show_part(actor, of, &part).await
+    ) -> BoxFuture<'a, Result<SiteStructureItem>> {
+        Box::pin(async move {
+            let item = request.item.part("item")?;
+            let part = item.part.clone();
+            self.put_beside(actor, of, (item.part, Some(item.field)), beside(&request.position)?).await?;
+            self.show_part(actor, of, &part).await
+        })
     }
 
     /// Puts a site space beside another, in whose section it then is (SPEC 4.11).
     ///
     /// # Errors
     /// As [`sort_structure`](Platform::sort_structure).
-    pub async fn move_site_space(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SiteSpaceId,
+    pub fn move_site_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SiteSpaceId,
         request: MoveBeside<SiteSpacePointer>,
-    ) -> Result<SiteSpace> {
-        let item = (Part::Place(id.clone()), None);
-        self.put_beside(actor, of, item, beside(&request.position)?).await?;
-        self.show_place(actor, of, id).await
+    ) -> BoxFuture<'a, Result<SiteSpace>> {
+        Box::pin(async move {
+            let item = (Part::Place(id.clone()), None);
+            self.put_beside(actor, of, item, beside(&request.position)?).await?;
+            self.show_place(actor, of, id).await
+        })
     }
 
     /// Puts a section beside another, in whose group it then is (SPEC 4.6).
     ///
     /// # Errors
     /// As [`sort_structure`](Platform::sort_structure).
-    pub async fn move_section(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionId,
+    pub fn move_section<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionId,
         request: MoveBeside<SectionPointer>,
-    ) -> Result<SiteSection> {
-        let item = (Part::Section(id.clone()), None);
-        self.put_beside(actor, of, item, beside(&request.position)?).await?;
-        self.show_section(actor, of, id).await
+    ) -> BoxFuture<'a, Result<SiteSection>> {
+        Box::pin(async move {
+            let item = (Part::Section(id.clone()), None);
+            self.put_beside(actor, of, item, beside(&request.position)?).await?;
+            self.show_section(actor, of, id).await
+        })
     }
 
     /// Puts a group beside a section or another group, in the same group then (SPEC 4.6).
     ///
     /// # Errors
     /// As [`sort_structure`](Platform::sort_structure).
-    pub async fn move_section_group(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionGroupId,
+    pub fn move_section_group<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionGroupId,
         request: MoveBeside<SectionGroupPointer>,
-    ) -> Result<SiteSectionGroup> {
-        let item = (Part::Group(id.clone()), None);
-        self.put_beside(actor, of, item, beside(&request.position)?).await?;
-        self.show_group(actor, of, id).await
+    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
+        Box::pin(async move {
+            let item = (Part::Group(id.clone()), None);
+            self.put_beside(actor, of, item, beside(&request.position)?).await?;
+            self.show_group(actor, of, id).await
+        })
     }
 
     async fn put_beside(

@@ -12,7 +12,7 @@ use super::{
     paths::{free_place_path, rename},
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         AddSiteSpace, JobId, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, Timestamp,
         UpdateSiteSpace,
@@ -30,25 +30,38 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_site_spaces(
-        &self,
-        actor: &Actor,
-        of: impl Into<SiteOf<'_>>,
+    pub fn list_site_spaces<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: impl Into<SiteOf<'a>>,
         default: Option<bool>,
-        page: &PageRequest,
-    ) -> Result<Page<SiteSpace>> {
-        let (tx, opened) = self.open_site(actor, of).await?;
-        let outline = &opened.outline;
-        let wanted = outline.all_places().into_iter();
-        let first = outline.default_place().map(|place| &place.id);
-        let wanted = wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
-        let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
-        let page =
-            order::page(items, &["site-spaces", opened.site.id.as_str(), &format!("{default:?}")], page)?;
-        let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
-        let seen = self.seen(&tx, &opened, &ids).await?;
-        let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
-        Ok(Page { items, next: page.next, count: None })
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteSpace>>> {
+        self.list_site_spaces_of(actor, of.into(), default, page)
+    }
+
+    fn list_site_spaces_of<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: SiteOf<'a>,
+        default: Option<bool>,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteSpace>>> {
+        Box::pin(async move {
+            let (tx, opened) = self.open_site(actor, of).await?;
+            let outline = &opened.outline;
+            let wanted = outline.all_places().into_iter();
+            let first = outline.default_place().map(|place| &place.id);
+            let wanted =
+                wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
+            let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
+            let page =
+                order::page(items, &["site-spaces", opened.site.id.as_str(), &format!("{default:?}")], page)?;
+            let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
+            let seen = self.seen(&tx, &opened, &ids).await?;
+            let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
+            Ok(Page { items, next: page.next, count: None })
+        })
     }
 
     /// Adds a space to a site, last in its section; the first one of a section, or of a site without sections, is its
@@ -57,17 +70,20 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
     /// section; `Conflict` when the site is full.
-    pub async fn add_site_space(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        add: &AddSiteSpace,
-    ) -> Result<SiteSpace> {
-        let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
-        let operation = Add { on: On::new(actor, of), section: section.transpose()?, space, id: self.id() };
-        self.write(actor, &operation).await?;
-        self.show_place(actor, of, &operation.id).await
+    pub fn add_site_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        add: &'a AddSiteSpace,
+    ) -> BoxFuture<'a, Result<SiteSpace>> {
+        Box::pin(async move {
+            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
+            let operation =
+                Add { on: On::new(actor, of), section: section.transpose()?, space, id: self.id() };
+            self.write(actor, &operation).await?;
+            self.show_place(actor, of, &operation.id).await
+        })
     }
 
     /// Changes a space on a site (SPEC 4.11). What the request leaves out stays. Addresses
@@ -75,35 +91,39 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when the path is that of another site space; `Invalid` for an unknown space.
-    pub async fn update_site_space(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SiteSpaceId,
+    pub fn update_site_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SiteSpaceId,
         change: UpdateSiteSpace,
-    ) -> Result<SiteSpace> {
-        let space = change.space_id.as_ref().map(|id| id.parse());
-        let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
-        self.write(actor, &update).await?;
-        self.show_place(actor, of, id).await
+    ) -> BoxFuture<'a, Result<SiteSpace>> {
+        Box::pin(async move {
+            let space = change.space_id.as_ref().map(|id| id.parse());
+            let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
+            self.write(actor, &update).await?;
+            self.show_place(actor, of, id).await
+        })
     }
 
     /// Takes a space off a site; the space itself stays. Answers whether it was there. Redirects to it and to its pages go.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn delete_site_space(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SiteSpaceId,
-    ) -> Result<bool> {
-        let remove = Remove { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
-        match self.write(actor, &remove).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_site_space<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SiteSpaceId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let remove = Remove { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
+            match self.write(actor, &remove).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// A space on a site, as it stands now.
@@ -113,7 +133,7 @@ impl Platform {
         of: (&OrgId, &SiteId),
         id: &SiteSpaceId,
     ) -> Result<SiteSpace> {
-        let (tx, opened) = self.open_site(actor, of).await?;
+        let (tx, opened) = self.open_site(actor, of.into()).await?;
         let outline = &opened.outline;
         let place = outline.place(id).cloned().ok_or_else(missing)?;
         let seen = self.seen(&tx, &opened, std::slice::from_ref(id)).await?;

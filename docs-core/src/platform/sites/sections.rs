@@ -14,7 +14,7 @@ use super::{
     places::{append, check_spaces},
 };
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         AddSection, JobId, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle,
         SpaceId, Timestamp, UpdateSection,
@@ -31,35 +31,60 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn site_structure(&self, actor: &Actor, of: impl Into<SiteOf<'_>>) -> Result<SiteStructure> {
-        let (tx, opened) = self.open_site(actor, of).await?;
-        let outline = &opened.outline;
-        let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
-        Ok(self.seen(&tx, &opened, &ids).await?.structure())
+    pub fn site_structure<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: impl Into<SiteOf<'a>>,
+    ) -> BoxFuture<'a, Result<SiteStructure>> {
+        self.site_structure_of(actor, of.into())
+    }
+
+    fn site_structure_of<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: SiteOf<'a>,
+    ) -> BoxFuture<'a, Result<SiteStructure>> {
+        Box::pin(async move {
+            let (tx, opened) = self.open_site(actor, of).await?;
+            let outline = &opened.outline;
+            let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
+            Ok(self.seen(&tx, &opened, &ids).await?.structure())
+        })
     }
 
     /// Lists the sections of a site, in groups and outside, in the site's order (SPEC 4.6).
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub async fn list_sections(
-        &self,
-        actor: &Actor,
-        of: impl Into<SiteOf<'_>>,
-        page: &PageRequest,
-    ) -> Result<Page<SiteSection>> {
-        let (tx, opened) = self.open_site(actor, of).await?;
-        let outline = &opened.outline;
-        let sections = outline.sections();
-        let count = sections.len() as u64;
-        let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
-        let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
-        let page = order::page(items, &["sections", opened.site.id.as_str()], page)?;
-        let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
-        let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
-        let seen = self.seen(&tx, &opened, &ids).await?;
-        let items = page.items.iter().map(|section| seen.section(section)).collect();
-        Ok(Page { items, next: page.next, count: Some(count) })
+    pub fn list_sections<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: impl Into<SiteOf<'a>>,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteSection>>> {
+        self.list_sections_of(actor, of.into(), page)
+    }
+
+    fn list_sections_of<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: SiteOf<'a>,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<SiteSection>>> {
+        Box::pin(async move {
+            let (tx, opened) = self.open_site(actor, of).await?;
+            let outline = &opened.outline;
+            let sections = outline.sections();
+            let count = sections.len() as u64;
+            let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
+            let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
+            let page = order::page(items, &["sections", opened.site.id.as_str()], page)?;
+            let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
+            let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
+            let seen = self.seen(&tx, &opened, &ids).await?;
+            let items = page.items.iter().map(|section| seen.section(section)).collect();
+            Ok(Page { items, next: page.next, count: Some(count) })
+        })
     }
 
     /// Adds a section with its first space to a site, last in order (SPEC 4.6).
@@ -70,17 +95,25 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space;
     /// `Conflict` when the site is full.
-    pub async fn add_section(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
+    pub fn add_section<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
         add: AddSection,
-    ) -> Result<SiteSection> {
-        let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let operation =
-            Add { on: On::new(actor, of), space, id: self.id(), place: self.id(), wrapper: self.id(), add };
-        self.write(actor, &operation).await?;
-        self.show_section(actor, of, &operation.id).await
+    ) -> BoxFuture<'a, Result<SiteSection>> {
+        Box::pin(async move {
+            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let operation = Add {
+                on: On::new(actor, of),
+                space,
+                id: self.id(),
+                place: self.id(),
+                wrapper: self.id(),
+                add,
+            };
+            self.write(actor, &operation).await?;
+            self.show_section(actor, of, &operation.id).await
+        })
     }
 
     /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes. Addresses
@@ -89,16 +122,18 @@ impl Platform {
     /// # Errors
     /// `NotFound`, `Forbidden`; `Conflict` when another section has the path; `Invalid` for a default that is not in
     /// the section.
-    pub async fn update_section(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionId,
+    pub fn update_section<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionId,
         change: UpdateSection,
-    ) -> Result<SiteSection> {
-        let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
-        self.write(actor, &update).await?;
-        self.show_section(actor, of, id).await
+    ) -> BoxFuture<'a, Result<SiteSection>> {
+        Box::pin(async move {
+            let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
+            self.write(actor, &update).await?;
+            self.show_section(actor, of, id).await
+        })
     }
 
     /// Deletes a section and takes its spaces off the site; the spaces themselves stay. Answers whether it was there.
@@ -109,12 +144,19 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden`.
-    pub async fn delete_section(&self, actor: &Actor, of: (&OrgId, &SiteId), id: &SectionId) -> Result<bool> {
-        let delete = Delete { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
-        match self.write(actor, &delete).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            other => other.map(|()| true),
-        }
+    pub fn delete_section<'a>(
+        &'a self,
+        actor: &'a Actor,
+        of: (&'a OrgId, &'a SiteId),
+        id: &'a SectionId,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let delete = Delete { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
+            match self.write(actor, &delete).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                other => other.map(|()| true),
+            }
+        })
     }
 
     /// A section, as it stands now.
@@ -124,7 +166,7 @@ impl Platform {
         of: (&OrgId, &SiteId),
         id: &SectionId,
     ) -> Result<SiteSection> {
-        let (tx, opened) = self.open_site(actor, of).await?;
+        let (tx, opened) = self.open_site(actor, of.into()).await?;
         let outline = &opened.outline;
         let section = outline.section(id).cloned().ok_or_else(missing)?;
         let ids: Vec<SiteSpaceId> = outline.places(Some(id)).iter().map(|place| place.id.clone()).collect();

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Result,
+    BoxFuture, Error, Result,
     model::{SpaceId, Timestamp},
     platform::{
         Actor, Platform, comments, invites, people::platform_only, reviews, site_settings, sites, tree,
@@ -44,12 +44,14 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` unless the space is deleted.
-    pub async fn purge_deleted_space(&self, actor: &Actor, id: &SpaceId) -> Result<()> {
-        platform_only(actor)?;
-        let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(id)).await?;
-        let deleted_at =
-            space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
-        self.purge_space(&Purge { space: id.clone(), deleted_at }).await
+    pub fn purge_deleted_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            platform_only(actor)?;
+            let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(id)).await?;
+            let deleted_at =
+                space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
+            self.purge_space(&Purge { space: id.clone(), deleted_at }).await
+        })
     }
 }
 

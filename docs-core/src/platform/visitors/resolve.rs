@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Eyes, Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     model::{
         ElsewhereTarget, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, SiteId,
         SiteVisibility, SpaceId,
@@ -41,51 +41,53 @@ impl Platform {
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
     /// valid, on a site for authenticated visitors; `Invalid` for what is no address, or too many claims.
-    pub async fn resolve_url(&self, ask: &ResolveUrl) -> Result<ResolvedUrl> {
-        let address = Address::parse("url", &ask.url)?;
-        let given = ask.visitor.clone().unwrap_or_default();
-        let unsigned = unsigned(&given)?;
-        let tx = self.read().await?;
-        let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
-        if !site.published {
-            return Err(nothing());
-        }
-        let mut visitor = Visitor {
-            site: Some(site.id.clone()),
-            pass: Pass::None,
-            signed_by: None,
-            until: None,
-            signed: Arc::default(),
-            unsigned,
-            is_user: false,
-        };
-        let mut key = None;
-        if site.visibility == SiteVisibility::ShareLink {
-            let given = address.segments.get(used).ok_or_else(nothing)?;
-            let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
-            visitor.pass = Pass::ShareLink(link.id.clone());
-            key = Some(given.clone());
-            used += 1;
-        }
-        match self.signed_in(&tx, &site, &given).await? {
-            SignedIn::As(signer, claims) => {
-                visitor.signed_by = Some(signer);
-                visitor.until = claims.get("exp").and_then(Value::as_f64).map(|end| end as i64);
-                let claims: Map<String, Value> = claims
-                    .into_iter()
-                    .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
-                    .collect();
-                visitor.signed = Value::Object(claims).to_string().into();
+    pub fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> BoxFuture<'a, Result<ResolvedUrl>> {
+        Box::pin(async move {
+            let address = Address::parse("url", &ask.url)?;
+            let given = ask.visitor.clone().unwrap_or_default();
+            let unsigned = unsigned(&given)?;
+            let tx = self.read().await?;
+            let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
+            if !site.published {
+                return Err(nothing());
             }
-            SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
-            SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
-                let message = format!("visitor.jwtToken: {refused}");
-                return Err(Error::new(ErrorKind::Unauthenticated, message));
+            let mut visitor = Visitor {
+                site: Some(site.id.clone()),
+                pass: Pass::None,
+                signed_by: None,
+                until: None,
+                signed: Arc::default(),
+                unsigned,
+                is_user: false,
+            };
+            let mut key = None;
+            if site.visibility == SiteVisibility::ShareLink {
+                let given = address.segments.get(used).ok_or_else(nothing)?;
+                let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
+                visitor.pass = Pass::ShareLink(link.id.clone());
+                key = Some(given.clone());
+                used += 1;
             }
-            SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
-        }
-        let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
-        self.located_at(&visit, Asked { address, used, key }).await
+            match self.signed_in(&tx, &site, &given).await? {
+                SignedIn::As(signer, claims) => {
+                    visitor.signed_by = Some(signer);
+                    visitor.until = claims.get("exp").and_then(Value::as_f64).map(|end| end as i64);
+                    let claims: Map<String, Value> = claims
+                        .into_iter()
+                        .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
+                        .collect();
+                    visitor.signed = Value::Object(claims).to_string().into();
+                }
+                SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
+                SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
+                    let message = format!("visitor.jwtToken: {refused}");
+                    return Err(Error::new(ErrorKind::Unauthenticated, message));
+                }
+                SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
+            }
+            let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
+            self.located_at(&visit, Asked { address, used, key }).await
+        })
     }
 
     /// The site that an address begins with the mount of, and how many segments that takes.

@@ -14,7 +14,7 @@ mod names;
 mod unite;
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 use convert::Converter;
@@ -33,6 +33,10 @@ pub enum Direction {
 #[must_use]
 pub fn reference<T: JsonSchema>(direction: Direction) -> MetaSchemaRef {
     let schema = generator(direction).subschema_for::<T>();
+    written(&schema, direction)
+}
+
+fn written(schema: &Schema, direction: Direction) -> MetaSchemaRef {
     Converter::new(direction).reference(schema.as_value())
 }
 
@@ -43,6 +47,10 @@ pub fn reference<T: JsonSchema>(direction: Direction) -> MetaSchemaRef {
 pub fn register<T: JsonSchema>(registry: &mut Registry, direction: Direction) {
     let mut generator = generator(direction);
     generator.subschema_for::<T>();
+    register_all(registry, generator, direction);
+}
+
+fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, direction: Direction) {
     for (name, definition) in generator.take_definitions(false) {
         let mut converter = Converter::new(direction);
         let schema = converter.definition(&name, &definition);
@@ -62,7 +70,10 @@ pub fn clashes(registry: &Registry) -> Vec<&str> {
 /// Tells whether the values of a type are lists.
 #[must_use]
 pub fn is_list<T: JsonSchema>() -> bool {
-    let schema = generator(Direction::Request).root_schema_for::<T>();
+    is_array(&generator(Direction::Request).root_schema_for::<T>())
+}
+
+fn is_array(schema: &Schema) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("array")
 }
 

@@ -1,0 +1,312 @@
+//! Formulas: the mathematics of TeX, laid out.
+//!
+//! A library reads a formula and says where its glyphs and lines stand. It bounds how deep a formula goes and how much
+//! its macros grow; how long it is and how much is drawn is bounded here. A formula that it does not understand is
+//! none, and is shown as its source.
+
+use std::{collections::HashMap, rc::Rc};
+
+use ratex_font::{FontId, katex_ttf_glyph_char};
+use ratex_layout::{LayoutOptions, layout, to_display_list, validate_layout};
+use ratex_parser::{Mode, ParseNode, parse, parse_node::AtomFamily};
+use ratex_types::{display_item::DisplayItem, math_style::MathStyle, path_command::PathCommand};
+use skrifa::MetadataProvider as _;
+
+use crate::{
+    fonts::Faces,
+    look::Ink,
+    sheet::{Area, Glyph, Mark, Paint, Part, Sheet, count},
+    stop::Done,
+    tags::TagId,
+};
+
+/// Longest formula that is read.
+const LENGTH: usize = 4_000;
+/// Most glyphs and lines of a formula.
+const ITEMS: usize = 8_000;
+/// No part of a formula stands farther away than so many em.
+const FAR: f64 = 2_000.0;
+
+/// A formula that is understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Formula {
+    nodes: Vec<ParseNode>,
+    style: MathStyle,
+}
+
+/// A part of a formula that stands on one line, in em.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    items: Vec<DisplayItem>,
+    pub(crate) width: f32,
+    /// How far it reaches above the line.
+    pub(crate) height: f32,
+    /// How far it reaches below the line.
+    pub(crate) depth: f32,
+}
+
+/// Where a formula stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) x: f32,
+    /// Its line.
+    pub(crate) y: f32,
+    pub(crate) em: f32,
+    pub(crate) ink: Ink,
+    pub(crate) tag: TagId,
+}
+
+impl Formula {
+    /// Reads a formula; `None` when it is not understood.
+    pub(crate) fn read(tex: &str, style: MathStyle) -> Option<Self> {
+        if tex.len() > LENGTH || tex.trim().is_empty() || tex.chars().any(|c| c == '\0') {
+            return None;
+        }
+        let nodes = parse(tex).or_else(|why| {
+            // Rows without an environment are aligned rows.
+            if style == MathStyle::Display && (tex.contains('&') || tex.contains("\\\\")) {
+                parse(&format!("\\begin{{aligned}}{tex}\\end{{aligned}}"))
+            } else {
+                Err(why)
+            }
+        });
+        let formula = Self { nodes: nodes.ok().filter(|nodes| !nodes.is_empty())?, style };
+        formula.whole().map(|_| formula)
+    }
+
+    /// The whole formula on one line; `None` when there is too much of it.
+    pub(crate) fn whole(&self) -> Option<Drawn> {
+        self.draw(&self.nodes)
+    }
+
+    /// Parts of a formula that may stand on lines of their own: they end behind a relation or an operator.
+    pub(crate) fn parts(&self) -> Vec<Drawn> {
+        let mut out = Vec::new();
+        let mut rest = self.nodes.as_slice();
+        while !rest.is_empty() {
+            let end = rest.iter().skip(1).position(may_break).map_or(rest.len(), |at| at + 2);
+            let (part, after) = rest.split_at(end.min(rest.len()));
+            // An operator has its space where something stands behind it, be it nothing.
+            let nothing =
+                ParseNode::OrdGroup { mode: Mode::Math, body: Vec::new(), semisimple: None, loc: None };
+            out.extend(self.draw(&[part, &[nothing]].concat()));
+            rest = after;
+        }
+        out
+    }
+
+    fn draw(&self, nodes: &[ParseNode]) -> Option<Drawn> {
+        let boxes = layout(nodes, &LayoutOptions::default().with_style(self.style));
+        validate_layout(&boxes).ok()?;
+        let list = to_display_list(&boxes);
+        let sane = |length: f64| length.is_finite() && length.abs() <= FAR;
+        let all = [list.width, list.height, list.depth];
+        if list.items.len() > ITEMS || !all.into_iter().all(sane) || !list.items.iter().all(is_sane) {
+            return None;
+        }
+        let (width, height, depth) = (point(list.width), point(list.height), point(list.depth));
+        Some(Drawn { items: list.items, width: width.max(0.0), height, depth })
+    }
+}
+
+/// Tells whether a line may end behind a part.
+fn may_break(node: &ParseNode) -> bool {
+    matches!(node, ParseNode::Atom { family: AtomFamily::Rel | AtomFamily::Bin, .. })
+}
+
+fn is_sane(item: &DisplayItem) -> bool {
+    let near = |length: f64| length.is_finite() && length.abs() <= FAR;
+    match item {
+        DisplayItem::GlyphPath { x, y, scale, .. } => near(*x) && near(*y) && near(*scale),
+        DisplayItem::Line { x, y, width, thickness, .. } => {
+            near(*x) && near(*y) && near(*width) && near(*thickness)
+        }
+        DisplayItem::Rect { x, y, width, height, .. } => {
+            near(*x) && near(*y) && near(*width) && near(*height)
+        }
+        DisplayItem::Path { x, y, commands, .. } => {
+            near(*x) && near(*y) && commands.len() <= ITEMS && commands.iter().all(is_near)
+        }
+    }
+}
+
+fn is_near(command: &PathCommand) -> bool {
+    let near = |length: f64| length.is_finite() && length.abs() <= FAR;
+    match *command {
+        PathCommand::MoveTo { x, y } | PathCommand::LineTo { x, y } => near(x) && near(y),
+        PathCommand::QuadTo { x1, y1, x, y } => near(x1) && near(y1) && near(x) && near(y),
+        PathCommand::CubicTo { x1, y1, x2, y2, x, y } => {
+            near(x1) && near(y1) && near(x2) && near(y2) && near(x) && near(y)
+        }
+        PathCommand::Close => true,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a length, which was checked")]
+const fn point(length: f64) -> f32 {
+    length as f32
+}
+
+/// The fonts of formulas that a book uses.
+#[derive(Default)]
+pub(crate) struct FormulaFonts {
+    known: HashMap<String, Option<Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    number: u16,
+    id: FontId,
+    data: Rc<[u8]>,
+}
+
+impl FormulaFonts {
+    fn get(&mut self, name: &str, faces: &mut Faces) -> Done<Option<Known>> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(known.clone());
+        }
+        let file = ratex_katex_fonts::ttf_bytes(&format!("KaTeX_{name}.ttf"));
+        let known = match (file, FontId::parse(name)) {
+            (Some(file), Some(id)) => {
+                let number = faces.push(file.to_vec().into(), 0)?;
+                Some(Known { number, id, data: file.as_ref().into() })
+            }
+            _ => None,
+        };
+        self.known.insert(name.to_owned(), known.clone());
+        Ok(known)
+    }
+
+    /// Draws a formula. Characters that its fonts do not have are left out.
+    ///
+    /// # Errors
+    /// [`crate::stop::Stop::Failed`] when a font cannot be written.
+    pub(crate) fn put(&mut self, drawn: &Drawn, spot: Spot, faces: &mut Faces, sheet: &mut Sheet) -> Done {
+        let top = spot.y - drawn.height * spot.em;
+        let place = |x: f64, y: f64| (spot.x + point(x) * spot.em, top + point(y) * spot.em);
+        for item in &drawn.items {
+            match item {
+                DisplayItem::GlyphPath { x, y, scale, font, char_code, .. } => {
+                    let Some(known) = self.get(font, faces)? else { continue };
+                    let size = point(*scale) * spot.em;
+                    let (x, y) = place(*x, *y);
+                    put_glyph(&known, *char_code, Spot { x, y, em: size, ..spot }, sheet);
+                }
+                DisplayItem::Line { x, y, width, thickness, .. } => {
+                    let (x, y) = place(*x, *y);
+                    let high = (point(*thickness) * spot.em).max(0.35);
+                    let area = Area { x, y: y - high / 2.0, w: point(*width) * spot.em, h: high };
+                    sheet.put(spot.tag, Mark::Box { area, paint: filled(spot.ink) });
+                }
+                DisplayItem::Rect { x, y, width, height, color } => {
+                    let (x, y) = place(*x, *y);
+                    let area = Area { x, y, w: point(*width) * spot.em, h: point(*height) * spot.em };
+                    let ink = if is_black(*color) { spot.ink } else { colour(*color) };
+                    sheet.put(spot.tag, Mark::Box { area, paint: filled(ink) });
+                }
+                DisplayItem::Path { x, y, commands, fill, .. } => {
+                    let (x, y) = place(*x, *y);
+                    let path = commands.as_slice().into();
+                    let Spot { em, ink, tag, .. } = spot;
+                    sheet.put(tag, Mark::Path { x, y, em, ink, filled: *fill, path });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_black(colour: ratex_types::color::Color) -> bool {
+    colour.r + colour.g + colour.b < f32::EPSILON
+}
+
+fn colour(colour: ratex_types::color::Color) -> Ink {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between none and 255")]
+    let channel = |part: f32| (part.clamp(0.0, 1.0) * 255.0).round() as u8;
+    Ink(channel(colour.r), channel(colour.g), channel(colour.b))
+}
+
+fn filled(ink: Ink) -> Paint {
+    Paint { fill: Some(ink), ..Paint::default() }
+}
+
+fn put_glyph(known: &Known, code: u32, spot: Spot, sheet: &mut Sheet) {
+    let Ok(font) = skrifa::FontRef::new(&known.data) else { return };
+    let Some(id) = font.charmap().map(katex_ttf_glyph_char(known.id, code)) else { return };
+    let (Ok(id), Some(said)) = (u16::try_from(id.to_u32()), char::from_u32(code)) else { return };
+    let (from, text) = (count(sheet.glyphs.len()), count(sheet.text.len()));
+    sheet.text.push(said);
+    let length = u16::try_from(said.len_utf8()).unwrap_or(4);
+    sheet.glyphs.push(Glyph { advance: 0.0, start: 0, length, id });
+    let glyphs = Part { from, to: from + 1 };
+    let text = Part { from: text, to: count(sheet.text.len()) };
+    let Spot { x, y, em: size, ink, tag } = spot;
+    sheet.put(tag, Mark::Run { x, y, size, ink, font: known.number, glyphs, text });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_of_pages_are_understood() {
+        for tex in [
+            r"E = mc^2",
+            r"\frac{-b \pm \sqrt{b^2 - 4ac}}{2a}",
+            r"\sum_{i=0}^{n} x_i' + \int_0^\infty e^{-x}\,dx",
+            r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}",
+            r"f(x) = \begin{cases} 1 & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases}",
+            r"\left( \frac{1}{2} \right]^{\mathbb{R}} \cdot \vec{v} \ne \hat y",
+            r"a &= b \\ c &= d",
+            r"\lim_{x \to 0} \operatorname{sinc} x = 1 \quad \forall x \in \mathcal{X}",
+            r"\sqrt[3]{x} \le \overline{AB} + \underbrace{a+b}_{2}",
+            r"50\% \{a\} \alpha\beta\Gamma",
+        ] {
+            assert!(Formula::read(tex, MathStyle::Display).is_some(), "{tex}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_formula_is_none() {
+        for tex in [
+            "",
+            "   ",
+            r"\nosuchcommand",
+            r"\frac{1}",
+            "{",
+            "}",
+            "x^",
+            "x^1^2",
+            r"\left(",
+            r"\begin{pmatrix} a",
+            r"\begin{table} a \end{table}",
+            r"\input{/etc/passwd}",
+            "#eval(1)\0",
+        ] {
+            assert!(Formula::read(tex, MathStyle::Text).is_none(), "{tex}");
+        }
+    }
+
+    #[test]
+    fn a_formula_that_grows_without_end_is_none() {
+        let long = ["{".repeat(3_999), "x".repeat(4_001), r"\frac".repeat(700)];
+        for tex in long.iter().chain(&[format!("{}x{}", "{".repeat(1_900), "}".repeat(1_900))]) {
+            assert!(Formula::read(tex, MathStyle::Display).is_none());
+        }
+        for tex in [
+            r"\def\a{\a\a}\a",
+            r"\def\a{xx}\def\b{\a\a\a\a\a\a\a\a}\def\c{\b\b\b\b\b\b\b\b}\def\d{\c\c\c\c\c\c\c\c}\def\e{\d\d\d\d\d\d\d\d}\def\f{\e\e\e\e\e\e\e\e}\f\f\f\f",
+            r"\rule{99999999em}{1em}",
+            r"\kern 9999999em x",
+        ] {
+            assert!(Formula::read(tex, MathStyle::Display).is_none(), "{tex}");
+        }
+    }
+
+    #[test]
+    fn a_long_formula_has_places_to_break() {
+        let formula =
+            Formula::read(&format!("{}y", "x + ".repeat(80)), MathStyle::Display).expect("a formula");
+        assert_eq!(formula.parts().len(), 81);
+    }
+}

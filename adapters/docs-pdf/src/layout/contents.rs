@@ -1,0 +1,158 @@
+//! The title, the table of contents, and the foot of sheets.
+
+use super::{Room, Setter, Side, Target};
+use crate::{
+    look::{BOTTOM, HEIGHT, SIDE, SOFT, WIDTH},
+    sheet::{Bookmark, LinkArea, Mark, Sheet},
+    shown::Shown,
+    stop::Done,
+    tags::{Role, TagId},
+};
+
+use super::inline::Inline;
+
+/// What the number of a sheet takes of a line.
+const NUMBER: f32 = 44.0;
+
+/// What stands before the first page.
+pub(crate) struct Front<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) subtitle: Option<&'a str>,
+}
+
+impl Front<'_> {
+    /// The sheets before the first page: the title, and the table of contents of those that follow.
+    ///
+    /// # Errors
+    /// As [`Setter::flow`].
+    pub(crate) fn lay(&self, setter: &mut Setter, body: &[Sheet]) -> Done<Vec<Sheet>> {
+        setter.title_sheet(self)?;
+        let mut sheets = setter.take_sheets();
+        let listed =
+            || body.iter().enumerate().flat_map(|(at, sheet)| sheet.bookmarks.iter().map(move |m| (at, m)));
+        let listed: Vec<(usize, &Bookmark)> = listed().filter(|(_, mark)| mark.listed).collect();
+        if listed.is_empty() {
+            return Ok(sheets);
+        }
+        // How many sheets the table takes does not depend on the numbers in it.
+        let (tags, targets) = (setter.tags.len(), setter.targets.len());
+        setter.contents(&listed, 0)?;
+        let taken = setter.take_sheets().len();
+        setter.tags.forget(tags);
+        setter.targets.truncate(targets);
+        setter.contents(&listed, sheets.len() + taken)?;
+        sheets.extend(setter.take_sheets());
+        Ok(sheets)
+    }
+}
+
+impl Setter {
+    fn title_sheet(&mut self, front: &Front<'_>) -> Done {
+        self.pages.take(HEIGHT * 0.34)?;
+        let tag = self.tags.add(TagId::BOOK, Role::Division);
+        let line = self.tags.add(tag, Role::Paragraph);
+        let room = Room { size: 30.0, bold: true, leading: 1.15, tag: line, ..Room::sheet() };
+        self.paragraph(&[&Shown::Text(front.title.to_owned())], &room)?;
+        if let Some(subtitle) = front.subtitle {
+            self.pages.space(10.0);
+            let line = self.tags.add(tag, Role::Paragraph);
+            let room = Room { size: 14.0, ink: SOFT, tag: line, ..Room::sheet() };
+            self.paragraph(&[&Shown::Text(subtitle.to_owned())], &room)?;
+        }
+        Ok(())
+    }
+
+    /// The table of contents, when so many sheets stand before the first page.
+    fn contents(&mut self, listed: &[(usize, &Bookmark)], before: usize) -> Done {
+        let tag = self.tags.add(TagId::BOOK, Role::Contents);
+        for (at, mark) in listed {
+            self.clock.check()?;
+            let item = self.tags.add(tag, Role::ContentsItem);
+            let link = self.tags.add(item, Role::Link);
+            self.entry(*at, mark, before, link)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, sheet: usize, mark: &Bookmark, before: usize, tag: TagId) -> Done {
+        let first = mark.level <= 1;
+        #[expect(clippy::cast_precision_loss, reason = "a few levels")]
+        let left = 12.0 * (mark.level.min(12) - mark.level.min(1)) as f32;
+        let room = Room { size: 10.0, bold: first, tag, ..Room::sheet() };
+        let room = Room { width: room.width - left - NUMBER, x: room.x + left, ..room };
+        self.pages.space(if first { 7.0 } else { 0.6 });
+        let title = Inline::plain(if mark.title.is_empty() { "–" } else { &mark.title });
+        let from = self.pages.place();
+        self.lines(&title, &room)?;
+        let end = self.pages.y();
+        let line = room.size * room.leading;
+        // The number stands on the last line.
+        let number = Inline::plain(&(before + sheet + 1).to_string());
+        let here = self.pages.place();
+        let (_, wide) = self.measure(&number, &Room { width: NUMBER, ..room });
+        let last = self.last_line_end();
+        let right = SIDE + WIDTH - wide;
+        let baseline = end - line * 0.33;
+        let dots = last + 5.0;
+        if right - 5.0 > dots {
+            let dotted = Mark::Dots { x: dots, y: baseline, w: right - 5.0 - dots };
+            self.pages.sheet().put(TagId::DECOR, dotted);
+        }
+        self.pages.go(crate::pages::Place { y: end - line, ..here });
+        self.lines(&number, &Room { x: SIDE + WIDTH - NUMBER, width: NUMBER, side: Side::End, ..room })?;
+        self.pages.go_on(here);
+        let top = if from.sheet == here.sheet { from.y.max(end - line * 6.0) } else { end - line };
+        let area = crate::sheet::Area { x: room.x, y: top, w: SIDE + WIDTH - room.x, h: end - top };
+        let target = crate::sheet::count(self.targets.len());
+        self.targets.push(Target::Place { sheet: before + sheet, y: mark.y });
+        self.pages.sheet().links.push(LinkArea { area, target, tag });
+        Ok(())
+    }
+
+    /// Where what was drawn last ends.
+    fn last_line_end(&mut self) -> f32 {
+        let sheet = self.pages.sheet();
+        let Some(Mark::Run { x, size, glyphs, .. }) = sheet.ops.last().map(|op| &op.mark) else {
+            return SIDE;
+        };
+        let part = sheet.glyphs.get(glyphs.from as usize..glyphs.to as usize).unwrap_or_default();
+        x + part.iter().map(|glyph| glyph.advance * size).sum::<f32>()
+    }
+
+    /// Draws the foot of a sheet.
+    fn foot(&mut self, title: &str, number: usize, all: usize) -> Done<Sheet> {
+        let room = Room { size: 8.5, ink: SOFT, tag: TagId::FOOTER, ..Room::sheet() };
+        let said = Inline::plain(&format!("{number} / {all}"));
+        let (_, wide) = self.measure(&said, &room);
+        let piece = self.piece(HEIGHT, |this| {
+            let start = this.pages.place();
+            this.one_line(title, &Room { width: WIDTH - wide - 12.0, ..room })?;
+            this.pages.go(start);
+            this.lines(&said, &Room { side: Side::End, ..room })
+        })?;
+        Ok(piece.map(|(sheet, _)| sheet).unwrap_or_default())
+    }
+
+    /// The first line of a text.
+    fn one_line(&mut self, said: &str, room: &Room) -> Done {
+        // No line has so many characters.
+        let said: String = said.chars().take(300).collect();
+        let inline = Inline::plain(&said);
+        let Some(end) = self.first_line(&inline, room) else { return Ok(()) };
+        self.lines(&Inline::plain(said.get(..end).unwrap_or_default().trim_end()), room)
+    }
+}
+
+/// Draws the foot of all sheets but the first.
+///
+/// # Errors
+/// As [`Setter::flow`].
+pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &str) -> Done {
+    let all = sheets.len();
+    for (at, sheet) in sheets.iter_mut().enumerate().skip(1) {
+        setter.clock.check()?;
+        let foot = setter.foot(title, at + 1, all)?;
+        sheet.absorb(foot, BOTTOM + 20.0);
+    }
+    Ok(())
+}

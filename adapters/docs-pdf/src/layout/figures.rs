@@ -1,0 +1,164 @@
+//! Pictures and formulas that stand by themselves.
+
+use super::{Room, Setter, Side, panels::shares};
+use crate::{
+    formula::{Drawn, Formula, Spot},
+    look::{LINE, SOFT},
+    sheet::{Area, Mark, Paint},
+    shown::{Shown, Tag},
+    stop::Done,
+    tags::{Role, TagId},
+};
+
+/// The space around a picture within its frame.
+const FRAME: f32 = 4.0;
+/// A formula is made smaller down to this part; a wider one is broken into lines.
+const SMALLEST: f32 = 0.6;
+/// Most pictures side by side.
+const ACROSS: usize = 3;
+
+impl Setter {
+    pub(super) fn image(&mut self, tag: &Tag, room: &Room) -> Done {
+        let Tag::Image { file, alt, caption, frame, align, .. } = tag else { return Ok(()) };
+        let (w, h) = self.fitted(tag, room);
+        let around = if *frame { FRAME } else { 0.0 };
+        let side = Side::of(align);
+        let figure = self.tags.add(room.tag, Role::Figure(alt.clone()));
+        self.pages.space(8.0);
+        // A short text stands with its picture.
+        let below = if caption.is_empty() { 0.0 } else { 24.0 };
+        let height = h + around * 2.0;
+        self.pages.ensure((height + below).min(self.pages.height()))?;
+        let y = self.pages.take(height)?;
+        let x = moved(room, w + around * 2.0, side);
+        if *frame {
+            let area = Area { x, y, w: w + around * 2.0, h: height };
+            let paint = Paint { line: Some((LINE, 0.5)), radius: 3.0, ..Paint::default() };
+            self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
+        }
+        let area = Area { x: x + around, y: y + around, w, h };
+        self.pages.sheet().put(figure, Mark::Picture { area, picture: *file });
+        if !caption.is_empty() {
+            let tag = self.tags.add(figure, Role::Caption);
+            self.pages.space(3.0);
+            self.flow(caption, &Room { size: 9.0, ink: SOFT, gap: 2.0, side, tag, ..*room })?;
+        }
+        self.pages.space(8.0);
+        Ok(())
+    }
+
+    /// The size of a picture in the room that it has.
+    fn fitted(&self, tag: &Tag, room: &Room) -> (f32, f32) {
+        let Tag::Image { w, h, frame, caption, .. } = tag else { return (0.0, 0.0) };
+        #[expect(clippy::cast_possible_truncation, reason = "a size")]
+        let (w, h) = (w.max(1.0) as f32, h.max(1.0) as f32);
+        let around = if *frame { FRAME * 2.0 } else { 0.0 };
+        let below = if caption.is_empty() { 0.0 } else { 24.0 };
+        let high = (self.pages.height().min(crate::look::HEIGHT) - around - below).max(20.0);
+        let part = ((room.width - around) / w).min(high / h).clamp(0.001, 1.0);
+        (w * part, h * part)
+    }
+
+    pub(super) fn images(&mut self, items: &[Shown], align: &str, room: &Room) -> Done {
+        const BETWEEN: f32 = 8.0;
+        let across = items.len().clamp(1, ACROSS);
+        let places = shares(&vec![1.0; across], room, BETWEEN);
+        for row in items.chunks(across) {
+            self.clock.check()?;
+            self.pages.space(8.0);
+            let highest = row.iter().zip(&places).map(|(item, place)| {
+                self.picture_height(item, &Room { x: place.0, width: place.1, ..*room })
+            });
+            let highest = highest.fold(0.0, f32::max);
+            self.pages.ensure((highest + 24.0).min(self.pages.height()))?;
+            self.pages.take(0.0)?;
+            self.beside(row.iter().zip(&places), |this, (item, (x, width))| {
+                let inner = Room { x: *x, width: *width, side: Side::of(align), ..*room };
+                let down = (highest - this.picture_height(item, &inner)) / 2.0;
+                if down > 0.5 && this.pages.fits(highest, 0.0) {
+                    this.pages.take(down)?;
+                }
+                this.flow(std::slice::from_ref(item), &inner)
+            })?;
+        }
+        self.pages.space(8.0);
+        Ok(())
+    }
+
+    fn picture_height(&self, item: &Shown, room: &Room) -> f32 {
+        match item {
+            Shown::Tag(tag) if matches!(**tag, Tag::Image { .. }) => self.fitted(tag, room).1,
+            _ => 0.0,
+        }
+    }
+
+    /// A formula that is a little too wide is made smaller, and a wider one is broken into lines: nothing is cut off.
+    pub(super) fn formula(&mut self, formula: &Formula, source: &str, room: &Room) -> Done {
+        let tag = self.tags.add(room.tag, Role::Formula(source.to_owned()));
+        self.pages.space(7.0);
+        let em = room.size * 1.05;
+        let whole = formula.whole();
+        let fits = |drawn: &Drawn| (room.width / (drawn.width * em).max(0.01)).min(1.0);
+        match whole {
+            Some(drawn) if fits(&drawn) >= SMALLEST => {
+                let em = em * fits(&drawn);
+                self.formula_line(&[drawn], em, &room.tagged(tag))?;
+            }
+            _ => {
+                for line in lines(formula.parts(), room.width / em) {
+                    self.clock.check()?;
+                    self.formula_line(&line, em, &room.tagged(tag))?;
+                    self.pages.space(3.0);
+                }
+            }
+        }
+        self.pages.space(7.0);
+        Ok(())
+    }
+
+    fn formula_line(&mut self, parts: &[Drawn], em: f32, room: &Room) -> Done {
+        let width: f32 = parts.iter().map(|part| part.width).sum::<f32>();
+        let em = em.min(room.width / width.max(0.01));
+        let above = parts.iter().map(|part| part.height).fold(0.0, f32::max);
+        let below = parts.iter().map(|part| part.depth).fold(0.0, f32::max);
+        // One that is higher than a sheet is made smaller too.
+        let em = em.min(self.pages.height() * 0.95 / (above + below).max(0.01));
+        let y = self.pages.take((above + below) * em)?;
+        let mut x = moved(room, width * em, Side::Center);
+        for part in parts {
+            let spot = Spot { x, y: y + above * em, em, ink: room.ink, tag: room.tag };
+            self.formulas.put(part, spot, &mut self.faces, self.pages.sheet())?;
+            x += part.width * em;
+        }
+        Ok(())
+    }
+}
+
+/// Parts of a formula on lines of some width.
+fn lines(parts: Vec<Drawn>, width: f32) -> Vec<Vec<Drawn>> {
+    let mut out: Vec<Vec<Drawn>> = Vec::new();
+    let mut taken = 0.0;
+    for part in parts {
+        let wide = part.width;
+        match out.last_mut() {
+            Some(line) if taken + wide <= width => line.push(part),
+            _ => {
+                out.push(vec![part]);
+                taken = 0.0;
+            }
+        }
+        taken += wide;
+    }
+    out
+}
+
+/// Where something of some width stands.
+fn moved(room: &Room, width: f32, side: Side) -> f32 {
+    let left = (room.width - width).max(0.0);
+    room.x
+        + match side {
+            Side::Start => 0.0,
+            Side::Center => left / 2.0,
+            Side::End => left,
+        }
+}

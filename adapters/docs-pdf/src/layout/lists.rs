@@ -1,0 +1,129 @@
+//! Lists, tasks and steps.
+
+use super::{Room, Setter, Side, inline::Inline};
+use crate::{
+    look::{ACCENT, WHITE},
+    pages::Place,
+    sheet::{Area, Mark, Paint},
+    shown::{Parts, Shown},
+    stop::Done,
+    tags::{Role, TagId},
+};
+
+/// Signs of items, by how many lists they stand in.
+const SIGNS: [&str; 3] = ["•", "–", "◦"];
+/// The space before a sign, and behind it, in sizes of letters.
+const BEFORE: f32 = 0.4;
+const BEHIND: f32 = 0.6;
+/// The least width of what stands in a list.
+const LEAST: f32 = 90.0;
+
+impl Setter {
+    pub(super) fn list(&mut self, items: &[Parts], start: Option<u64>, room: &Room) -> Done {
+        let tag = self.tags.add(room.tag, Role::List(start.is_some()));
+        let last = start.map(|start| start.saturating_add(items.len() as u64));
+        #[expect(clippy::cast_precision_loss, reason = "a few digits")]
+        let wide = last.map_or(0.5, |last| (last.to_string().len() + 1) as f32 * 0.5) * room.size;
+        let before = BEFORE * room.size;
+        let left = (before + wide + BEHIND * room.size).min((room.width - LEAST).max(wide));
+        let inner = Room { tag, lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
+        for (at, item) in items.iter().enumerate() {
+            let sign = match start {
+                Some(start) => format!("{}.", start.saturating_add(at as u64)),
+                None => SIGNS[room.lists % SIGNS.len()].to_owned(),
+            };
+            let mark = Room {
+                x: room.x + left - wide - BEHIND * room.size,
+                width: wide + 1.0,
+                side: Side::End,
+                ..*room
+            };
+            self.item(&sign, item, &mark, &inner)?;
+        }
+        self.pages.space(room.gap);
+        Ok(())
+    }
+
+    /// An item: its sign in one room, and what it says in another.
+    fn item(&mut self, sign: &str, parts: &[Shown], mark: &Room, room: &Room) -> Done {
+        self.clock.check()?;
+        let item = self.tags.add(room.tag, Role::Item);
+        let label = self.tags.add(item, Role::ItemLabel);
+        let body = self.tags.add(item, Role::ItemBody);
+        // The sign stands with the first line.
+        self.pages.space(2.4);
+        let line = room.size * room.leading;
+        self.pages.ensure(line * 1.1)?;
+        self.pages.take(0.0)?;
+        let start = self.pages.place();
+        let inline = Inline::plain(sign);
+        self.lines(&inline, &Room { tag: label, ..*mark })?;
+        let end = self.pages.place();
+        self.pages.go(start);
+        self.flow(parts, &room.tagged(body))?;
+        self.go_farther(end);
+        Ok(())
+    }
+
+    /// Goes to the place where both end that stand side by side, with the space behind the one that is here.
+    fn go_farther(&mut self, other: Place) {
+        let here = self.pages.place();
+        let gap = self.pages.take_gap();
+        self.pages.go_on(if here > other { here } else { other });
+        self.pages.space(gap);
+    }
+
+    pub(super) fn tasks(&mut self, items: &[(bool, Parts)], room: &Room) -> Done {
+        let tag = self.tags.add(room.tag, Role::List(false));
+        let left = room.size * 1.35;
+        for (on, parts) in items {
+            self.clock.check()?;
+            let item = self.tags.add(tag, Role::Item);
+            let label = self.tags.add(item, Role::ItemLabel);
+            let body = self.tags.add(item, Role::ItemBody);
+            self.pages.space(4.0);
+            self.pages.ensure(room.size * room.leading * 1.1)?;
+            let y = self.pages.take(0.0)?;
+            let start = self.pages.place();
+            let side = room.size * 0.75;
+            let area = Area { x: room.x + 1.0, y: y + room.size * 0.3, w: side, h: side };
+            self.put_box(area, if *on { TagId::DECOR } else { label });
+            if *on {
+                self.put_tick(area, label)?;
+            }
+            let line = Place { y: y + room.size * room.leading, ..start };
+            let inner = Room { tag: body, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
+            self.pages.go(start);
+            self.flow(parts, &inner)?;
+            self.go_farther(line);
+        }
+        self.pages.space(room.gap);
+        Ok(())
+    }
+
+    pub(super) fn steps(&mut self, items: &[Parts], room: &Room) -> Done {
+        const RADIUS: f32 = 8.0;
+        let tag = self.tags.add(room.tag, Role::List(true));
+        for (at, parts) in items.iter().enumerate() {
+            self.clock.check()?;
+            let item = self.tags.add(tag, Role::Item);
+            let label = self.tags.add(item, Role::ItemLabel);
+            let body = self.tags.add(item, Role::ItemBody);
+            self.pages.space(9.0);
+            self.pages.ensure(48.0)?;
+            let y = self.pages.take(0.0)?;
+            let start = self.pages.place();
+            let area = Area { x: room.x, y: y + 1.0, w: RADIUS * 2.0, h: RADIUS * 2.0 };
+            let paint = Paint { fill: Some(ACCENT), radius: RADIUS, ..Paint::default() };
+            self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
+            let number = Room { size: 8.5, bold: true, ink: WHITE, tag: label, ..Room::sheet() };
+            self.word(&(at + 1).to_string(), &number, room.x + RADIUS, y + RADIUS + 3.9)?;
+            let sign = Place { y: y + RADIUS * 2.0 + 2.0, ..start };
+            self.pages.go(start);
+            self.flow(parts, &Room { tag: body, ..room.within(RADIUS * 2.0 + 9.0, 0.0) })?;
+            self.go_farther(sign);
+        }
+        self.pages.space(room.gap + 4.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! Notes at the foot of sheets.
+
+use super::{LateNote, Room, Setter, inline::Inline};
+use crate::{
+    look::{SIDE, WIDTH},
+    sheet::Sheet,
+    shown::Shown,
+    stop::Done,
+    tags::{Role, TagId},
+};
+
+/// Highest note that stands at the foot of a sheet.
+const HIGHEST: f32 = 220.0;
+/// The space above a note; above the first there is a line in it.
+const ABOVE: f32 = 5.0;
+/// The space that is kept for the number of a note.
+const NUMBER: f32 = 14.0;
+
+/// A note, and what calls it.
+#[derive(Clone, Copy)]
+pub(super) struct NoteCall<'a> {
+    pub(super) parts: &'a [Shown],
+    pub(super) number: usize,
+    pub(super) above: TagId,
+}
+
+impl Setter {
+    /// A note that belongs to a line of some height, which calls others too; `None` when it stands at the end of its
+    /// page instead.
+    pub(super) fn note(
+        &mut self,
+        call: &NoteCall<'_>,
+        height: f32,
+        others: &[(Sheet, f32)],
+    ) -> Done<Option<(Sheet, f32)>> {
+        let NoteCall { parts, number, above } = *call;
+        let tag = self.tags.add(above, Role::Note);
+        let piece = self.piece(HIGHEST, |this| this.put_note_text(parts, number, tag))?;
+        let taken: f32 = others.iter().map(|(_, height)| height).sum();
+        if let Some((note, high)) = piece {
+            let note = below(note, ABOVE);
+            let high = high + ABOVE;
+            if self.pages.fits(height, taken + high) {
+                return Ok(Some((note, high)));
+            }
+            // It goes along with its line where the line may go on.
+            if others.is_empty() && !self.pages.is_trial() && !self.pages.is_at_top() {
+                self.pages.next()?;
+                self.pages.ensure(height)?;
+                if self.pages.fits(height, high) {
+                    return Ok(Some((note, high)));
+                }
+            }
+            if self.pages.is_trial() {
+                return Err(crate::stop::Stop::Full);
+            }
+        }
+        self.late_notes.push(LateNote { number, parts: parts.to_vec(), tag });
+        Ok(None)
+    }
+
+    fn put_note_text(&mut self, parts: &[Shown], number: usize, tag: TagId) -> Done {
+        let room = Room { size: 8.5, gap: 2.0, tag, ..Room::sheet() };
+        let start = self.pages.place();
+        let mark = Inline::plain(&number.to_string());
+        self.lines(&mark, &Room { x: SIDE, width: NUMBER + 20.0, ..room })?;
+        let end = self.pages.place();
+        self.pages.go(start);
+        self.flow(parts, &Room { x: SIDE + NUMBER, width: WIDTH - NUMBER, ..room })?;
+        let other = self.pages.place();
+        self.pages.go_on(if other > end { other } else { end });
+        Ok(())
+    }
+
+    /// The notes that had no place at the foot of their sheet.
+    ///
+    /// # Errors
+    /// As [`Setter::flow`].
+    pub(super) fn put_late_notes(&mut self) -> Done {
+        // A note calls no other.
+        for note in std::mem::take(&mut self.late_notes) {
+            self.pages.space(6.0);
+            self.pages.take(0.0)?;
+            self.put_note_text(&note.parts, note.number, note.tag)?;
+        }
+        Ok(())
+    }
+}
+
+/// The same, moved down.
+fn below(note: Sheet, down: f32) -> Sheet {
+    let mut out = Sheet::default();
+    out.absorb(note, down);
+    out
+}

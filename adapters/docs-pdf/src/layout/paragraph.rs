@@ -1,0 +1,578 @@
+//! Lines of text: shaped by a library, placed on sheets here.
+
+use std::{borrow::Cow, ops::Range};
+
+use parley::{
+    Alignment, AlignmentOptions, FontFamily, FontFamilyName, FontStyle, FontWeight, IndentOptions, InlineBox,
+    InlineBoxKind, Layout, LayoutContext, Line, LineHeight, OverflowWrap, PositionedLayoutItem, Run,
+    TextStyle, VerticalAlign,
+};
+
+use super::{
+    Room, Setter, Side,
+    inline::{Inline, Look, Object, Raise, backing},
+    notes::NoteCall,
+};
+use crate::{
+    formula::Spot,
+    look::{ACCENT, Ink, SOFT},
+    sheet::{Area, Glyph, LinkArea, Mark, Offset, Paint, Part, count},
+    shown::Shown,
+    stop::Done,
+    tags::{Role, TagId},
+};
+
+/// Most bytes of text that are shaped at once. What is longer is shaped in parts, which meet at the ends of lines.
+const CHUNK: usize = 16 << 10;
+/// Most looks and objects that are shaped at once.
+const LOOKS: usize = 1_000;
+
+/// The families of fonts, in the order in which they are asked.
+#[derive(Clone, Debug)]
+pub(super) struct Families {
+    pub(super) text: Vec<FontFamilyName<'static>>,
+    pub(super) code: Vec<FontFamilyName<'static>>,
+}
+
+/// The position of a look among those of a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Brush(u32);
+
+/// What shapes text.
+pub(super) struct Writer {
+    context: LayoutContext<Brush>,
+}
+
+impl Writer {
+    pub(super) fn new() -> Self {
+        Self { context: LayoutContext::new() }
+    }
+}
+
+/// A part of a text that was broken into lines.
+pub(super) struct Chunk {
+    layout: Layout<Brush>,
+    range: Range<usize>,
+    looks: Vec<Look>,
+}
+
+/// A part of a text and what it was made to.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    inline: &'a Inline,
+    chunk: &'a Chunk,
+}
+
+impl Text<'_> {
+    /// The words of a part, counted from the beginning of the chunk.
+    fn said(&self, range: &Range<usize>) -> &str {
+        let start = self.chunk.range.start;
+        self.inline.text.get(start + range.start..start + range.end).unwrap_or_default()
+    }
+}
+
+/// A piece of a line that is drawn at once.
+struct Piece {
+    x: f32,
+    size: f32,
+    font: u16,
+    look: Look,
+    glyphs: Part,
+    text: Part,
+    width: f32,
+}
+
+impl Setter {
+    /// Text as a paragraph.
+    ///
+    /// # Errors
+    /// As [`Setter::flow`].
+    pub(super) fn paragraph(&mut self, parts: &[&Shown], room: &Room) -> Done {
+        let inline = self.inline(parts, room);
+        self.lines(&inline, room)?;
+        self.pages.space(room.gap);
+        Ok(())
+    }
+
+    /// Text line after line.
+    ///
+    /// # Errors
+    /// As [`Setter::flow`].
+    pub(super) fn lines(&mut self, inline: &Inline, room: &Room) -> Done {
+        if inline.is_empty() {
+            return Ok(());
+        }
+        let mut from = 0;
+        loop {
+            let to = chunk_end(inline, from);
+            let chunk = self.shape(inline, from..to, room);
+            let is_last = to == inline.text.len();
+            let lines = chunk.layout.len();
+            // The last line of a part that goes on is shaped again with what follows.
+            let used = if is_last || lines < 2 { lines } else { lines - 1 };
+            for at in 0..used {
+                self.clock.check()?;
+                self.line(Text { inline, chunk: &chunk }, at, used, room)?;
+            }
+            if is_last {
+                return Ok(());
+            }
+            let end = used
+                .checked_sub(1)
+                .and_then(|at| chunk.layout.get(at))
+                .map_or(0, |line| line.text_range().end);
+            from = if end == 0 { to } else { from + end };
+        }
+    }
+
+    /// The height of text, and how wide its widest line is.
+    pub(super) fn measure(&mut self, inline: &Inline, room: &Room) -> (f32, f32) {
+        let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
+        (chunk.layout.height(), chunk.layout.width())
+    }
+
+    /// Where the first line of a text ends.
+    pub(super) fn first_line(&mut self, inline: &Inline, room: &Room) -> Option<usize> {
+        let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
+        chunk.layout.get(0).map(|line| line.text_range().end)
+    }
+
+    /// Shapes a part of a text and breaks it into lines.
+    fn shape(&mut self, inline: &Inline, range: Range<usize>, room: &Room) -> Chunk {
+        let text = inline.text.get(range.clone()).unwrap_or_default();
+        let Self { fonts, writer, families, .. } = self;
+        let mut builder = writer.context.style_run_builder(fonts, text, 1.0, false);
+        let mut looks = Vec::new();
+        let mut begin = range.start;
+        for (end, look) in looks_of(inline, &range) {
+            let at = builder.push_style(style(look, count(looks.len()), room, families));
+            builder.push_style_run(at, begin - range.start..end - range.start);
+            looks.push(look);
+            begin = end;
+        }
+        if looks.is_empty() {
+            builder.push_style(style(Look::default(), 0, room, families));
+            looks.push(Look::default());
+        }
+        for (id, (at, object)) in inline.objects.iter().enumerate() {
+            if in_range(*at, &range, inline) {
+                let (width, height, baseline) = extent(object, room);
+                builder.push_inline_box(InlineBox {
+                    id: id as u64,
+                    kind: InlineBoxKind::InFlow,
+                    index: at - range.start,
+                    width: width.min(room.width),
+                    height,
+                    baseline: Some(baseline),
+                    vertical_align: VerticalAlign::BASELINE,
+                });
+            }
+        }
+        let mut layout = builder.build(text);
+        if room.hanging > 0.0 {
+            layout.set_text_indent(room.hanging, IndentOptions { each_line: false, hanging: true });
+        }
+        layout.break_all_lines(Some(room.width));
+        let alignment = match room.side {
+            Side::Start => Alignment::Start,
+            Side::Center => Alignment::Center,
+            Side::End => Alignment::End,
+        };
+        layout.align(alignment, AlignmentOptions::default());
+        Chunk { layout, range, looks }
+    }
+
+    /// Places a line. One line of a paragraph does not stand alone above or below the end of a sheet.
+    fn line(&mut self, text: Text<'_>, at: usize, lines: usize, room: &Room) -> Done {
+        let chunk = text.chunk;
+        let Some(line) = chunk.layout.get(at) else { return Ok(()) };
+        let height = high(&line);
+        let next = || chunk.layout.get(at + 1).map_or(0.0, |line| high(&line));
+        let stays = at == 0 && lines > 1 || lines > 3 && at + 2 == lines;
+        let keeps = if stays { (height + next()).min(self.pages.height()) } else { height };
+        self.pages.ensure(keeps)?;
+        let notes = self.notes_of(text, &line, height, room)?;
+        let y = self.pages.take(height)?;
+        let top = y - line.metrics().block_min_coord;
+        self.put_line(text, &line, top, room)?;
+        for (note, high) in notes {
+            self.pages.put_note(note, high);
+        }
+        Ok(())
+    }
+
+    /// The notes that a line calls, where they fit at the foot of its sheet.
+    fn notes_of(
+        &mut self,
+        Text { inline, chunk }: Text<'_>,
+        line: &Line<'_, Brush>,
+        height: f32,
+        room: &Room,
+    ) -> Done<Vec<(crate::sheet::Sheet, f32)>> {
+        let mut out = Vec::new();
+        for item in line.items() {
+            let PositionedLayoutItem::InlineBox(object) = item else { continue };
+            let object = usize::try_from(object.id).ok().and_then(|at| inline.objects.get(at));
+            if let Some((at, Object::Note(parts, number))) = object
+                && in_range(*at, &chunk.range, inline)
+            {
+                let call = NoteCall { parts, number: *number, above: room.tag };
+                out.extend(self.note(&call, height, &out)?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Draws a line whose chunk begins at some height.
+    fn put_line(&mut self, text: Text<'_>, line: &Line<'_, Brush>, top: f32, room: &Room) -> Done {
+        let inline = text.inline;
+        let baseline = top + line.metrics().baseline;
+        let mut pieces = Vec::new();
+        // What stands between which pieces, as it is read.
+        let mut objects = Vec::new();
+        let mut last = None;
+        for item in line.items() {
+            match item {
+                PositionedLayoutItem::InlineBox(object) => objects.push((pieces.len(), object)),
+                PositionedLayoutItem::GlyphRun(part) => {
+                    let run = part.run();
+                    // A run with several looks comes in several parts.
+                    if last.replace(run.index()) != Some(run.index()) {
+                        self.put_run(text, run, part.offset(), &mut pieces)?;
+                    }
+                }
+            }
+        }
+        self.put_backings(&pieces, baseline, room);
+        let mut links = Links::new(room.tag);
+        let mut objects = objects.into_iter().peekable();
+        for at in 0..=pieces.len() {
+            while let Some((_, object)) = objects.next_if(|(before, _)| *before == at) {
+                let id = usize::try_from(object.id).unwrap_or(usize::MAX);
+                if let Some((_, what)) = inline.objects.get(id) {
+                    let area =
+                        Area { x: room.x + object.x, y: top + object.y, w: object.width, h: object.height };
+                    self.put_object(what, area, room)?;
+                }
+            }
+            if let Some(piece) = pieces.get(at) {
+                self.put_linked(piece, baseline, &mut links, room);
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws a piece of a line, which may be one of a link.
+    fn put_linked(&mut self, piece: &Piece, baseline: f32, links: &mut Links, room: &Room) {
+        let Some(target) = piece.look.link else { return self.put_piece(piece, baseline, room) };
+        let tag = links.tag(target, self);
+        self.put_piece(piece, baseline, &room.tagged(tag));
+        let (y, h) = (baseline - room.size * 0.8, room.size * 1.05);
+        let area = Area { x: room.x + piece.x, y, w: piece.width, h };
+        self.pages.sheet().add_link(LinkArea { area, target, tag });
+    }
+
+    /// Adds the glyphs of a run to the sheet, a piece for every look.
+    fn put_run(
+        &mut self,
+        source: Text<'_>,
+        run: &Run<'_, Brush>,
+        start: f32,
+        pieces: &mut Vec<Piece>,
+    ) -> Done {
+        let font = self.faces.number(run.font())?;
+        let size = run.font_size();
+        let sheet = self.pages.sheet();
+        let (mut x, mut piece): (f32, Option<(u32, Piece)>) = (start, None);
+        let mut waiting: Option<Range<usize>> = None;
+        for cluster in run.visual_clusters() {
+            let range = cluster.text_range();
+            if cluster.is_ligature_continuation() {
+                // Its glyph stands before it, or after it where text runs to the left.
+                if cluster.is_rtl() {
+                    waiting = Some(joined(waiting, range));
+                } else if let Some((_, piece)) = &mut piece {
+                    lengthen(sheet, piece, source.said(&range));
+                }
+                continue;
+            }
+            let range = joined(waiting.take(), range);
+            let said = source.said(&range);
+            let chunk = source.chunk;
+            let brush =
+                chunk.layout.styles().get(usize::from(cluster.style_index())).map_or(0, |s| s.brush.0);
+            if piece.as_ref().is_some_and(|(before, _)| *before != brush) {
+                pieces.extend(piece.take().map(|(_, piece)| piece));
+            }
+            let look = chunk.looks.get(brush as usize).copied().unwrap_or_default();
+            let (_, piece) = piece.get_or_insert_with(|| {
+                let glyphs = Part { from: count(sheet.glyphs.len()), to: count(sheet.glyphs.len()) };
+                let text = Part { from: count(sheet.text.len()), to: count(sheet.text.len()) };
+                (brush, Piece { x, size, font, look, glyphs, text, width: 0.0 })
+            });
+            if is_silent(said) {
+                continue;
+            }
+            let from = count(sheet.text.len()) - piece.text.from;
+            sheet.text.push_str(said);
+            piece.text.to = count(sheet.text.len());
+            let length = u16::try_from(said.len()).unwrap_or(u16::MAX);
+            for glyph in cluster.glyphs() {
+                if glyph.x != 0.0 || glyph.y != 0.0 {
+                    let (at, x, y) = (count(sheet.glyphs.len()), glyph.x / size, glyph.y / size);
+                    sheet.offsets.push(Offset { glyph: at, x, y });
+                }
+                let id = u16::try_from(glyph.id).unwrap_or_default();
+                sheet.glyphs.push(Glyph { advance: glyph.advance / size, start: from, length, id });
+                x += glyph.advance;
+                piece.width += glyph.advance;
+            }
+            piece.glyphs.to = count(sheet.glyphs.len());
+        }
+        pieces.extend(piece.map(|(_, piece)| piece));
+        Ok(())
+    }
+
+    /// Paints what stands behind text: one box for what belongs together.
+    fn put_backings(&mut self, pieces: &[Piece], baseline: f32, room: &Room) {
+        let mut rest = pieces;
+        while let Some(first) = rest.first() {
+            let same = |piece: &&Piece| piece.look == first.look;
+            let end = rest.iter().position(|piece| !same(&piece)).unwrap_or(rest.len());
+            let width: f32 = rest[..end].iter().map(|piece| piece.width).sum();
+            if let Some((paint, beyond, higher)) = backing(first.look)
+                && width > 0.0
+            {
+                let area = Area {
+                    x: room.x + first.x - beyond,
+                    y: baseline - room.size * 0.8 - higher,
+                    w: width + 2.0 * beyond,
+                    h: room.size * 1.04 + 2.0 * higher,
+                };
+                self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
+            }
+            rest = &rest[end..];
+        }
+    }
+
+    fn put_piece(&mut self, piece: &Piece, baseline: f32, room: &Room) {
+        if piece.glyphs.from == piece.glyphs.to {
+            return;
+        }
+        let up = match piece.look.raise {
+            Raise::No => 0.0,
+            Raise::Up => room.size * 0.34,
+            Raise::Down => -room.size * 0.16,
+        };
+        let ink = piece.look.ink.unwrap_or(room.ink);
+        let Piece { size, font, glyphs, text, .. } = *piece;
+        let (x, y) = (room.x + piece.x, baseline - up);
+        let sheet = self.pages.sheet();
+        sheet.put(room.tag, Mark::Run { x, y, size, ink, font, glyphs, text });
+        if piece.look.strike {
+            let area = Area { x, y: y - size * 0.26, w: piece.width, h: (size * 0.06).max(0.5) };
+            sheet.put(TagId::DECOR, Mark::Box { area, paint: filled(ink) });
+        }
+    }
+
+    fn put_object(&mut self, object: &Object, Area { x, y, w: width, .. }: Area, room: &Room) -> Done {
+        match object {
+            Object::Space(_) | Object::Note(..) => {}
+            Object::Check(on) => {
+                let side = room.size * 0.75;
+                let area = Area { x, y, w: side, h: side };
+                self.put_box(area, if *on { TagId::DECOR } else { room.tag });
+                if *on {
+                    self.put_tick(area, room.tag)?;
+                }
+            }
+            Object::Picture { file, w, h, alt, .. } => {
+                let h = if *w > width { h * width / w } else { *h };
+                let tag = self.tags.add(room.tag, Role::Figure(alt.clone()));
+                let area = Area { x, y, w: w.min(width), h };
+                self.pages.sheet().put(tag, Mark::Picture { area, picture: *file });
+            }
+            Object::Formula { drawn, source } => {
+                let tag = self.tags.add(room.tag, Role::Formula(source.clone()));
+                let fits = (width / (drawn.width * room.size).max(0.01)).min(1.0);
+                let spot =
+                    Spot { x, y: y + drawn.height * room.size, em: room.size * fits, ink: room.ink, tag };
+                self.formulas.put(drawn, spot, &mut self.faces, self.pages.sheet())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws a box to be checked.
+    pub(super) fn put_box(&mut self, area: Area, tag: TagId) {
+        let paint = Paint { line: Some((SOFT, 0.6)), radius: 1.5, ..Paint::default() };
+        self.pages.sheet().put(tag, Mark::Box { area, paint });
+    }
+
+    /// Draws what is in a box that is checked.
+    pub(super) fn put_tick(&mut self, Area { x, y, w, .. }: Area, tag: TagId) -> Done {
+        let room = Room { size: w * 0.87, ink: ACCENT, code: true, bold: true, tag, ..Room::sheet() };
+        self.word("✓", &room, x + w / 2.0, y + w * 0.85)
+    }
+
+    /// Draws one word whose middle is at some place.
+    pub(super) fn word(&mut self, said: &str, room: &Room, x: f32, y: f32) -> Done {
+        let inline = Inline::plain(said);
+        let chunk = self.shape(&inline, 0..said.len(), &Room { width: 400.0, side: Side::Start, ..*room });
+        let Some(line) = chunk.layout.get(0) else { return Ok(()) };
+        let left = x - chunk.layout.width() / 2.0;
+        let top = y - line.metrics().baseline;
+        self.put_line(Text { inline: &inline, chunk: &chunk }, &line, top, &Room { x: left, ..*room })
+    }
+}
+
+/// The tags of the links of a line: one for each of them.
+struct Links {
+    above: TagId,
+    known: Vec<(u32, TagId)>,
+}
+
+impl Links {
+    const fn new(above: TagId) -> Self {
+        Self { above, known: Vec::new() }
+    }
+
+    fn tag(&mut self, link: u32, setter: &mut Setter) -> TagId {
+        if let Some((_, tag)) = self.known.last().filter(|(known, _)| *known == link) {
+            return *tag;
+        }
+        let tag = setter.tags.add(self.above, Role::Link);
+        self.known.push((link, tag));
+        tag
+    }
+}
+
+/// Where a part of a text ends that is shaped at once.
+fn chunk_end(inline: &Inline, from: usize) -> usize {
+    let most = (from + CHUNK).min(inline.text.len());
+    let first = inline.looks.partition_point(|(end, _)| *end <= from);
+    let looks = inline.looks.get(first + LOOKS).map_or(most, |(end, _)| *end);
+    let first = inline.objects.partition_point(|(at, _)| *at <= from);
+    let objects = inline.objects.get(first + LOOKS).map_or(most, |(at, _)| *at);
+    let mut end = most.min(looks).min(objects);
+    while !inline.text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end <= from { inline.text.len() } else { end }
+}
+
+/// The looks of a part of a text, each with its end.
+fn looks_of<'a>(inline: &'a Inline, range: &Range<usize>) -> impl Iterator<Item = (usize, Look)> + 'a {
+    let first = inline.looks.partition_point(|(end, _)| *end <= range.start);
+    let (start, last) = (range.start, range.end);
+    let begins =
+        move |at: usize| at.checked_sub(1).and_then(|at| inline.looks.get(at)).map_or(0, |(end, _)| *end);
+    inline
+        .looks
+        .iter()
+        .enumerate()
+        .skip(first)
+        .take_while(move |(at, _)| begins(*at).max(start) < last)
+        .map(move |(_, (end, look))| ((*end).min(last), *look))
+}
+
+/// Tells whether something stands in a part of a text; at its end only where the text ends.
+fn in_range(at: usize, range: &Range<usize>, inline: &Inline) -> bool {
+    range.contains(&at) || at == range.end && range.end == inline.text.len()
+}
+
+fn style<'a>(look: Look, brush: u32, room: &Room, families: &'a Families) -> TextStyle<'a, 'static, Brush> {
+    let is_code = look.code || room.code;
+    let part = match (look.code, look.frame, look.raise) {
+        (true, Some(super::inline::Frame::Key), _) => 0.8,
+        (true, ..) => 0.84,
+        (false, Some(_), _) => 0.92,
+        (false, None, Raise::No) => 1.0,
+        (false, None, _) => 0.62,
+    };
+    let size = room.size * part;
+    let list = if is_code { &families.code } else { &families.text };
+    // Smaller letters do not make a line higher.
+    let height = if part < 1.0 { size * 1.05 } else { room.size * room.leading };
+    TextStyle {
+        font_family: FontFamily::List(Cow::Borrowed(list.as_slice())),
+        font_size: size,
+        font_weight: if look.bold || room.bold { FontWeight::BOLD } else { FontWeight::NORMAL },
+        font_style: if look.italic { FontStyle::Italic } else { FontStyle::Normal },
+        brush: Brush(brush),
+        line_height: LineHeight::Absolute(height),
+        overflow_wrap: OverflowWrap::Anywhere,
+        ..TextStyle::default()
+    }
+}
+
+/// The width, height and baseline of something that stands in text.
+fn extent(object: &Object, room: &Room) -> (f32, f32, f32) {
+    match object {
+        Object::Check(_) => (room.size * 0.85, room.size * 0.75, room.size * 0.67),
+        Object::Picture { w, h, sinks, .. } => (*w, *h, h - sinks),
+        Object::Formula { drawn, .. } => {
+            let (width, height, depth) = (drawn.width, drawn.height, drawn.depth);
+            (width * room.size, (height + depth).max(0.0) * room.size, height * room.size)
+        }
+        Object::Space(width) => (*width, 0.1, 0.1),
+        Object::Note(..) => (0.0, 0.1, 0.1),
+    }
+}
+
+fn high(line: &Line<'_, Brush>) -> f32 {
+    (line.metrics().block_max_coord - line.metrics().block_min_coord).max(0.0)
+}
+
+fn joined(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {
+    match first {
+        Some(first) => first.start.min(second.start)..first.end.max(second.end),
+        None => second,
+    }
+}
+
+/// Adds the text of a character that has no glyph of its own to the glyph before.
+fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut Piece, said: &str) {
+    let Some(last) = sheet.glyphs.last().copied() else { return };
+    if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
+        return;
+    }
+    sheet.text.push_str(said);
+    piece.text.to = count(sheet.text.len());
+    let longer = u16::try_from(usize::from(last.length) + said.len()).unwrap_or(last.length);
+    // All glyphs of a character have its text.
+    for glyph in sheet.glyphs.iter_mut().rev().take_while(|glyph| glyph.start == last.start) {
+        glyph.length = longer;
+    }
+}
+
+/// Tells whether text is a place to break and nothing else.
+fn is_silent(said: &str) -> bool {
+    said.chars().all(|c| matches!(c, '\n' | '\u{200b}'))
+}
+
+const fn filled(ink: Ink) -> Paint {
+    Paint { fill: Some(ink), line: None, left: None, radius: 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_shaped_in_parts_that_are_bounded() {
+        let looks = (1..=5_000).map(|at| (at * 10, Look::default())).collect();
+        let inline = Inline { text: "é".repeat(25_000), looks, objects: Vec::new() };
+        let mut from = 0;
+        let mut parts = 0;
+        while from < inline.text.len() {
+            let to = chunk_end(&inline, from);
+            assert!(to > from && to - from <= CHUNK && inline.text.is_char_boundary(to));
+            let all: Vec<usize> = looks_of(&inline, &(from..to)).map(|(end, _)| end).collect();
+            assert!(all.len() <= LOOKS + 2 && all.last() == Some(&to) && all.is_sorted());
+            from = to;
+            parts += 1;
+        }
+        assert!(parts > 3);
+    }
+}

@@ -1,0 +1,140 @@
+//! Tables: rows split between sheets, and the head is said again on each of them.
+
+use super::{Room, Setter, Side, panels::shares};
+use crate::{
+    look::{LINE, PANEL},
+    pages::Place,
+    sheet::{Area, Mark, Paint, Sheet},
+    shown::Parts,
+    stop::Done,
+    tags::{Role, TagId},
+};
+
+/// Rows up to so much of a sheet stay on one.
+const WHOLE: f32 = 0.4;
+/// Heads up to so much of a sheet are said again.
+const HEAD: f32 = 0.3;
+/// The space above and below what stands in a cell.
+const INSET: f32 = 4.0;
+/// The space above and below a table.
+const AROUND: f32 = 11.0;
+
+/// A table.
+pub(super) struct Grid<'a> {
+    pub(super) widths: &'a [f64],
+    pub(super) aligns: &'a [&'static str],
+    pub(super) head: &'a [Parts],
+    pub(super) rows: &'a [Vec<Parts>],
+    pub(super) size: f64,
+}
+
+/// A row about to be laid out.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    cells: &'a [Parts],
+    places: &'a [(f32, f32)],
+    aligns: &'a [&'static str],
+    /// What its cells are.
+    is_head: bool,
+}
+
+impl Setter {
+    pub(super) fn table(&mut self, grid: &Grid<'_>, room: &Room) -> Done {
+        #[expect(clippy::cast_possible_truncation, reason = "a size of letters")]
+        let size = grid.size as f32;
+        let tag = self.tags.add(room.tag, Role::Table);
+        let inner = Room { size, gap: 2.4, leading: 1.25, hanging: 0.0, tag, ..*room };
+        let places = shares(grid.widths, room, 0.0);
+        let row = |cells, is_head| Row { cells, places: &places, aligns: grid.aligns, is_head };
+        self.pages.space(AROUND);
+        self.pages.ensure(size * 6.0)?;
+        self.pages.take(0.0)?;
+        let has_head = !grid.head.is_empty();
+        let mut repeats = false;
+        if has_head {
+            repeats = self.head(row(grid.head, true), &inner)?;
+        } else {
+            self.across(room);
+        }
+        for cells in grid.rows {
+            self.clock.check()?;
+            self.row(row(cells, false), &inner)?;
+        }
+        if repeats {
+            self.pages.close_head();
+        }
+        self.pages.space(AROUND);
+        Ok(())
+    }
+
+    /// The head, and whether it is said again on further sheets.
+    fn head(&mut self, row: Row<'_>, room: &Room) -> Done<bool> {
+        let most = self.pages.height() * HEAD;
+        let Some((piece, height)) = self.piece(most, |this| this.put_head(row, room))? else {
+            self.row(row, room)?;
+            return Ok(false);
+        };
+        // The first row stands with its head.
+        self.pages.ensure((height + 30.0).min(self.pages.height()))?;
+        let again = for_the_eye(piece.clone());
+        self.pages.put(piece, height)?;
+        self.pages.open_head(again, height);
+        Ok(true)
+    }
+
+    fn put_head(&mut self, row: Row<'_>, room: &Room) -> Done {
+        let place = self.pages.sheet().keep();
+        let from = self.pages.y();
+        self.across(room);
+        self.cells(row, &Room { bold: true, ..*room })?;
+        let area = Area { x: room.x, y: from, w: room.width, h: self.pages.y() - from };
+        self.pages.sheet().fill(place, area, Paint { fill: Some(PANEL), ..Paint::default() });
+        Ok(())
+    }
+
+    fn row(&mut self, row: Row<'_>, room: &Room) -> Done {
+        self.pages.ensure(room.size * room.leading + INSET * 2.0)?;
+        self.together(WHOLE, |this| this.cells(row, room))
+    }
+
+    fn cells(&mut self, row: Row<'_>, room: &Room) -> Done {
+        let inset = if row.places.len() > 8 { 2.5 } else { 5.0 };
+        let tag = self.tags.add(room.tag, Role::Row);
+        self.pages.take(INSET)?;
+        let line = room.size * room.leading;
+        // An empty row is as high as a line.
+        let start = self.pages.place();
+        let least = Place { y: start.y + line, ..start };
+        self.beside(row.cells.iter().zip(row.places).enumerate(), |this, (at, (parts, (x, width)))| {
+            let role = if row.is_head { Role::HeadCell } else { Role::Cell };
+            let tag = this.tags.add(tag, role);
+            let side = row.aligns.get(at).map_or(Side::Start, |name| Side::of(name));
+            let cell = Room { x: *x, width: *width, side, tag, ..*room };
+            this.flow(parts, &cell.within(inset, inset))
+        })?;
+        let end = self.pages.place();
+        if end < least && self.pages.fits(line, 0.0) {
+            self.pages.go_on(least);
+        }
+        self.pages.take(INSET)?;
+        self.across(room);
+        Ok(())
+    }
+
+    /// The line between rows.
+    fn across(&mut self, room: &Room) {
+        let area = Area { x: room.x, y: self.pages.y() - 0.25, w: room.width, h: 0.5 };
+        let paint = Paint { fill: Some(LINE), ..Paint::default() };
+        self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
+    }
+}
+
+/// What is said again is no part of the text.
+fn for_the_eye(mut piece: Sheet) -> Sheet {
+    piece.ops.iter_mut().for_each(|op| op.tag = TagId::DECOR);
+    piece.notes.clear();
+    piece.links.clear();
+    piece.labels.clear();
+    piece.bookmarks.clear();
+    piece
+}

@@ -1,0 +1,64 @@
+//! How a book looks: sizes of the sheet, colours, and the names that lowering gives them.
+
+/// A colour.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Ink(pub(crate) u8, pub(crate) u8, pub(crate) u8);
+
+impl Ink {
+    /// The same, mixed with some parts of a hundred of white.
+    pub(crate) const fn lighter(self, percent: u16) -> Self {
+        const fn mix(channel: u8, percent: u16) -> u8 {
+            let channel = channel as u16;
+            (channel + (255 - channel) * percent / 100) as u8
+        }
+        Self(mix(self.0, percent), mix(self.1, percent), mix(self.2, percent))
+    }
+}
+
+pub(crate) const INK: Ink = Ink(0x1f, 0x24, 0x30);
+pub(crate) const SOFT: Ink = Ink(0x66, 0x70, 0x85);
+pub(crate) const QUOTED: Ink = Ink(0x4a, 0x52, 0x62);
+pub(crate) const LINE: Ink = Ink(0xd5, 0xd9, 0xe0);
+pub(crate) const PANEL: Ink = Ink(0xf6, 0xf7, 0xf9);
+pub(crate) const ACCENT: Ink = Ink(0x24, 0x57, 0xc5);
+pub(crate) const MARKED: Ink = Ink(0xec, 0xee, 0xf2);
+pub(crate) const HIGHLIGHTED: Ink = Ink(0xe3, 0xe9, 0xf7);
+pub(crate) const WHITE: Ink = Ink(0xff, 0xff, 0xff);
+
+/// The width of a sheet in points: A4.
+pub(crate) const SHEET_WIDTH: f32 = 595.28;
+/// The height of a sheet.
+pub(crate) const SHEET_HEIGHT: f32 = 841.89;
+/// The left and the right margin.
+pub(crate) const SIDE: f32 = 62.36;
+/// The upper margin.
+pub(crate) const TOP: f32 = 62.36;
+/// The lower margin, in which the footer stands.
+pub(crate) const FOOT: f32 = 68.03;
+/// The width of what is written.
+pub(crate) const WIDTH: f32 = SHEET_WIDTH - 2.0 * SIDE;
+/// Where what is written ends.
+pub(crate) const BOTTOM: f32 = SHEET_HEIGHT - FOOT;
+/// The height of what is written.
+pub(crate) const HEIGHT: f32 = BOTTOM - TOP;
+/// The size of letters.
+pub(crate) const SIZE: f32 = 10.5;
+
+/// The dark and the light form of a named colour.
+pub(crate) fn colour(name: &str) -> (Ink, Ink) {
+    match name {
+        "green" => (Ink(0x0f, 0x7b, 0x3f), Ink(0xdc, 0xf5, 0xe5)),
+        "blue" => (ACCENT, Ink(0xdf, 0xe8, 0xfb)),
+        "red" => (Ink(0xb4, 0x23, 0x18), Ink(0xfb, 0xe3, 0xe1)),
+        "orange" => (Ink(0xb5, 0x47, 0x08), Ink(0xfd, 0xea, 0xd7)),
+        "yellow" => (Ink(0x8a, 0x61, 0x00), Ink(0xfc, 0xf3, 0xc8)),
+        "purple" => (Ink(0x6b, 0x2f, 0xb3), Ink(0xee, 0xe3, 0xfa)),
+        _ => (SOFT, MARKED),
+    }
+}
+
+/// The size of the letters of a heading.
+pub(crate) fn heading_size(level: usize) -> f32 {
+    const SIZES: [f32; 5] = [20.0, 16.0, 13.5, 12.0, 11.0];
+    SIZES[level.clamp(1, SIZES.len()) - 1]
+}

@@ -1,0 +1,223 @@
+//! Drawings: SVG.
+//!
+//! What a drawing costs is in what it says and not in its size: a few lines can ask for a thousand million shapes. So it
+//! is weighed before it is drawn, and one that is too heavy is none.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use usvg::{ImageHrefResolver, ImageKind, Options, Tree, roxmltree};
+
+use super::{Read, Shape};
+use crate::fonts::Fonts;
+
+/// Most bytes of a drawing.
+const BYTES: usize = 1 << 20;
+/// Most elements of a drawing.
+const ELEMENTS: u32 = 30_000;
+/// Most shapes that a drawing draws, counted as often as they are used.
+const WEIGHT: usize = 60_000;
+/// How deep elements stand within one another.
+const DEPTH: usize = 200;
+/// Most rules of a style sheet, times the elements that each is tried on.
+const RULES: usize = 2_000_000;
+
+/// A drawing that can be drawn.
+#[derive(Clone)]
+pub(crate) struct Drawing {
+    tree: Arc<Tree>,
+}
+
+impl Drawing {
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+}
+
+/// Reads a drawing; `None` when it is none, leads elsewhere or is too heavy.
+pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Read> {
+    if data.len() > BYTES {
+        return None;
+    }
+    let text = std::str::from_utf8(data).ok()?;
+    // An entity stands for text of any length.
+    if text.contains("<!ENTITY") {
+        return None;
+    }
+    let options =
+        roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: ELEMENTS * 3, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(text, options).ok()?;
+    if document.root_element().tag_name().name() != "svg" || !is_light(&document) {
+        return None;
+    }
+    let leads_away = Arc::new(AtomicBool::new(false));
+    let options = settings(fonts, &leads_away);
+    let tree = Tree::from_xmltree(&document, &options).ok()?;
+    if leads_away.load(Ordering::Relaxed) {
+        return None;
+    }
+    let size = tree.size();
+    let (width, height) = (f64::from(size.width()), f64::from(size.height()));
+    let shape = Shape::Drawing(Drawing { tree: Arc::new(tree) });
+    Some(Read { shape, width, height, pixels: data.len(), bytes: data.len() })
+}
+
+/// A drawing has the fonts of the book and the pictures that it holds itself; one that names another is refused.
+fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
+    let away = Arc::clone(leads_away);
+    let resolver = ImageHrefResolver {
+        resolve_data: Box::new(|_, data, _| embedded(&data)),
+        resolve_string: Box::new(move |_, _| {
+            away.store(true, Ordering::Relaxed);
+            None
+        }),
+    };
+    Options {
+        fontdb: Arc::clone(&fonts.drawings),
+        font_family: "Libertinus Serif".to_owned(),
+        image_href_resolver: resolver,
+        ..Options::default()
+    }
+}
+
+/// A picture within a drawing: packed anew, so that nothing that writes it can fail.
+fn embedded(data: &[u8]) -> Option<ImageKind> {
+    const PIXELS: u32 = 4_000;
+    let format = image::guess_format(data).ok()?;
+    let mut reader = image::ImageReader::with_format(std::io::Cursor::new(data), format);
+    let mut limits = image::Limits::default();
+    (limits.max_image_width, limits.max_image_height) = (Some(PIXELS), Some(PIXELS));
+    limits.max_alloc = Some(64 << 20);
+    reader.limits(limits);
+    let image = reader.decode().ok()?;
+    let mut out = std::io::Cursor::new(Vec::new());
+    image::DynamicImage::ImageRgba8(image.thumbnail(1_400, 2_000).into_rgba8())
+        .write_to(&mut out, image::ImageFormat::Png)
+        .ok()?;
+    Some(ImageKind::PNG(Arc::new(out.into_inner())))
+}
+
+/// Tells whether a drawing is small enough, counted as it is drawn.
+fn is_light(document: &roxmltree::Document<'_>) -> bool {
+    let elements = document.descendants().filter(roxmltree::Node::is_element).count();
+    let mut rules = 0;
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        let name = node.tag_name().name();
+        // A filter is drawn as pixels, of any number.
+        if name == "filter" || node.ancestors().take(DEPTH + 1).count() > DEPTH {
+            return false;
+        }
+        if name == "style" {
+            let said: usize =
+                node.children().filter_map(|text| text.text()).map(|t| t.matches([',', '{']).count()).sum();
+            rules += said;
+        }
+    }
+    if elements > ELEMENTS as usize || rules.saturating_mul(elements) > RULES {
+        return false;
+    }
+    let ids = document.descendants().filter_map(|node| Some((node.attribute("id")?, node))).collect();
+    let mut scale = Scale { ids, known: HashMap::new() };
+    scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= WEIGHT)
+}
+
+/// Weighs elements with what they refer to.
+struct Scale<'a, 'input> {
+    ids: HashMap<&'a str, roxmltree::Node<'a, 'input>>,
+    /// What was weighed; nothing for what is being weighed, as it would hold itself.
+    known: HashMap<roxmltree::NodeId, Option<usize>>,
+}
+
+impl<'a, 'input> Scale<'a, 'input> {
+    /// The weight of an element; `None` when it is without end or too heavy for any drawing.
+    fn weight(&mut self, node: roxmltree::Node<'a, 'input>, depth: usize) -> Option<usize> {
+        if let Some(known) = self.known.get(&node.id()) {
+            return *known;
+        }
+        if depth > DEPTH {
+            return None;
+        }
+        self.known.insert(node.id(), None);
+        let mut sum = 1_usize;
+        for child in node.children().filter(roxmltree::Node::is_element) {
+            sum = sum.saturating_add(self.weight(child, depth + 1)?);
+        }
+        let corners = 1 + node.attribute("d").or_else(|| node.attribute("points")).map_or(0, str::len) / 4;
+        for attribute in node.attributes() {
+            let times = if attribute.name().starts_with("marker") || attribute.name() == "style" {
+                corners
+            } else {
+                1
+            };
+            for id in references(attribute.name(), attribute.value()) {
+                let Some(target) = self.ids.get(id).copied() else { continue };
+                sum = sum.saturating_add(self.weight(target, depth + 1)?.saturating_mul(times));
+            }
+        }
+        let sum = (sum <= WEIGHT).then_some(sum);
+        self.known.insert(node.id(), sum);
+        sum
+    }
+}
+
+/// The names that an attribute refers to.
+fn references<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a str> {
+    let whole = (name == "href").then(|| value.trim().strip_prefix('#')).flatten();
+    let parts = value.split("url(").skip(1).filter_map(|rest| {
+        let inner = rest.split(')').next()?.trim_matches(['"', '\'', ' ']);
+        inner.strip_prefix('#')
+    });
+    whole.into_iter().chain(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svg(inner: &str) -> String {
+        format!(
+            "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='9' height='9'>{inner}</svg>"
+        )
+    }
+
+    fn is_read(inner: &str) -> bool {
+        read(svg(inner).as_bytes(), &Fonts::default()).is_some()
+    }
+
+    #[test]
+    fn a_drawing_is_read() {
+        assert!(is_read("<rect width='9' height='9' fill='url(#g)'/><text y='5'>said</text>"));
+    }
+
+    #[test]
+    fn a_drawing_that_grows_without_end_is_none() {
+        let mut grows = "<g id='a0'><rect width='1' height='1'/></g>".to_owned();
+        for at in 1..12 {
+            let uses = format!("<use xlink:href='#a{}'/>", at - 1).repeat(10);
+            grows.push_str(&format!("<g id='a{at}'>{uses}</g>"));
+        }
+        assert!(!is_read(&grows));
+        assert!(!is_read("<g id='a'><use href='#a'/><use href='#a'/></g>"));
+        assert!(!is_read(&"<g>".repeat(5_000)));
+        assert!(!is_read(&format!("{}{}", "<g>".repeat(5_000), "</g>".repeat(5_000))));
+        let many = "<rect width='1' height='1'/>".repeat(40_000);
+        assert!(!is_read(&many));
+        let marker = format!("<marker id='m'>{}</marker>", "<path d='M0 0h1'/>".repeat(1_000));
+        assert!(!is_read(&format!("{marker}<path marker-mid='url(#m)' d='M0 0{}'/>", "h1".repeat(9_000))));
+    }
+
+    #[test]
+    fn a_drawing_with_filters_entities_or_a_picture_from_elsewhere_is_none() {
+        assert!(!is_read("<filter id='f'><feGaussianBlur stdDeviation='9'/></filter>"));
+        assert!(!is_read("<image href='/etc/passwd' width='9' height='9'/>"));
+        assert!(!is_read("<image href='https://example.com/a.png' width='9' height='9'/>"));
+        let entity =
+            "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
+        assert!(read(entity.as_bytes(), &Fonts::default()).is_none());
+    }
+}

@@ -1,0 +1,215 @@
+//! What stands on a sheet: a compact list of what is drawn, which is written when all sheets are known.
+
+use std::rc::Rc;
+
+use ratex_types::path_command::PathCommand;
+
+use crate::{look::Ink, tags::TagId};
+
+/// A glyph of a run: twelve bytes, because a book has millions of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Glyph {
+    /// How far the next glyph is, as a part of the size of letters.
+    pub(crate) advance: f32,
+    /// Where its text begins, counted from the beginning of the run's text.
+    pub(crate) start: u32,
+    /// How long its text is.
+    pub(crate) length: u16,
+    pub(crate) id: u16,
+}
+
+/// A glyph that does not stand where the pen is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offset {
+    /// The position of the glyph among those of the sheet.
+    pub(crate) glyph: u32,
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+}
+
+/// A part of one of the lists of a sheet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Area {
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+    pub(crate) w: f32,
+    pub(crate) h: f32,
+}
+
+/// How a rectangle is painted.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Paint {
+    pub(crate) fill: Option<Ink>,
+    /// The line around it, and its width.
+    pub(crate) line: Option<(Ink, f32)>,
+    /// The line at its left side, and its width.
+    pub(crate) left: Option<(Ink, f32)>,
+    pub(crate) radius: f32,
+}
+
+/// Something that is drawn.
+#[derive(Clone, Debug)]
+pub(crate) enum Mark {
+    /// A place that is kept for what is drawn behind the following.
+    Kept,
+    Box {
+        area: Area,
+        paint: Paint,
+    },
+    /// A dotted line from left to right.
+    Dots {
+        x: f32,
+        y: f32,
+        w: f32,
+    },
+    Run {
+        x: f32,
+        y: f32,
+        size: f32,
+        ink: Ink,
+        font: u16,
+        glyphs: Part,
+        text: Part,
+    },
+    Picture {
+        area: Area,
+        picture: u32,
+    },
+    /// A path of a formula, with the size of its em.
+    Path {
+        x: f32,
+        y: f32,
+        em: f32,
+        ink: Ink,
+        filled: bool,
+        path: Rc<[PathCommand]>,
+    },
+}
+
+/// Something that is drawn, and what it is for those who do not see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Op {
+    pub(crate) tag: TagId,
+    pub(crate) mark: Mark,
+}
+
+/// A part of a sheet that leads somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkArea {
+    pub(crate) area: Area,
+    /// The position of the target among those of the book.
+    pub(crate) target: u32,
+    pub(crate) tag: TagId,
+}
+
+/// A heading that stands on a sheet.
+#[derive(Clone, Debug)]
+pub(crate) struct Bookmark {
+    pub(crate) level: usize,
+    pub(crate) title: String,
+    pub(crate) y: f32,
+    /// Whether the table of contents lists it.
+    pub(crate) listed: bool,
+}
+
+/// A place that links lead to.
+#[derive(Clone, Debug)]
+pub(crate) struct Label {
+    pub(crate) name: Rc<str>,
+    pub(crate) y: f32,
+}
+
+/// A sheet, or something laid out on trial that will stand on one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sheet {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) text: String,
+    pub(crate) glyphs: Vec<Glyph>,
+    pub(crate) offsets: Vec<Offset>,
+    pub(crate) links: Vec<LinkArea>,
+    pub(crate) bookmarks: Vec<Bookmark>,
+    pub(crate) labels: Vec<Label>,
+    /// Notes at its foot, each with its height.
+    pub(crate) notes: Vec<(Self, f32)>,
+    /// The height of the notes together.
+    pub(crate) notes_height: f32,
+    /// The lowest place that something stands at.
+    pub(crate) filled: f32,
+    /// The space that is wanted behind what was laid out on trial.
+    pub(crate) gap_after: f32,
+}
+
+impl Sheet {
+    /// Draws something.
+    pub(crate) fn put(&mut self, tag: TagId, mark: Mark) {
+        self.ops.push(Op { tag, mark });
+    }
+
+    /// Keeps a place for what is drawn behind the following.
+    pub(crate) fn keep(&mut self) -> usize {
+        self.ops.push(Op { tag: TagId::DECOR, mark: Mark::Kept });
+        self.ops.len() - 1
+    }
+
+    /// Draws behind what came after a kept place.
+    pub(crate) fn fill(&mut self, place: usize, area: Area, paint: Paint) {
+        if let Some(op) = self.ops.get_mut(place) {
+            op.mark = Mark::Box { area, paint };
+        }
+    }
+
+    /// Adds a part that leads somewhere. What stands side by side in one line is one part.
+    pub(crate) fn add_link(&mut self, link: LinkArea) {
+        if let Some(last) = self.links.last_mut()
+            && (last.target, last.tag) == (link.target, link.tag)
+            && (last.area.y - link.area.y).abs() < 0.01
+        {
+            let left = last.area.x.min(link.area.x);
+            let right = (last.area.x + last.area.w).max(link.area.x + link.area.w);
+            (last.area.x, last.area.w) = (left, right - left);
+            return;
+        }
+        self.links.push(link);
+    }
+
+    /// Takes over everything of another, moved down, but its notes.
+    pub(crate) fn absorb(&mut self, other: Self, down: f32) {
+        let (glyphs, text) = (count(self.glyphs.len()), count(self.text.len()));
+        let shift = |part: Part, by: u32| Part { from: part.from + by, to: part.to + by };
+        self.text.push_str(&other.text);
+        self.glyphs.extend(other.glyphs);
+        let offsets = other.offsets.into_iter();
+        self.offsets.extend(offsets.map(|offset| Offset { glyph: offset.glyph + glyphs, ..offset }));
+        self.ops.extend(other.ops.into_iter().map(|mut op| {
+            match &mut op.mark {
+                Mark::Kept => {}
+                Mark::Box { area, .. } | Mark::Picture { area, .. } => area.y += down,
+                Mark::Dots { y, .. } | Mark::Path { y, .. } => *y += down,
+                Mark::Run { y, glyphs: part, text: said, .. } => {
+                    *y += down;
+                    *part = shift(*part, glyphs);
+                    *said = shift(*said, text);
+                }
+            }
+            op
+        }));
+        let below = |area: Area| Area { y: area.y + down, ..area };
+        self.links.extend(other.links.into_iter().map(|link| LinkArea { area: below(link.area), ..link }));
+        let marks = other.bookmarks.into_iter();
+        self.bookmarks.extend(marks.map(|mark| Bookmark { y: mark.y + down, ..mark }));
+        self.labels.extend(other.labels.into_iter().map(|label| Label { y: label.y + down, ..label }));
+        self.filled = self.filled.max(other.filled + down);
+    }
+}
+
+/// A length as it is kept; no list of a sheet is longer than that.
+pub(crate) fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,181 @@
+//! What parts of a file are for those who do not see it: headings, paragraphs, lists, tables, figures, links.
+
+use std::num::NonZeroU16;
+
+use krilla::tagging::{Identifier, ListNumbering, Node, TableHeaderScope, Tag, TagGroup, TagKind, TagTree};
+
+/// A part, by its position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct TagId(u32);
+
+impl TagId {
+    /// The whole book.
+    pub(crate) const BOOK: Self = Self(0);
+    /// What is there for the eye only.
+    pub(crate) const DECOR: Self = Self(u32::MAX);
+    /// The foot of a sheet.
+    pub(crate) const FOOTER: Self = Self(u32::MAX - 1);
+
+    /// Tells whether it is no part of the text.
+    pub(crate) fn is_artifact(self) -> bool {
+        self == Self::DECOR || self == Self::FOOTER
+    }
+
+    const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a part is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Book,
+    Division,
+    Paragraph,
+    Heading(usize, String),
+    List(bool),
+    Item,
+    ItemLabel,
+    ItemBody,
+    Table,
+    Row,
+    HeadCell,
+    Cell,
+    Figure(String),
+    Formula(String),
+    Caption,
+    Link,
+    Note,
+    Quote,
+    Code,
+    Contents,
+    ContentsItem,
+}
+
+impl Role {
+    fn kind(self) -> TagKind {
+        match self {
+            Self::Book | Self::Division => Tag::Div.into(),
+            Self::Paragraph => Tag::P.into(),
+            Self::Heading(level, title) => {
+                let level = u16::try_from(level).ok().and_then(NonZeroU16::new).unwrap_or(NonZeroU16::MIN);
+                Tag::Hn(level, Some(title)).into()
+            }
+            Self::List(numbered) => {
+                Tag::L(if numbered { ListNumbering::Decimal } else { ListNumbering::Disc }).into()
+            }
+            Self::Item => Tag::LI.into(),
+            Self::ItemLabel => Tag::Lbl.into(),
+            Self::ItemBody => Tag::LBody.into(),
+            Self::Table => Tag::Table.into(),
+            Self::Row => Tag::TR.into(),
+            Self::HeadCell => Tag::TH(TableHeaderScope::Column).into(),
+            Self::Cell => Tag::TD.into(),
+            Self::Figure(alt) => Tag::Figure(Some(alt)).into(),
+            Self::Formula(alt) => Tag::Formula(Some(alt)).into(),
+            Self::Caption => Tag::Caption.into(),
+            Self::Link => Tag::Link.into(),
+            Self::Note => Tag::Note.into(),
+            Self::Quote => Tag::BlockQuote.into(),
+            Self::Code => Tag::Code.into(),
+            Self::Contents => Tag::TOC.into(),
+            Self::ContentsItem => Tag::TOCI.into(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    role: Role,
+    above: TagId,
+    /// Whether it is among the children of what is above it.
+    placed: bool,
+    children: Vec<Child>,
+}
+
+#[derive(Debug)]
+enum Child {
+    Part(TagId),
+    Drawn(Identifier),
+}
+
+/// The parts of a book. What was laid out and not used is there too, and is left out in the end.
+#[derive(Debug)]
+pub(crate) struct Tags {
+    all: Vec<Entry>,
+}
+
+impl Tags {
+    pub(crate) fn new() -> Self {
+        Self { all: vec![Entry { role: Role::Book, above: TagId::BOOK, placed: true, children: Vec::new() }] }
+    }
+
+    /// Adds a part. Within what is for the eye only, everything is.
+    pub(crate) fn add(&mut self, above: TagId, role: Role) -> TagId {
+        if above.is_artifact() {
+            return above;
+        }
+        let id = u32::try_from(self.all.len()).unwrap_or(TagId::DECOR.0);
+        self.all.push(Entry { role, above, placed: false, children: Vec::new() });
+        TagId(id)
+    }
+
+    /// Tells how many parts there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Forgets the parts that were added after some number, because what they were for was not used.
+    pub(crate) fn forget(&mut self, after: usize) {
+        self.all.truncate(after);
+    }
+
+    /// Says that something was drawn that belongs to a part. Parts stand in the order in which they are drawn.
+    pub(crate) fn drawn(&mut self, id: TagId, what: Identifier) {
+        let Some(entry) = self.all.get_mut(id.at()) else { return };
+        entry.children.push(Child::Drawn(what));
+        let mut id = id;
+        while let Some(entry) = self.all.get_mut(id.at())
+            && !entry.placed
+        {
+            entry.placed = true;
+            let above = entry.above;
+            if let Some(above) = self.all.get_mut(above.at()) {
+                above.children.push(Child::Part(id));
+            }
+            id = above;
+        }
+    }
+
+    /// The tree of all parts.
+    pub(crate) fn tree(mut self, language: &str) -> TagTree {
+        // What stands within another was added after it, so the last are the innermost.
+        let mut built: Vec<Option<TagGroup>> = Vec::new();
+        built.resize_with(self.all.len(), || None);
+        while let Some(entry) = self.all.pop() {
+            let at = self.all.len();
+            if !entry.placed {
+                continue;
+            }
+            let mut group = TagGroup::new(entry.role.kind());
+            for child in entry.children {
+                match child {
+                    Child::Drawn(what) => group.push(what),
+                    Child::Part(id) => {
+                        if let Some(inner) = built.get_mut(id.at()).and_then(Option::take) {
+                            group.push(inner);
+                        }
+                    }
+                }
+            }
+            if let Some(place) = built.get_mut(at) {
+                *place = Some(group);
+            }
+        }
+        let mut tree = TagTree::new().with_lang(Some(language.to_owned()));
+        if let Some(book) = built.first_mut().and_then(Option::take) {
+            book.children.into_iter().for_each(|child: Node| tree.push(child));
+        }
+        tree
+    }
+}

@@ -1,0 +1,80 @@
+//! The copy of a space.
+
+use async_trait::async_trait;
+
+use super::create_in;
+use crate::{
+    Result,
+    model::{RevisionId, SpaceId, SpaceTitle, Timestamp, UserId},
+    platform::{
+        Actor, access,
+        tree::{Gap, check_number, make_room, require_place},
+    },
+    policy::{SpaceAccess, SpaceAction},
+    store::{
+        Operation, Tx,
+        records::{Child, GrantRecord, Grantee, Place, SpaceRecord},
+    },
+};
+
+/// Copies a space.
+pub(super) struct Duplicate {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) of: SpaceId,
+    /// The id of the copy.
+    pub(super) id: SpaceId,
+    /// Its first revision.
+    pub(super) head: RevisionId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Duplicate {
+    type Out = ();
+    const NAME: &'static str = "space_duplicate";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = access::space(tx, &self.actor, &self.of).await?;
+        let proof = seen.require(SpaceAction::Manage)?;
+        let from = proof.space();
+        require_place(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
+        if let Some(parent) = &from.parent {
+            check_number(tx, parent, 1).await?;
+        }
+        let place = Place::of(&from.organization, from.parent.as_ref());
+        let gap = Gap::after(place, &from.rank(), from.id.as_str());
+        let title = format!("{} (copy)", from.title);
+        let record = SpaceRecord {
+            id: self.id.clone(),
+            title: SpaceTitle::cut(&title).unwrap_or_else(|| from.title.clone()),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
+            head: self.head.clone(),
+            git: None,
+            ..SpaceRecord::clone(from)
+        };
+        create_in(tx, record, &self.by);
+        self.keep_role(tx, &seen).await
+    }
+}
+
+impl Duplicate {
+    /// Gives who made the copy the role that they have on the space, unless they have it anyway.
+    async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
+        let content = Child::Space(self.id.clone());
+        if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {
+            return Ok(());
+        }
+        tx.create(GrantRecord {
+            organization: seen.space().organization.clone(),
+            content,
+            grantee: Grantee::User(self.by.clone()),
+            role: seen.role(),
+            granted_at: self.now,
+        });
+        Ok(())
+    }
+}
