@@ -58,14 +58,13 @@ pub(crate) struct Spot {
 
 impl Formula {
     /// Reads a formula; `None` when it is not understood.
-    pub(crate) fn read(tex: &str, block: bool) -> Option<Self> {
+    pub(crate) fn read(tex: &str, style: MathStyle) -> Option<Self> {
         if tex.len() > LENGTH || tex.trim().is_empty() || tex.chars().any(|c| c == '\0') {
             return None;
         }
-        let style = if block { MathStyle::Display } else { MathStyle::Text };
         let nodes = parse(tex).or_else(|why| {
             // Rows without an environment are aligned rows.
-            if block && (tex.contains('&') || tex.contains("\\\\")) {
+            if style == MathStyle::Display && (tex.contains('&') || tex.contains("\\\\")) {
                 parse(&format!("\\begin{{aligned}}{tex}\\end{{aligned}}"))
             } else {
                 Err(why)
@@ -126,7 +125,7 @@ fn is_sane(item: &DisplayItem) -> bool {
             near(*x) && near(*y) && near(*width) && near(*height)
         }
         DisplayItem::Path { x, y, commands, .. } => {
-            near(*x) && near(*y) && commands.len() <= ITEMS && commands.iter().all(|command| is_near(command))
+            near(*x) && near(*y) && commands.len() <= ITEMS && commands.iter().all(is_near)
         }
     }
 }
@@ -263,7 +262,7 @@ mod tests {
             r"\sqrt[3]{x} \le \overline{AB} + \underbrace{a+b}_{2}",
             r"50\% \{a\} \alpha\beta\Gamma",
         ] {
-            assert!(Formula::read(tex, true).is_some(), "{tex}");
+            assert!(Formula::read(tex, MathStyle::Display).is_some(), "{tex}");
         }
     }
 
@@ -284,7 +283,7 @@ mod tests {
             r"\input{/etc/passwd}",
             "#eval(1)\0",
         ] {
-            assert!(Formula::read(tex, false).is_none(), "{tex}");
+            assert!(Formula::read(tex, MathStyle::Text).is_none(), "{tex}");
         }
     }
 
@@ -292,7 +291,7 @@ mod tests {
     fn a_formula_that_grows_without_end_is_none() {
         let long = ["{".repeat(3_999), "x".repeat(4_001), r"\frac".repeat(700)];
         for tex in long.iter().chain(&[format!("{}x{}", "{".repeat(1_900), "}".repeat(1_900))]) {
-            assert!(Formula::read(tex, true).is_none());
+            assert!(Formula::read(tex, MathStyle::Display).is_none());
         }
         for tex in [
             r"\def\a{\a\a}\a",
@@ -300,13 +299,14 @@ mod tests {
             r"\rule{99999999em}{1em}",
             r"\kern 9999999em x",
         ] {
-            assert!(Formula::read(tex, true).is_none(), "{tex}");
+            assert!(Formula::read(tex, MathStyle::Display).is_none(), "{tex}");
         }
     }
 
     #[test]
     fn a_long_formula_has_places_to_break() {
-        let formula = Formula::read(&format!("{}y", "x + ".repeat(80)), true).expect("a formula");
+        let formula =
+            Formula::read(&format!("{}y", "x + ".repeat(80)), MathStyle::Display).expect("a formula");
         assert_eq!(formula.parts().len(), 81);
     }
 }

@@ -61,8 +61,10 @@ impl Clock {
             Stop::TooLarge(bytes) => {
                 PdfError::TooLarge(format!("a PDF has at most {most} bytes, not {bytes}"))
             }
-            Stop::Full => PdfError::Failed("something is higher than every page".to_owned()),
-            Stop::Failed(why) => PdfError::Failed(why),
+            Stop::Full => {
+                PdfError::Unprocessable("something on these pages is higher than a sheet".to_owned())
+            }
+            Stop::Failed(why) => PdfError::Unprocessable(why),
         }
     }
 }

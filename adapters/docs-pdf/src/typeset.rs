@@ -29,7 +29,9 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
     // The libraries that read fonts and pictures are many; a fault of theirs must not take the host down.
     match catch_unwind(AssertUnwindSafe(|| set(book, fonts, limits, clock))) {
         Ok(set) => set.map_err(|stop| clock.error(stop, limits.bytes)),
-        Err(_) => Err(PdfError::Failed("the typesetter panicked".to_owned())),
+        Err(_) => {
+            Err(PdfError::Unprocessable("these pages cannot be laid out: the typesetter panicked".to_owned()))
+        }
     }
 }
 
@@ -37,8 +39,7 @@ fn set(book: &Book, fonts: &Fonts, limits: &Limits, clock: Clock) -> Done<Vec<u8
     clock.check()?;
     let pictures = Pictures::read(book, fonts, &clock, limits.bytes)?;
     let mut lower = Lower::new(book, &pictures.known, limits);
-    // A book of one page lists its headings.
-    let mut setter = Setter::new(fonts, clock, book.pages.len() <= 1);
+    let mut setter = Setter::new(fonts, clock, book.pages.len());
     let mut at = 0;
     while let Some(page) = lower.page(at)? {
         setter.page(&page)?;

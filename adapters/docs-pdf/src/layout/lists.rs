@@ -26,7 +26,7 @@ impl Setter {
         let wide = last.map_or(0.5, |last| (last.to_string().len() + 1) as f32 * 0.5) * room.size;
         let before = BEFORE * room.size;
         let left = (before + wide + BEHIND * room.size).min((room.width - LEAST).max(wide));
-        let inner = Room { lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
+        let inner = Room { tag, lists: room.lists + 1, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
         for (at, item) in items.iter().enumerate() {
             let sign = match start {
                 Some(start) => format!("{}.", start.saturating_add(at as u64)),
@@ -38,16 +38,16 @@ impl Setter {
                 side: Side::End,
                 ..*room
             };
-            self.item(&sign, item, &mark, &inner, tag)?;
+            self.item(&sign, item, &mark, &inner)?;
         }
         self.pages.space(room.gap);
         Ok(())
     }
 
     /// An item: its sign in one room, and what it says in another.
-    fn item(&mut self, sign: &str, parts: &[Shown], mark: &Room, room: &Room, tag: TagId) -> Done {
+    fn item(&mut self, sign: &str, parts: &[Shown], mark: &Room, room: &Room) -> Done {
         self.clock.check()?;
-        let item = self.tags.add(tag, Role::Item);
+        let item = self.tags.add(room.tag, Role::Item);
         let label = self.tags.add(item, Role::ItemLabel);
         let body = self.tags.add(item, Role::ItemBody);
         // The sign stands with the first line.

@@ -134,13 +134,14 @@ pub(crate) struct Setter {
 }
 
 impl Setter {
-    pub(crate) fn new(fonts: &Fonts, clock: Clock, lists_headings: bool) -> Self {
+    pub(crate) fn new(fonts: &Fonts, clock: Clock, pages: usize) -> Self {
         Self {
             clock,
             faces: Faces::default(),
             tags: Tags::new(),
             targets: Vec::new(),
-            lists_headings,
+            // A book of one page lists its headings.
+            lists_headings: pages <= 1,
             pages: Pager::new(),
             families: Families { text: fonts.text(), code: fonts.code() },
             fonts: FontContext { collection: fonts.collection.clone(), source_cache: Default::default() },

@@ -4,7 +4,7 @@ use super::{LateNote, Room, Setter, inline::Inline};
 use crate::{
     look::{SIDE, WIDTH},
     sheet::Sheet,
-    shown::{Parts, Shown},
+    shown::Shown,
     stop::Done,
     tags::{Role, TagId},
 };
@@ -16,16 +16,24 @@ const ABOVE: f32 = 5.0;
 /// The space that is kept for the number of a note.
 const NUMBER: f32 = 14.0;
 
+/// A note, and what calls it.
+#[derive(Clone, Copy)]
+pub(super) struct NoteCall<'a> {
+    pub(super) parts: &'a [Shown],
+    pub(super) number: usize,
+    pub(super) above: TagId,
+}
+
 impl Setter {
-    /// A note that belongs to a line of some height; `None` when it stands at the end of its page instead.
+    /// A note that belongs to a line of some height, which calls others too; `None` when it stands at the end of its
+    /// page instead.
     pub(super) fn note(
         &mut self,
-        parts: &Parts,
-        number: usize,
+        call: &NoteCall<'_>,
         height: f32,
         others: &[(Sheet, f32)],
-        above: TagId,
     ) -> Done<Option<(Sheet, f32)>> {
+        let NoteCall { parts, number, above } = *call;
         let tag = self.tags.add(above, Role::Note);
         let piece = self.piece(HIGHEST, |this| this.put_note_text(parts, number, tag))?;
         let taken: f32 = others.iter().map(|(_, height)| height).sum();
@@ -47,7 +55,7 @@ impl Setter {
                 return Err(crate::stop::Stop::Full);
             }
         }
-        self.late_notes.push(LateNote { number, parts: parts.clone(), tag });
+        self.late_notes.push(LateNote { number, parts: parts.to_vec(), tag });
         Ok(None)
     }
 

@@ -11,6 +11,7 @@ use parley::{
 use super::{
     Room, Setter, Side,
     inline::{Inline, Look, Object, Raise, backing},
+    notes::NoteCall,
 };
 use crate::{
     formula::Spot,
@@ -215,7 +216,8 @@ impl Setter {
             if let Some((at, Object::Note(parts, number))) = object
                 && in_range(*at, &chunk.range, inline)
             {
-                out.extend(self.note(parts, *number, height, &out, room.tag)?);
+                let call = NoteCall { parts, number: *number, above: room.tag };
+                out.extend(self.note(&call, height, &out)?);
             }
         }
         Ok(out)

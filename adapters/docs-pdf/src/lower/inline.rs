@@ -4,6 +4,7 @@ use docs_core::model::{
     BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
     TextNode,
 };
+use ratex_types::math_style::MathStyle;
 
 use super::{At, Lower, block::plain, text};
 use crate::{
@@ -140,7 +141,8 @@ impl Lower<'_> {
     /// A formula; its source where it is none.
     pub(super) fn formula(&mut self, formula: &str, block: bool) -> Done<Shown> {
         self.count(1 + formula.len() / 4)?;
-        Ok(match Formula::read(formula, block) {
+        let style = if block { MathStyle::Display } else { MathStyle::Text };
+        Ok(match Formula::read(formula, style) {
             Some(read) => Tag::Math { formula: read, source: clean(formula), block }.into(),
             None => {
                 let v = Breaker::new(super::LINE).run(&clean(formula));

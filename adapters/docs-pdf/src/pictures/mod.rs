@@ -22,6 +22,9 @@ const IMAGES: usize = 2_000;
 /// Most pixels of all pictures of a book together, which are time.
 const ALL_PIXELS: usize = 4_000_000_000;
 
+/// Most bytes of all pictures of a book together in its file, about.
+const ALL_BYTES: usize = 64 << 20;
+
 /// A picture that can be shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
@@ -53,14 +56,15 @@ impl Pictures {
     /// [`Stop::Late`], and [`Stop::TooLarge`] when they alone are larger than the file may be.
     pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> Done<Self> {
         let mut out = Self::default();
+        // Many pictures are smaller ones, so that the file and what it takes to write it stay small.
+        let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
         let (mut pixels, mut bytes) = (0_usize, 0_usize);
-        for (name, image) in &book.images {
+        for (name, data) in &book.images {
             clock.check()?;
-            let Some(data) = image.bytes() else { continue };
             if out.shapes.len() >= IMAGES {
                 break;
             }
-            let Some(read) = Read::of(data, fonts) else { continue };
+            let Some(read) = Read::of(data, fonts, share) else { continue };
             pixels = pixels.saturating_add(read.pixels);
             if pixels > ALL_PIXELS {
                 break;
@@ -89,9 +93,9 @@ struct Read {
 }
 
 impl Read {
-    fn of(data: &Bytes, fonts: &Fonts) -> Option<Self> {
+    fn of(data: &Bytes, fonts: &Fonts, most: usize) -> Option<Self> {
         // The libraries that read pictures are many; a fault of theirs costs the picture and no more.
-        let read = || raster::read(data).or_else(|| drawing::read(data, fonts));
+        let read = || raster::read(data, most).or_else(|| drawing::read(data, fonts));
         let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;
         let is_size = |length: f64| length.is_finite() && length > 0.0;
         (is_size(read.width) && is_size(read.height)).then_some(read)

@@ -5,6 +5,7 @@ use std::{io::Cursor, sync::Arc};
 use bytes::Bytes;
 use image::{
     DynamicImage, GenericImageView as _, ImageFormat, ImageReader, Limits, Rgb, RgbImage, Rgba, RgbaImage,
+    imageops::thumbnail,
 };
 
 use super::{Read, Shape};
@@ -19,13 +20,12 @@ const UNPACKED: u64 = 256 << 20;
 const ACROSS: u32 = 1_400;
 /// Most pixels down.
 const DOWN: u32 = 2_000;
-/// A picture of so many bytes keeps what it is, without loss; a larger one is packed again.
-const SMALL: usize = 300 << 10;
 /// How good a picture is that is packed again, of a hundred.
 const QUALITY: u8 = 82;
 
-/// Reads a picture; `None` when it is none that can be shown.
-pub(super) fn read(data: &Bytes) -> Option<Read> {
+/// Reads a picture; `None` when it is none that can be shown. One that has few enough bytes keeps what it is, without
+/// loss; a larger one is packed again.
+pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
     let format = image::guess_format(data).ok()?;
     if !matches!(format, ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::Gif | ImageFormat::WebP) {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn read(data: &Bytes) -> Option<Read> {
     }
     let image = unpack(data, format)?;
     let (width, height) = image.dimensions();
-    let (shape, bytes) = shape(image, data, format)?;
+    let (shape, bytes) = shape(image, data, Packing { format, most })?;
     Some(Read {
         shape: Shape::Raster(shape),
         width: f64::from(width),
@@ -55,11 +55,19 @@ fn unpack(data: &[u8], format: ImageFormat) -> Option<DynamicImage> {
     reader.decode().ok()
 }
 
+/// How a picture was packed, and how many bytes it may have.
+#[derive(Clone, Copy)]
+struct Packing {
+    format: ImageFormat,
+    most: usize,
+}
+
 /// A picture as it is written, and how many bytes it has, about.
-fn shape(image: DynamicImage, data: &Bytes, format: ImageFormat) -> Option<(krilla::image::Image, usize)> {
+fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla::image::Image, usize)> {
+    let Packing { format, most } = packing;
     let (width, height) = image.dimensions();
     let fits = width <= ACROSS && height <= DOWN;
-    let (has_alpha, is_small) = (image.color().has_alpha(), data.len() <= SMALL);
+    let (has_alpha, is_small) = (image.color().has_alpha(), data.len() <= most);
     let bytes: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(data.clone());
     if fits && is_small && format == ImageFormat::Jpeg {
         return Some((krilla::image::Image::from_jpeg(bytes.into(), false).ok()?, data.len()));
@@ -69,14 +77,16 @@ fn shape(image: DynamicImage, data: &Bytes, format: ImageFormat) -> Option<(kril
     }
     let image = if fits { image } else { image.thumbnail(ACROSS, DOWN) };
     if !has_alpha {
-        return packed(image.into_rgb8());
+        return packed(image.into_rgb8(), most);
     }
     let pixels = image.into_rgba8();
-    if is_small && pixels.pixels().any(|pixel| pixel.0[3] != u8::MAX) {
+    // What other formats pack well may be large without loss.
+    let stays = is_small && (format == ImageFormat::Png || pixels.as_raw().len() <= most * 4);
+    if stays && pixels.pixels().any(|pixel| pixel.0[3] != u8::MAX) {
         let (width, height) = pixels.dimensions();
         return Some((krilla::image::Image::from_rgba8(pixels.into_raw(), width, height), data.len()));
     }
-    packed(on_white(&pixels))
+    packed(on_white(&pixels), most)
 }
 
 /// A picture as it is seen on paper.
@@ -91,18 +101,32 @@ fn on_white(pixels: &RgbaImage) -> RgbImage {
     })
 }
 
-/// Packs a picture without alpha.
-fn packed(image: RgbImage) -> Option<(krilla::image::Image, usize)> {
-    let mut out = Vec::new();
-    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, QUALITY).encode_image(&image).ok()?;
+/// Packs a picture without alpha, with fewer pixels where it has too many bytes.
+fn packed(image: RgbImage, most: usize) -> Option<(krilla::image::Image, usize)> {
+    let mut out = jpeg(&image)?;
+    for part in [80, 60, 45, 30, 20] {
+        if out.len() <= most {
+            break;
+        }
+        let smaller = |length: u32| (length * part / 100).max(1);
+        out = jpeg(&thumbnail(&image, smaller(image.width()), smaller(image.height())))?;
+    }
     drop(image);
     let bytes = out.len();
     Some((krilla::image::Image::from_jpeg(out.into(), false).ok()?, bytes))
 }
 
+fn jpeg(image: &RgbImage) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, QUALITY).encode_image(image).ok()?;
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MOST: usize = 300 << 10;
 
     fn png(image: &DynamicImage) -> Bytes {
         let mut out = Vec::new();
@@ -120,7 +144,7 @@ mod tests {
     #[test]
     fn a_picture_larger_than_a_sheet_is_made_smaller_and_says_its_own_size() {
         for image in [DynamicImage::new_rgb8(3_000, 1_500), DynamicImage::new_rgba8(3_000, 1_500)] {
-            let read = read(&png(&image)).expect("a picture");
+            let read = read(&png(&image), MOST).expect("a picture");
             assert_eq!((read.width, read.height), (3_000.0, 1_500.0));
             assert_eq!(size(&read), (1_400, 700));
         }
@@ -128,13 +152,25 @@ mod tests {
 
     #[test]
     fn a_small_picture_stays_as_it_is() {
-        let read = read(&png(&DynamicImage::new_luma8(30, 20))).expect("a picture");
+        let read = read(&png(&DynamicImage::new_luma8(30, 20)), MOST).expect("a picture");
         assert_eq!(size(&read), (30, 20));
     }
 
     #[test]
     fn what_is_cut_off_is_no_picture() {
         let whole = png(&DynamicImage::new_rgb8(300, 200));
-        assert!(read(&whole.slice(..whole.len() / 2)).is_none());
+        assert!(read(&whole.slice(..whole.len() / 2), MOST).is_none());
+    }
+
+    #[test]
+    fn a_picture_of_too_many_bytes_has_fewer_pixels() {
+        let mut seed = 1_u32;
+        let noise = image::RgbImage::from_fn(600, 600, |_, _| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Rgb([(seed >> 24) as u8, (seed >> 16) as u8, (seed >> 8) as u8])
+        });
+        let read = read(&png(&DynamicImage::ImageRgb8(noise)), 100 << 10).expect("a picture");
+        assert_eq!((read.width, read.height), (600.0, 600.0));
+        assert!(size(&read).0 < 600 && read.bytes <= 100 << 10, "{:?} {}", size(&read), read.bytes);
     }
 }
