@@ -59,8 +59,9 @@ impl Pictures {
         // Many pictures are smaller ones, so that the file and what it takes to write it stay small.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
         let (mut pixels, mut bytes) = (0_usize, 0_usize);
-        for (name, data) in &book.images {
+        for (name, image) in &book.images {
             clock.check()?;
+            let Some(data) = image.bytes() else { continue };
             if out.shapes.len() >= IMAGES {
                 break;
             }
