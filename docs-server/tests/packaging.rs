@@ -117,7 +117,7 @@ fn rows(text: &str) -> BTreeMap<String, String> {
     let cells = |line: &str| -> Option<(String, String)> {
         let mut cells =
             line.strip_prefix('|')?.split('|').map(|cell| cell.trim().trim_matches('`').to_owned());
-        Some((cells.next()?, cells.next()?)).filter(|(flag, _)| flag.starts_with("--"))
+        Some((cells.next()?, cells.next()?)).filter(|(_, variable)| variable.starts_with("DOCS_"))
     };
     text.lines().filter_map(cells).collect()
 }
