@@ -44,6 +44,7 @@ async fn a_document_is_converted_in_another_process() {
         bytes: format!("<h1>Title</h1><p{many}>Text</p>").into(),
         name: "name".to_owned(),
         url: None,
+        charset: None,
     };
     let page = pool().convert(document).await.expect("a page");
     assert_eq!((page.title.as_str(), page.markdown.as_str()), ("Title", "Text\n"));

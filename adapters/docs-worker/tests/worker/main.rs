@@ -80,6 +80,7 @@ fn document(name: &str) -> Document {
         bytes: Bytes::from_static(b"bytes"),
         name: name.to_owned(),
         url: None,
+        charset: None,
     }
 }
 

@@ -168,6 +168,7 @@ impl Web for Pictures {
         if url.ends_with("/pic.svg") {
             let content_type = Some("image/svg+xml".to_owned());
             return Ok(Fetched {
+                charset: None,
                 bytes: Bytes::from_static(b"<svg id=\"p\"/>"),
                 content_type,
                 url: url.to_owned(),
