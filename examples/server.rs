@@ -1,6 +1,6 @@
 //! The platform as a server of its own: the program of `docs-server`, whose library a host can embed.
 //!
-//! `cargo run --release --example server`, `-- --help` for its flags.
+//! `cargo run --example server`, `-- --help` for its flags.
 
 use std::process::ExitCode;
 
