@@ -1,6 +1,7 @@
 //! Folders and files that are not in Git.
 
 use std::{
+    collections::{BTreeMap, btree_map::Entry},
     fs, io,
     path::{Path, PathBuf},
 };
@@ -80,14 +81,14 @@ impl Checkout for FolderCheckout {
     }
 }
 
-/// Files that are compiled into a program, as if they were a commit.
+/// Files in memory, such as those compiled into a program, as if they were a commit.
 ///
 /// ```
 /// use docs_core::ports::Checkout as _;
 /// use docs_git::EmbeddedCheckout;
 ///
-/// const FILES: &[(&str, &[u8])] = &[("README.md", b"# Hello\n")];
-/// let checkout = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, FILES)?;
+/// let files = [("README.md", "# Hello\n")];
+/// let checkout = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, files)?;
 /// assert_eq!(checkout.entries()[0].path, "README.md");
 /// # Ok::<(), docs_core::ports::GitError>(())
 /// ```
@@ -95,7 +96,7 @@ impl Checkout for FolderCheckout {
 pub struct EmbeddedCheckout {
     commit: Commit,
     entries: Vec<RepoEntry>,
-    files: &'static [(&'static str, &'static [u8])],
+    files: BTreeMap<String, Bytes>,
 }
 
 impl EmbeddedCheckout {
@@ -106,25 +107,32 @@ impl EmbeddedCheckout {
     pub fn new(
         message: &str,
         committed_at: DateTime<Utc>,
-        files: &'static [(&'static str, &'static [u8])],
+        files: impl IntoIterator<Item = (impl Into<String>, impl Into<Bytes>)>,
     ) -> Result<Self, GitError> {
-        let mut entries = Vec::with_capacity(files.len());
+        let mut kept = BTreeMap::new();
         for (path, bytes) in files {
+            let path = path.into();
             if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
                 return Err(GitError::Broken(format!("`{path}` is not a path in a repository")));
             }
-            entries.push(RepoEntry {
-                path: (*path).to_owned(),
+            match kept.entry(path) {
+                Entry::Vacant(entry) => _ = entry.insert(bytes.into()),
+                Entry::Occupied(entry) => {
+                    return Err(GitError::Broken(format!("`{}` is given twice", entry.key())));
+                }
+            }
+        }
+        let entry = |(path, bytes): (&String, &Bytes)| {
+            Ok(RepoEntry {
+                path: path.clone(),
                 oid: listing::blob_id(bytes)?.to_string(),
                 size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
                 kind: RepoEntryKind::File,
-            });
-        }
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
-        if let Some(twice) = entries.windows(2).find(|pair| pair[0].path == pair[1].path) {
-            return Err(GitError::Broken(format!("`{}` is given twice", twice[0].path)));
-        }
-        Ok(Self { commit: listing::commit(&entries, message.to_owned(), committed_at)?, entries, files })
+            })
+        };
+        let entries = kept.iter().map(entry).collect::<Result<Vec<_>, GitError>>()?;
+        let commit = listing::commit(&entries, message.to_owned(), committed_at)?;
+        Ok(Self { commit, entries, files: kept })
     }
 }
 
@@ -139,11 +147,7 @@ impl Checkout for EmbeddedCheckout {
     }
 
     async fn read(&self, path: &str) -> Result<Bytes, GitError> {
-        self.files
-            .iter()
-            .find(|(other, _)| *other == path)
-            .map(|(_, bytes)| Bytes::from_static(bytes))
-            .ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+        self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
     }
 }
 

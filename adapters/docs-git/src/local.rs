@@ -14,8 +14,8 @@ use docs_core::ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, Repo
 /// ```
 /// use docs_git::{EmbeddedCheckout, LocalRemote};
 ///
-/// const FILES: &[(&str, &[u8])] = &[("README.md", b"# Hello\n")];
-/// let handbook = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, FILES)?;
+/// let files = [("README.md", "# Hello\n")];
+/// let handbook = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, files)?;
 /// let remote = LocalRemote::new().with("builtin:handbook", "refs/heads/main", handbook);
 /// # Ok::<(), docs_core::ports::GitError>(())
 /// ```

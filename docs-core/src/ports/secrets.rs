@@ -41,7 +41,7 @@ impl SealingKey {
     /// A key of 32 bytes. All servers on one store need the same.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
-        Self(ChaCha20Poly1305::new(Key::from_slice(key)))
+        Self(ChaCha20Poly1305::new(&Key::from(*key)))
     }
 
     /// A key for the life of this process: right for a store that lives no longer.
@@ -74,18 +74,18 @@ const NONCE: usize = 12;
 
 impl Secrets for SealingKey {
     fn seal(&self, purpose: &str, secret: &str, nonce: uuid::Uuid) -> Result<String, NotSealed> {
-        let nonce = blake3::hash(nonce.as_bytes());
-        let nonce = &nonce.as_bytes()[..NONCE];
+        let hash = blake3::hash(nonce.as_bytes());
+        let nonce: &[u8; NONCE] = hash.as_bytes().first_chunk().ok_or(NotSealed)?;
         let payload = Payload { msg: secret.as_bytes(), aad: purpose.as_bytes() };
-        let sealed = self.0.encrypt(Nonce::from_slice(nonce), payload).map_err(|_| NotSealed)?;
-        Ok(BASE32.encode(&[nonce, &sealed].concat()))
+        let sealed = self.0.encrypt(&Nonce::from(*nonce), payload).map_err(|_| NotSealed)?;
+        Ok(BASE32.encode(&[&nonce[..], &sealed[..]].concat()))
     }
 
     fn open(&self, purpose: &str, sealed: &str) -> Result<String, NotSealed> {
         let bytes = BASE32.decode(sealed.as_bytes()).map_err(|_| NotSealed)?;
-        let (nonce, sealed) = bytes.split_at_checked(NONCE).ok_or(NotSealed)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE>().ok_or(NotSealed)?;
         let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
-        let secret = self.0.decrypt(Nonce::from_slice(nonce), payload).map_err(|_| NotSealed)?;
+        let secret = self.0.decrypt(&Nonce::from(*nonce), payload).map_err(|_| NotSealed)?;
         String::from_utf8(secret).map_err(|_| NotSealed)
     }
 }

@@ -1,39 +1,34 @@
 //! The repositories that can be imported: those of the network, a folder, and the handbook.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{borrow::Cow, fs, path::Path, sync::Arc};
 
+use bytes::Bytes;
 use docs_core::ports::GitRemote;
 use docs_git::{EmbeddedCheckout, FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
-use include_dir::{Dir, DirEntry, include_dir};
+use rust_embed::RustEmbed;
 use url::Url;
 
 use super::{FirstImport, Source};
 use crate::{HANDBOOK_URL, MAIN, ServerConfig, ServerError};
 
 /// The handbook, compiled in.
-static HANDBOOK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../examples/handbook");
+#[derive(RustEmbed)]
+#[folder = "../examples/handbook"]
+struct Handbook;
 
 /// The compiled-in handbook as a commit.
 ///
 /// # Errors
 /// Never, unless the handbook was compiled in wrongly.
 pub fn handbook() -> Result<EmbeddedCheckout, ServerError> {
-    let mut files = Vec::new();
-    let mut folders = vec![&HANDBOOK];
-    while let Some(folder) = folders.pop() {
-        for entry in folder.entries() {
-            match entry {
-                DirEntry::Dir(folder) => folders.push(folder),
-                DirEntry::File(file) => {
-                    let path =
-                        file.path().to_str().ok_or_else(|| ServerError::other("a path that is not text"))?;
-                    files.push((path, file.contents()));
-                }
-            }
-        }
-    }
-    // The list lives as long as the program, like the files it points to.
-    let files: &'static [(&'static str, &'static [u8])] = Vec::leak(files);
+    let file = |path: Cow<'static, str>| {
+        let bytes = match Handbook::get(&path)?.data {
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => bytes.into(),
+        };
+        Some((path, bytes))
+    };
+    let files = Handbook::iter().filter_map(file);
     EmbeddedCheckout::new("The handbook", Default::default(), files).map_err(ServerError::other)
 }
 

@@ -46,7 +46,7 @@ async fn equal_files_are_equal_commits() {
     let oid = first.commit().oid.clone();
     assert_eq!(oid.len(), 40);
     assert_eq!(open(&b).await.commit().oid, oid);
-    let embedded = EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, FILES).unwrap();
+    let embedded = EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, FILES.iter().copied()).unwrap();
     assert_eq!((embedded.commit().oid.as_str(), embedded.entries()), (oid.as_str(), first.entries()));
     fs::write(b.path().join("README.md"), "# Newer\n").unwrap();
     assert_ne!(open(&b).await.commit().oid, oid);
@@ -105,20 +105,24 @@ async fn links_are_entries_and_never_followed() {
 
 #[tokio::test]
 async fn embedded_files_are_read_and_checked() {
-    let checkout = EmbeddedCheckout::new("The handbook", DateTime::UNIX_EPOCH, FILES).unwrap();
+    let checkout =
+        EmbeddedCheckout::new("The handbook", DateTime::UNIX_EPOCH, FILES.iter().copied()).unwrap();
     assert_eq!(checkout.commit().message, "The handbook");
     assert_eq!(&checkout.read("README.md").await.unwrap()[..], b"# New\n");
     assert_eq!(checkout.read("x").await, Err(GitError::NoSuchFile("x".to_owned())));
     const WRONG: [&[(&str, &[u8])]; 5] =
         [&[("a", b""), ("a", b"")], &[("../a", b"")], &[("/a", b"")], &[("a//b", b"")], &[("", b"")]];
     for files in WRONG {
-        assert!(matches!(EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, files), Err(GitError::Broken(_))));
+        assert!(matches!(
+            EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, files.iter().copied()),
+            Err(GitError::Broken(_))
+        ));
     }
 }
 
 #[tokio::test]
 async fn known_urls_go_before_the_other_remote() {
-    let embedded = EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, FILES).unwrap();
+    let embedded = EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, FILES.iter().copied()).unwrap();
     let oid = embedded.commit().oid.clone();
     let alone = LocalRemote::new().with("builtin:handbook", "refs/heads/main", embedded);
     let known = request("builtin:handbook", "refs/heads/main");
