@@ -2,26 +2,35 @@
 //!
 //! Structure goes as JSON, files as they are, so that a file is written from where it lies and read to where it stays.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 use bytes::{BufMut as _, Bytes};
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
+    sync::mpsc,
+};
 
 /// Most bytes of a frame of JSON that a worker answers with.
 const MAX_JSON: u64 = 64 << 20;
+/// About how many bytes of a value are written to a worker at once.
+const PART: usize = 64 << 10;
+/// Parts of a value that wait for the worker to read.
+const WAITING: usize = 4;
 /// Bytes of the tag and the length of a frame.
 const HEADER: usize = 9;
 
 /// What a frame holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tag {
-    /// A value as JSON.
+    /// A value as JSON, or the last part of one.
     Json = 1,
     /// The bytes of a file.
     File = 2,
     /// No file: it is gone.
     NoFile = 3,
+    /// A part of a value as JSON, of which more follows.
+    JsonPart = 4,
 }
 
 impl Tag {
@@ -36,6 +45,7 @@ impl Tag {
             1 => Self::Json,
             2 => Self::File,
             3 => Self::NoFile,
+            4 => Self::JsonPart,
             _ => return None,
         };
         Some((tag, u64::from_le_bytes(length)))
@@ -106,15 +116,39 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes a value to a worker.
+/// Writes a value to a worker, in parts: its JSON is never in memory as a whole, which may be much longer than the pages
+/// that it is of.
 pub(crate) async fn send_json<T>(output: &mut (impl AsyncWrite + Unpin), value: T) -> io::Result<()>
 where
     T: Serialize + Send + 'static,
 {
-    // A long page takes a while.
-    let json = tokio::task::spawn_blocking(move || serde_json::to_vec(&value)).await??;
-    output.write_all(&Tag::Json.header(json.len())).await?;
-    output.write_all(&json).await
+    let (sender, mut parts) = mpsc::channel(WAITING);
+    // A long page takes a while. When nobody takes the parts any more, the next one ends it.
+    let writing = tokio::task::spawn_blocking(move || {
+        let mut writer = BufWriter::with_capacity(PART, Parts(sender));
+        serde_json::to_writer(&mut writer, &value)?;
+        writer.flush()
+    });
+    while let Some(part) = parts.recv().await {
+        output.write_all(&Tag::JsonPart.header(part.len())).await?;
+        output.write_all(&part).await?;
+    }
+    writing.await??;
+    output.write_all(&Tag::Json.header(0)).await
+}
+
+/// Hands on what is written to it.
+struct Parts(mpsc::Sender<Vec<u8>>);
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.blocking_send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Writes a file to a worker.
@@ -133,7 +167,8 @@ pub(crate) async fn send_file(
 
 /// Reads a value from the server.
 pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<T> {
-    let json = receive(input, Tag::Json)?.ok_or(io::ErrorKind::InvalidData)?;
+    let mut json = Vec::new();
+    while receive(input, &[Tag::JsonPart, Tag::Json], &mut json)? != Tag::Json {}
     let mut deserializer = serde_json::Deserializer::from_slice(&json);
     // The server wrote it, and its documents are no deeper than its readers let them become.
     deserializer.disable_recursion_limit();
@@ -144,25 +179,22 @@ pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Re
 
 /// Reads a file from the server; `None` when it is gone.
 pub(crate) fn receive_file(input: &mut impl Read) -> io::Result<Option<Bytes>> {
-    Ok(receive(input, Tag::File)?.map(Bytes::from))
+    let mut file = Vec::new();
+    let tag = receive(input, &[Tag::File, Tag::NoFile], &mut file)?;
+    Ok((tag == Tag::File).then(|| file.into()))
 }
 
-fn receive(input: &mut impl Read, expected: Tag) -> io::Result<Option<Vec<u8>>> {
+/// Reads a frame, which must have one of these tags, to the end of some bytes.
+fn receive(input: &mut impl Read, expected: &[Tag], bytes: &mut Vec<u8>) -> io::Result<Tag> {
     let mut header = [0; HEADER];
     input.read_exact(&mut header)?;
-    let malformed = || io::Error::new(io::ErrorKind::InvalidData, format!("no frame of {expected:?}"));
-    let (tag, length) = Tag::of_header(header).ok_or_else(malformed)?;
-    match tag {
-        Tag::NoFile if expected == Tag::File => return Ok(None),
-        _ if tag != expected => return Err(malformed()),
-        _ => {}
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(length).map_err(|_| malformed())?);
-    input.take(length).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 != length {
+    let found = Tag::of_header(header).filter(|(tag, _)| expected.contains(tag));
+    let (tag, length) = found
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no frame of {expected:?}")))?;
+    if input.take(length).read_to_end(bytes)? as u64 != length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(Some(bytes))
+    Ok(tag)
 }
 
 /// Writes a value to the server.
@@ -187,20 +219,39 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_read_as_it_was_written() {
+    async fn a_worker_reads_what_the_server_wrote() {
+        let long = vec!["a text of some length"; 50_000];
         let mut written = Vec::new();
         send_file(&mut written, Some(&Bytes::from_static(b"file"))).await.unwrap();
+        send_json(&mut written, long.clone()).await.unwrap();
         send_json(&mut written, "value").await.unwrap();
         send_file(&mut written, None).await.unwrap();
-        let mut reader = FrameReader::new(&written[..], 100);
-        assert_eq!(reader.file().await.unwrap(), "file");
-        assert_eq!(reader.json::<String>().await.unwrap(), "value");
-        assert!(matches!(reader.file().await, Err(FrameError::Malformed(_))));
         let mut input = &written[..];
         assert_eq!(receive_file(&mut input).unwrap().unwrap(), "file");
+        assert_eq!(receive_json::<Vec<String>>(&mut input).unwrap(), long);
         assert_eq!(receive_json::<String>(&mut input).unwrap(), "value");
         assert!(receive_file(&mut input).unwrap().is_none());
         assert!(receive_file(&mut input).is_err());
+    }
+
+    #[tokio::test]
+    async fn the_server_reads_what_a_worker_wrote() {
+        let mut written = Vec::new();
+        answer_file(&mut written, b"file").unwrap();
+        answer_json(&mut written, &"value").unwrap();
+        answer_file(&mut written, b"file").unwrap();
+        let mut reader = FrameReader::new(&written[..], 100);
+        assert_eq!(reader.file().await.unwrap(), "file");
+        assert_eq!(reader.json::<String>().await.unwrap(), "value");
+        assert!(matches!(reader.json::<String>().await, Err(FrameError::Malformed(_))));
+    }
+
+    #[tokio::test]
+    async fn a_value_is_written_in_parts_and_no_further_than_it_is_read() {
+        let (mut server, worker) = tokio::io::duplex(1024);
+        drop(worker);
+        let endless = vec!["a text of some length"; 500_000];
+        assert!(send_json(&mut server, endless).await.is_err());
     }
 
     #[tokio::test]
