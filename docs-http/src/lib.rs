@@ -93,7 +93,7 @@ use crate::{
     meta::{Counters, Fixed, Health, ReadOnly},
     metrics::Metrics,
     middleware::Edge,
-    openapi::{Outer, Problems},
+    openapi::{Outer, Problems, made::Origin},
     rate::Guard,
     wire::{payload::BodyLimit, reply::JSON},
 };
@@ -259,8 +259,12 @@ where
     check_path(&config.api_path)?;
     let metrics = Arc::new(Metrics::default());
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
-    let service = service(api, about, Arc::clone(&metrics))?.server(server);
-    let document: Arc<str> = service.spec().into();
+    let origin = Origin::new::<T>(&about, &server);
+    let service = unchecked(api, about, Arc::clone(&metrics)).server(server);
+    let document = openapi::made::document(origin, || {
+        openapi::problems::<T>()?;
+        Ok(service.spec())
+    })?;
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = Guard::new(config.rate_limit, config.trusted_proxies);
     let service = service.data(authenticator).data(config.body_limit).with(guard);
@@ -289,11 +293,16 @@ pub fn service<T: OpenApi>(
     metrics: Arc<Metrics>,
 ) -> Result<OpenApiService<Outer<T>, ()>, Problems> {
     openapi::problems::<T>()?;
+    Ok(unchecked(api, about, metrics))
+}
+
+/// The same for an API that is known to be right.
+fn unchecked<T: OpenApi>(api: T, about: About, metrics: Arc<Metrics>) -> OpenApiService<Outer<T>, ()> {
     let service = OpenApiService::new(Outer::new(api, metrics), about.title, about.version);
-    Ok(match about.description {
+    match about.description {
         Some(description) => service.description(description),
         None => service,
-    })
+    }
 }
 
 /// A path that routes can be nested below as it stands.

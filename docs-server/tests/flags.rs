@@ -16,7 +16,7 @@ use tokio::{
 #[allow(dead_code, reason = "shared with the tests of durability, which use other parts of it")]
 mod process;
 
-use process::{PATIENCE, Process, TOKEN, program, refused};
+use process::{PATIENCE, Process, TOKEN, program, refused, until};
 
 const ANY: &str = "127.0.0.1:0";
 
@@ -50,16 +50,6 @@ async fn get(url: &str) -> Value {
     let answer = ask("GET", url, &[("authorization", &format!("Bearer {TOKEN}"))], Value::Null).await;
     assert_eq!(answer.status, 200, "{url}: {}", answer.body);
     answer.body
-}
-
-/// Asks again and again until something is so: another process gives no event to wait for.
-async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
-    let waiting = async {
-        while !so().await {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    assert!(tokio::time::timeout(PATIENCE, waiting).await.is_ok(), "{what} does not come");
 }
 
 /// Waits until the handbook is found.

@@ -1,6 +1,7 @@
 //! The decorator around the API, and the document that describes it.
 
 mod document;
+pub(crate) mod made;
 mod operation;
 mod outer;
 

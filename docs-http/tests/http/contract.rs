@@ -5,20 +5,28 @@
 //! is, and the bodies have to fit; they may hold more than it knows.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
 };
 
-use jsonschema::Validator;
+use jsonschema::{Registry, Validator};
 use serde_json::{Map, Value, json};
+
+/// Where the schemas of the document are, to those that refer to them.
+const DOCUMENT: &str = "urn:document";
 
 /// The document, with the schemas that were asked for so far.
 pub(crate) struct Contract {
-    fields: Fields,
-    /// Its schemas, as JSON Schema.
-    components: Value,
     operations: Vec<Operation>,
-    validators: Mutex<HashMap<(String, u16), Arc<Validator>>>,
+    /// Its schemas, as JSON Schema: read once, for all that refer to them.
+    components: Registry<'static>,
+}
+
+/// What an answer is held against: answers that are declared in the same words share it.
+struct Declared {
+    schema: Value,
+    /// Made when it is first needed: that takes longer than the document.
+    validator: OnceLock<Validator>,
 }
 
 /// Which fields an object may have.
@@ -36,7 +44,8 @@ pub(crate) struct Operation {
     method: String,
     /// The parts of its path; `None` for a parameter.
     path: Vec<Option<String>>,
-    responses: Value,
+    /// What it answers, by status; `None` where that has no body.
+    responses: BTreeMap<u16, Option<Arc<Declared>>>,
 }
 
 impl Contract {
@@ -58,17 +67,16 @@ impl Contract {
     }
 
     fn new(document: &Value, fields: Fields) -> Self {
+        let components = Registry::new().add(DOCUMENT, components(document, fields)).expect("an address");
         Self {
-            fields,
-            components: components(document, fields),
-            operations: operations(document),
-            validators: Mutex::default(),
+            operations: operations(document, fields),
+            components: components.prepare().expect("references that lead somewhere"),
         }
     }
 
     /// How an answer differs from what the document declares; an error need not be declared.
     pub(crate) fn differences(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
-        let declared = operation.responses[status.to_string()].is_object();
+        let declared = operation.responses.contains_key(&status);
         if status >= 400 && !declared { Vec::new() } else { self.faults(operation, status, body) }
     }
 
@@ -100,27 +108,20 @@ impl Contract {
 
     /// How an answer differs from what the document declares.
     fn faults(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
-        let response = &operation.responses[status.to_string()];
-        if !response.is_object() {
+        let Some(response) = operation.responses.get(&status) else {
             return vec!["the document does not declare this status".to_owned()];
-        }
-        let schema = &response["content"]["application/json"]["schema"];
-        if schema.is_null() {
+        };
+        let Some(declared) = response else {
             let unwanted = (!body.is_null()).then(|| "the document declares no body".to_owned());
             return unwanted.into_iter().collect();
-        }
-        let validator = self.validator(&operation.id, status, schema);
+        };
+        let validator = declared.validator.get_or_init(|| self.validator(&declared.schema));
         validator.iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
-    fn validator(&self, id: &str, status: u16, schema: &Value) -> Arc<Validator> {
-        let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.entry((id.to_owned(), status)).or_insert_with(|| {
-            let mut schema = whole(schema, self.fields);
-            schema["components"] = self.components.clone();
-            Arc::new(jsonschema::draft202012::new(&schema).expect("a schema"))
-        });
-        Arc::clone(found)
+    fn validator(&self, schema: &Value) -> Validator {
+        let options = jsonschema::draft202012::options();
+        options.with_registry(&self.components).build(schema).expect("a schema")
     }
 }
 
@@ -128,20 +129,42 @@ fn components(document: &Value, fields: Fields) -> Value {
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     let schemas: Map<String, Value> =
         schemas.iter().map(|(name, schema)| (name.clone(), json_schema(schema, fields))).collect();
-    json!({ "schemas": schemas })
+    json!({ "components": { "schemas": schemas } })
 }
 
-fn operations(document: &Value) -> Vec<Operation> {
-    let paths = document["paths"].as_object().expect("paths");
-    let operations = paths.iter().flat_map(|(path, operations)| {
-        operations.as_object().expect("operations").iter().map(move |(method, operation)| Operation {
-            id: operation["operationId"].as_str().expect("an id").to_owned(),
-            method: method.to_uppercase(),
-            path: path.split('/').skip(1).map(|p| (!p.starts_with('{')).then(|| p.to_owned())).collect(),
-            responses: operation["responses"].clone(),
-        })
-    });
-    operations.collect()
+fn operations(document: &Value, fields: Fields) -> Vec<Operation> {
+    let mut known = BTreeMap::new();
+    let mut responses = |operation: &Value| {
+        let responses = operation["responses"].as_object().expect("responses");
+        let one = |(status, response): (&String, &Value)| {
+            // `default` and `4XX` are no status.
+            Some((status.parse().ok()?, declared(response, fields, &mut known)))
+        };
+        responses.iter().filter_map(one).collect()
+    };
+    let mut all = Vec::new();
+    for (path, operations) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            all.push(Operation {
+                id: operation["operationId"].as_str().expect("an id").to_owned(),
+                method: method.to_uppercase(),
+                path: path.split('/').skip(1).map(|p| (!p.starts_with('{')).then(|| p.to_owned())).collect(),
+                responses: responses(operation),
+            });
+        }
+    }
+    all
+}
+
+/// The body of a response, which is the same one for all that are declared in the same words.
+fn declared(
+    response: &Value,
+    fields: Fields,
+    known: &mut BTreeMap<String, Arc<Declared>>,
+) -> Option<Arc<Declared>> {
+    let schema = response["content"]["application/json"].get("schema")?;
+    let new = || Arc::new(Declared { schema: whole(schema, fields), validator: OnceLock::new() });
+    Some(Arc::clone(known.entry(schema.to_string()).or_insert_with(new)))
 }
 
 /// A schema of OpenAPI 3.0 as JSON Schema, where `nullable` is no word.
@@ -167,6 +190,7 @@ fn part(key: &str, value: &Value, allowed: Fields) -> Value {
         ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => {
             schemas.iter().map(|schema| json_schema(schema, allowed)).collect()
         }
+        ("$ref", Value::String(place)) => format!("{DOCUMENT}{place}").into(),
         _ => value.clone(),
     }
 }
@@ -201,7 +225,7 @@ async fn an_answer_that_is_not_as_the_document_says_is_noticed() {
     let s = crate::server::Server::new().await;
     let path = format!("/v1/spaces/{}", s.space().await);
     let space = s.get(&path).await;
-    let contract = Contract::of(&s.document);
+    let contract = Contract::of(s.document);
     let get = contract.operation("GET", &path).expect("an operation");
     let delete = contract.operation("DELETE", &path).expect("an operation");
     assert!(

@@ -2,7 +2,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    fmt,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use async_trait::async_trait;
@@ -16,7 +17,7 @@ use docs_core::{
         Book, Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched,
         FoundFile, GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
     },
-    store::{Hash, MAX_SCAN, Mode, Scan, verify},
+    store::{Hash, Key, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
 use docs_memstore::{ManualClock, MemObjects, MemSearch, SeededIds};
@@ -34,7 +35,8 @@ pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
 /// A platform behind its routes, and the tokens of people who use it.
 pub(crate) struct Server {
     pub(crate) client: TestClient<HttpApp>,
-    pub(crate) document: Value,
+    /// The document: all servers have the same.
+    pub(crate) document: &'static Value,
     pub(crate) platform: Platform,
     pub(crate) store: Rewind,
     pub(crate) clock: ManualClock,
@@ -117,7 +119,9 @@ impl Server {
         platform.put_member(&Actor::Platform, &other, &bea.0, Some(Role::Admin)).await.expect("a member");
         let config = HttpConfig { body_limit: BodyLimit(BODY_LIMIT), ..HttpConfig::default() };
         let app = docs_http::routes(&platform, config).expect("routes");
-        let document = serde_json::from_str(app.document()).expect("the document is JSON");
+        static DOCUMENT: OnceLock<Value> = OnceLock::new();
+        let read = || serde_json::from_str(app.document()).expect("the document is JSON");
+        let document = DOCUMENT.get_or_init(read);
         let client = TestClient::new(app);
         Self {
             client,
@@ -163,7 +167,7 @@ impl Server {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.into_body().into_bytes().await.expect("a body");
         let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).expect("JSON") };
-        let contract = Contract::of(&self.document);
+        let contract = Contract::of(self.document);
         if let Some(operation) = contract.operation(name, path) {
             contract.check(operation, status, &body);
             self.check_with_others(name, path, status, &body);
@@ -237,16 +241,16 @@ impl Server {
     }
 
     /// Everything the store holds.
-    pub(crate) async fn stored(&self) -> BTreeMap<String, String> {
+    pub(crate) async fn stored(&self) -> Stored {
         let tx = self.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
         let mut stored = BTreeMap::new();
-        let mut from: docs_core::store::Key = "!".into();
+        let mut from: Key = "!".into();
         loop {
             let scan = Scan { from: from.clone(), to: "~".into(), rev: false, limit: MAX_SCAN };
             let rows = tx.scan(&[scan]).await.expect("a scan").pop().expect("one range");
-            let Some((last, _)) = rows.last() else { return stored };
+            let Some((last, _)) = rows.last() else { return Stored(stored) };
             from = format!("{last}\u{1}").into();
-            stored.extend(rows.iter().map(|(key, value)| (key.to_string(), shown(value))));
+            stored.extend(rows);
         }
     }
 
@@ -255,6 +259,29 @@ impl Server {
         let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");
     }
+}
+
+/// What a store held at one time: the same as at another when every key held a value that is written in the same words.
+pub(crate) struct Stored(BTreeMap<Key, docs_core::store::Value>);
+
+impl PartialEq for Stored {
+    fn eq(&self, other: &Self) -> bool {
+        let mut pairs = self.0.iter().zip(&other.0);
+        self.0.len() == other.0.len() && pairs.all(|((a, one), (b, two))| a == b && is_same(one, two))
+    }
+}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.0.iter().map(|(key, value)| (key.to_string(), shown(value)))).finish()
+    }
+}
+
+/// The store hands out what it holds: a record that nobody put again is the one that it was, and need not be written to
+/// see that.
+fn is_same(one: &docs_core::store::Value, two: &docs_core::store::Value) -> bool {
+    use docs_core::store::Value::Live;
+    matches!((one, two), (Live(a), Live(b)) if Arc::ptr_eq(a, b)) || shown(one) == shown(two)
 }
 
 fn shown(value: &docs_core::store::Value) -> String {

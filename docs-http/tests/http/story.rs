@@ -56,7 +56,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     has(&s.get(&path).await, &["deletedAt"]);
     has(&s.post(&format!("{path}/restore"), 200, json!({})).await.body, SPACE);
     let declared: BTreeSet<String> =
-        Contract::of(&s.document).operations().iter().map(|operation| operation.id.clone()).collect();
+        Contract::of(s.document).operations().iter().map(|operation| operation.id.clone()).collect();
     let asked = s.asked.lock().expect("nobody panicked").clone();
     assert_eq!(declared.difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new(), "all are asked for");
     s.check().await;

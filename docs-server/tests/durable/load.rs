@@ -244,7 +244,7 @@ impl Log {
     pub(crate) async fn imports_end(&self, client: &Client) {
         for space in &self.imports {
             let path = format!("/spaces/{space}/content/pages");
-            crate::stores::until(&format!("the import into {space}"), async || {
+            crate::process::until(&format!("the import into {space}"), async || {
                 !client.get(&path).await["pages"].as_array().expect("pages").is_empty()
             })
             .await;

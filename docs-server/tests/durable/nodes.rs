@@ -65,7 +65,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     check(&two, &place, &mut logs).await;
     for space in &spaces {
         // One import, one revision: done by whichever server, and not twice.
-        crate::stores::until(&format!("the import into {space}"), async || {
+        crate::process::until(&format!("the import into {space}"), async || {
             let pages: Value = two.get(&format!("/spaces/{space}/content/pages")).await;
             !pages["pages"].as_array().expect("pages").is_empty()
         })

@@ -6,8 +6,8 @@ use crate::{
     client::Client,
     crash::check,
     load::{Log, Place, start, stopped},
-    process::{Process, TOKEN, refused_to_start},
-    stores::{postgres, until},
+    process::{Process, TOKEN, refused_to_start, until},
+    stores::postgres,
 };
 
 #[tokio::test(flavor = "multi_thread")]

@@ -85,6 +85,16 @@ pub(crate) async fn refused(flags: &[&str]) -> (String, Option<i32>) {
     (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
 }
 
+/// Asks again and again until something is so: another process gives no event to wait for.
+pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !so().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, waiting).await.is_ok(), "{what} does not come");
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended before; then there is nothing to do.

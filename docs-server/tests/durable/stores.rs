@@ -1,12 +1,12 @@
 //! Where the servers of these tests keep their data.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use docs_core::store::{Mode, Store, Tx, decode, records::RevisionRecord, verify};
 use docs_sqlstore::{Options, PostgresStore, SqliteStore};
 use tempfile::TempDir;
 
-use crate::{process::PATIENCE, proxy::Proxy};
+use crate::proxy::Proxy;
 
 /// A store for one test.
 pub(crate) struct Stand {
@@ -78,14 +78,4 @@ impl Stand {
         let drift = verify(self.open().await.as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");
     }
-}
-
-/// Asks again and again until something is so: another process gives no event to wait for.
-pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
-    let waiting = async {
-        while !so().await {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    assert!(tokio::time::timeout(PATIENCE, waiting).await.is_ok(), "{what} does not come");
 }

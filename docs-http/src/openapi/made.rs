@@ -1,0 +1,82 @@
+//! Documents that were made before in this process.
+
+use std::{
+    any::TypeId,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::Problems;
+use crate::About;
+
+/// How many documents are kept: a host has one, or a few.
+const MOST: usize = 8;
+
+/// What a document follows from: an API, what is said of it, and its address.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Origin {
+    api: TypeId,
+    about: About,
+    server: String,
+}
+
+impl Origin {
+    /// The document of an API follows from its type alone, as no method of `OpenApi` that tells of it takes `self`.
+    pub(crate) fn new<T: 'static>(about: &About, server: &str) -> Self {
+        Self { api: TypeId::of::<T>(), about: about.clone(), server: server.to_owned() }
+    }
+}
+
+/// The document of this origin, made when this is the first time that it is asked for.
+///
+/// To look for mistakes and to write the document takes about as long as hundreds of requests. A process that mounts
+/// the same API for many platforms does it once.
+///
+/// # Errors
+/// As `make`; nothing is kept then.
+pub(crate) fn document(
+    origin: Origin,
+    make: impl FnOnce() -> Result<String, Problems>,
+) -> Result<Arc<str>, Problems> {
+    static MADE: Mutex<Vec<(Origin, Arc<str>)>> = Mutex::new(Vec::new());
+    // Held while it is made, so that those who mount at the same time wait for the one document.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, document)) = made.iter().find(|(known, _)| *known == origin) {
+        return Ok(Arc::clone(document));
+    }
+    let document: Arc<str> = make()?.into();
+    if made.len() == MOST {
+        made.remove(0);
+    }
+    made.push((origin, Arc::clone(&document)));
+    Ok(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Mine;
+
+    fn origin(title: &str, server: &str) -> Origin {
+        Origin::new::<Mine>(&About::new(title, "1"), server)
+    }
+
+    #[test]
+    fn a_document_is_made_once_for_an_api_its_description_and_its_address() {
+        struct Other;
+        let make = |text: &str| Ok(text.to_owned());
+        assert_eq!(document(origin("once", "/v1"), || make("a")).as_deref(), Ok("a"));
+        assert_eq!(document(origin("once", "/v1"), || make("b")).as_deref(), Ok("a"));
+        assert_eq!(document(origin("once", "/v2"), || make("c")).as_deref(), Ok("c"));
+        assert_eq!(document(origin("twice", "/v1"), || make("d")).as_deref(), Ok("d"));
+        let other = Origin::new::<Other>(&About::new("once", "1"), "/v1");
+        assert_eq!(document(other, || make("e")).as_deref(), Ok("e"));
+    }
+
+    #[test]
+    fn an_api_with_mistakes_is_refused_each_time() {
+        let wrong = || Err(Problems::one("wrong"));
+        assert!(document(origin("refused", "/v1"), wrong).is_err());
+        assert!(document(origin("refused", "/v1"), wrong).is_err());
+    }
+}
