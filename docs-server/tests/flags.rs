@@ -1,6 +1,6 @@
 //! The flags of the program, as an operator meets them: each on a server of its own process.
 
-use std::{path::Path, process::Output, time::Duration};
+use std::{path::Path, process::Output};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, body::Bytes};
