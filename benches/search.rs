@@ -1,7 +1,8 @@
-//! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index of a thousand and of ten
-//! thousand pages, and what a word costs the index in memory among ten thousand and among a hundred thousand words.
+//! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index in a folder, of a thousand and of
+//! ten thousand pages, and what a word costs in memory and in a folder among ten thousand and among a hundred thousand
+//! words.
 
-use std::{collections::BTreeSet, hint::black_box};
+use std::{collections::BTreeSet, fs, hint::black_box, time::Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use docs_benches::Outcome;
@@ -13,7 +14,8 @@ use docs_core::{
     store::Hash,
 };
 use docs_memstore::MemSearch;
-use docs_search::TantivySearch;
+use docs_search::SqliteSearch;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Pages of a space.
@@ -39,18 +41,26 @@ fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
     })
 }
 
-async fn filled(pages: usize) -> Outcome<TantivySearch> {
-    let index = TantivySearch::in_memory()?;
+/// An index of so many pages in a folder; it tells how long that took, and how large it is.
+async fn filled(pages: usize) -> Outcome<(SqliteSearch, TempDir)> {
+    let folder = TempDir::new()?;
+    let index = SqliteSearch::folder(folder.path())?;
+    let began = Instant::now();
     for start in (0..pages).step_by(500) {
         let pages = (start..pages.min(start + 500)).map(|n| Ok(IndexChange::PutPage(Box::new(page(n, 0)?))));
         let changes: Vec<IndexChange> = pages.collect::<Outcome<_>>()?;
         index.apply(changes, None).await?;
     }
-    Ok(index)
+    let mut bytes = 0;
+    for file in fs::read_dir(folder.path().join("sqlite"))? {
+        bytes += file?.metadata()?.len();
+    }
+    println!("search: {pages} pages are indexed in {:?}, and take {} kB", began.elapsed(), bytes / 1_000);
+    Ok((index, folder))
 }
 
 fn search(c: &mut Criterion) {
-    search_sizes(c).expect("an index in memory does not fail");
+    search_sizes(c).expect("an index in a folder of this machine does not fail");
 }
 
 fn search_sizes(c: &mut Criterion) -> Outcome<()> {
@@ -59,7 +69,7 @@ fn search_sizes(c: &mut Criterion) -> Outcome<()> {
     let space = Scope::Spaces(BTreeSet::from(["space3".parse()?]));
     let mut group = c.benchmark_group("search");
     for pages in [1_000, 10_000] {
-        let index = rt.block_on(filled(pages))?;
+        let (index, _folder) = rt.block_on(filled(pages))?;
         for (what, text, scope) in [
             ("a rare word", "word4321", &org),
             ("a word of every page", "configuration", &org),
@@ -87,7 +97,7 @@ fn search_sizes(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
-/// Words of a page of the index in memory.
+/// Words of a page of that index.
 const OF_A_PAGE: usize = 100;
 
 /// A word of letters: the number in syllables, as many for each.
@@ -102,44 +112,57 @@ fn syllables(mut n: usize) -> String {
     word
 }
 
-/// The index in memory with pages that together say so many words, each in its own order of syllables.
-async fn filled_with_words(words: usize) -> Outcome<MemSearch> {
-    let index = MemSearch::new();
+/// Fills an index with pages that together say so many words, each in its own order of syllables.
+async fn fill_with_words(index: &impl SearchIndex, words: usize) -> Outcome<()> {
+    let mut changes = Vec::new();
     for number in 0..words / OF_A_PAGE {
         // Neighbours have nothing in common: the words are spread over all that syllables can say.
         let word = |n: usize| syllables((number * OF_A_PAGE + n).wrapping_mul(0x9e37_79b9) % 85_usize.pow(5));
         let text = (0..OF_A_PAGE).map(|n| word(n) + " ").collect();
         let sections = vec![Section { anchor: None, heading: None, text }];
         let page = PageDocument { sections, title: format!("Part {number}"), ..page(number, 0)? };
-        index.apply(vec![IndexChange::PutPage(Box::new(page))], None).await?;
+        changes.push(IndexChange::PutPage(Box::new(page)));
     }
-    Ok(index)
+    Ok(index.apply(changes, None).await?)
 }
 
 fn words(c: &mut Criterion) {
-    words_sizes(c).expect("an index in memory does not fail");
+    words_sizes(c).expect("an index in memory or in a folder of this machine does not fail");
 }
 
 fn words_sizes(c: &mut Criterion) -> Outcome<()> {
-    let rt: Runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let rt: Runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+    for words in [10_000, 100_000] {
+        let (memory, folder) = (MemSearch::new(), TempDir::new()?);
+        words_of(c, &rt, "words in memory", words, &memory)?;
+        words_of(c, &rt, "words in a folder", words, &SqliteSearch::folder(folder.path())?)?;
+    }
+    Ok(())
+}
+
+fn words_of(
+    c: &mut Criterion,
+    rt: &Runtime,
+    name: &str,
+    words: usize,
+    index: &impl SearchIndex,
+) -> Outcome<()> {
+    rt.block_on(fill_with_words(index, words))?;
     let scope = Scope::Organization("org".parse()?);
-    let mut group = c.benchmark_group("words in memory");
     let whole = syllables(0);
     let (beginning, mistyped) = (&whole[..4], format!("{}x{}", &whole[..5], &whole[7..]));
-    for words in [10_000, 100_000] {
-        let index = rt.block_on(filled_with_words(words))?;
-        // What is quoted is looked for as it stands.
-        for (what, text) in [
-            ("a word", format!("\"{whole}\"")),
-            ("a beginning", beginning.to_owned()),
-            ("a word with typos", mistyped.clone()),
-        ] {
-            let query =
-                SearchQuery { query: Query::parse(&text), scope: scope.clone(), after: None, limit: 50 };
-            group.bench_function(BenchmarkId::new(what, words), |b| {
-                b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
-            });
-        }
+    let mut group = c.benchmark_group(name);
+    // What is quoted is looked for as it stands.
+    for (what, text) in [
+        ("a word", format!("\"{whole}\"")),
+        ("a beginning", beginning.to_owned()),
+        ("a short beginning", whole[..1].to_owned()),
+        ("a word with typos", mistyped),
+    ] {
+        let query = SearchQuery { query: Query::parse(&text), scope: scope.clone(), after: None, limit: 50 };
+        group.bench_function(BenchmarkId::new(what, words), |b| {
+            b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
+        });
     }
     group.finish();
     Ok(())

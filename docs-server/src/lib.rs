@@ -26,8 +26,8 @@
 //! | `git` | import from Git, and the handbook of the first start | such imports are refused; the first space is empty |
 //! | `pdf` | PDF files, `--fonts` | they are refused |
 //! | `postgres` | `--store postgres://…`, with TLS | |
+//! | `search` | a search index that is kept in a folder: `--search-index` | one in memory, made anew at each start |
 //! | `sqlite` | `--store sqlite:PATH` | |
-//! | `tantivy` | a search index that can be kept in a folder | one in memory, made anew at each start |
 //! | `web` | files and websites by their URL | they are refused |
 //!
 //! All are on by default. A flag that needs a feature which is off is refused with the name of the feature.

@@ -45,7 +45,7 @@ pub(crate) fn open(config: &ServerConfig) -> Result<Arc<dyn SearchIndex>, Server
     match (&config.search_index, &config.store) {
         (Some(SearchPlace::Folder(folder)), _) => in_folder(folder),
         (None, StoreUrl::Sqlite(file)) => beside(file),
-        (Some(SearchPlace::Memory), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_)) => in_memory(),
+        (Some(SearchPlace::Memory), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_)) => Ok(in_memory()),
     }
 }
 
@@ -56,20 +56,17 @@ fn folder_of(file: &Path) -> PathBuf {
     name.into()
 }
 
-#[cfg(feature = "tantivy")]
-fn in_memory() -> Result<Arc<dyn SearchIndex>, ServerError> {
-    // `docs_memstore::MemSearch` would start faster, and reads every page at each search.
-    let index = docs_search::TantivySearch::in_memory();
-    Ok(Arc::new(index.map_err(|error| ServerError::flag(FLAG, error))?))
+fn in_memory() -> Arc<dyn SearchIndex> {
+    Arc::new(docs_memstore::MemSearch::new())
 }
 
-#[cfg(feature = "tantivy")]
+#[cfg(feature = "search")]
 fn in_folder(folder: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
-    let index = docs_search::TantivySearch::folder(folder);
+    let index = docs_search::SqliteSearch::folder(folder);
     Ok(Arc::new(index.map_err(|error| refused(&error))?))
 }
 
-#[cfg(feature = "tantivy")]
+#[cfg(feature = "search")]
 fn refused(error: &docs_search::OpenError) -> ServerError {
     let advice = match error {
         docs_search::OpenError::InUse { .. } => "give each server a folder of its own, or `memory`",
@@ -79,31 +76,26 @@ fn refused(error: &docs_search::OpenError) -> ServerError {
 }
 
 /// The index beside a file. A second server on the file has its own in memory.
-#[cfg(feature = "tantivy")]
+#[cfg(feature = "search")]
 fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
-    match docs_search::TantivySearch::folder(folder_of(file)) {
+    match docs_search::SqliteSearch::folder(folder_of(file)) {
         Ok(index) => Ok(Arc::new(index)),
         Err(error @ docs_search::OpenError::InUse { .. }) => {
             tracing::warn!("{error}; this server keeps its own in memory");
-            in_memory()
+            Ok(in_memory())
         }
         Err(error) => Err(refused(&error)),
     }
 }
 
-#[cfg(not(feature = "tantivy"))]
-fn in_memory() -> Result<Arc<dyn SearchIndex>, ServerError> {
-    Ok(Arc::new(docs_memstore::MemSearch::new()))
-}
-
-#[cfg(not(feature = "tantivy"))]
+#[cfg(not(feature = "search"))]
 fn in_folder(_: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
-    Err(ServerError::Feature { flag: FLAG, feature: "tantivy" })
+    Err(ServerError::Feature { flag: FLAG, feature: "search" })
 }
 
-#[cfg(not(feature = "tantivy"))]
+#[cfg(not(feature = "search"))]
 fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     let folder = folder_of(file);
-    tracing::debug!(folder = %folder.display(), "no search index is kept without the feature `tantivy`");
-    in_memory()
+    tracing::debug!(folder = %folder.display(), "no search index is kept without the feature `search`");
+    Ok(in_memory())
 }

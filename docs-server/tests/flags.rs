@@ -1,6 +1,6 @@
 //! The flags of the program, as an operator meets them: each on a server of its own process.
 
-use std::{path::Path, process::Output};
+use std::{os::unix::fs::MetadataExt as _, path::Path, process::Output};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, body::Bytes};
@@ -75,24 +75,17 @@ async fn the_search_index_of_a_file_is_kept_beside_it_and_used_again() {
     let mut server = Process::start(&store).await;
     found(&server).await;
     server.kill();
-    let index = folder.path().join("docs.db.search/tantivy");
-    let segments = || {
-        let files = std::fs::read_dir(&index).expect("the folder of the index");
-        let files = files.map(|file| file.expect("a file").path());
-        let mut files: Vec<_> =
-            files.filter(|path| path.extension().is_some_and(|end| end == "store")).collect();
-        files.sort();
-        files
-    };
-    let before = segments();
-    assert!(!before.is_empty());
+    let index = folder.path().join("docs.db.search/sqlite/index.db");
+    // A file that is made anew is another one.
+    let number = || std::fs::metadata(&index).expect("the file of the index").ino();
+    let before = number();
     let mut server = Process::start(&store).await;
     found(&server).await;
-    assert!(segments().iter().any(|segment| before.contains(segment)), "what was indexed is still there");
+    assert_eq!(number(), before, "what was indexed is still there");
     server.kill();
     // Damage is no reason not to start.
-    for segment in segments() {
-        std::fs::remove_file(segment).expect("removed");
+    for end in ["", "-wal"] {
+        std::fs::write(format!("{}{end}", index.display()), "no database").expect("damaged");
     }
     found(&Process::start(&store).await).await;
 }
@@ -104,7 +97,7 @@ async fn the_search_index_is_where_the_flag_says() {
     let index = folder.path().join("index");
     let server = Process::with(&["--bind", ANY, "--store", &store, "--search-index", text(&index)]).await;
     found(&server).await;
-    assert!(index.join("tantivy/meta.json").exists() && !folder.path().join("docs.db.search").exists());
+    assert!(index.join("sqlite/index.db").exists() && !folder.path().join("docs.db.search").exists());
     // It belongs to one server.
     let (said, code) = refused(&["--bind", ANY, "--search-index", text(&index)]).await;
     assert!(said.contains("--search-index") && said.contains("in use by another process"), "{said}");

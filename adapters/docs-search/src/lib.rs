@@ -1,20 +1,22 @@
-//! Full-text search by Tantivy: [`TantivySearch`], an index in memory or in a folder.
+//! Full-text search by SQLite: [`SqliteSearch`], an index in a folder.
 //!
-//! What matches and in which order is decided by `docs-core`, as for every index; Tantivy keeps the words and where they
-//! are. A thread of its own writes: a batch is one commit, and the position in the feed lies in it.
+//! What matches and in which order is decided by `docs-core`, as for every index; here lie the words and where they are, in
+//! the tables of one file. A thread of its own writes: a batch is one transaction, and the position in the feed lies in
+//! it. Readers have connections of their own and never wait for it.
 //!
 //! An index belongs to one process. Servers that share a store each have their own and follow the feed by themselves;
-//! a folder that is lost, damaged or of an older version is made anew from the store.
+//! a folder that is lost, damaged or of an older version is made anew from the store. Without a folder there is
+//! `docs_memstore::MemSearch`.
 
-mod index;
+mod batch;
+mod database;
+mod failure;
+mod generation;
 mod lookup;
+mod postings;
 mod writer;
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use docs_core::{
@@ -25,28 +27,36 @@ use docs_core::{
     },
     store::FeedPos,
 };
+use tokio::sync::Semaphore;
 
 use self::{
-    index::Opened,
-    lookup::Lookup,
+    database::Folder,
+    failure::Outcome,
+    generation::{Current, Snapshot},
     writer::{Task, Writer},
 };
 
-/// A full-text index. Clones are the same one.
+/// Searches at a time; others wait for their turn.
+const READERS: usize = 4;
+
+/// A full-text index in a folder. Clones are the same one.
 ///
 /// ```
 /// use docs_core::ports::SearchIndex as _;
-/// use docs_search::TantivySearch;
+/// use docs_search::SqliteSearch;
 ///
+/// # let temporary = tempfile::tempdir()?;
+/// # let folder = temporary.path();
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let index = TantivySearch::in_memory()?;
+/// let index = SqliteSearch::folder(folder)?;
 /// assert_eq!(index.position().await?, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct TantivySearch {
-    lookup: Lookup,
+pub struct SqliteSearch {
+    current: Arc<Current>,
+    turns: Arc<Semaphore>,
     writer: Arc<Writer>,
 }
 
@@ -68,55 +78,47 @@ pub enum OpenError {
         /// The folder.
         place: String,
     },
-    /// Tantivy cannot start.
+    /// The thread that writes cannot start.
     #[error("the search index cannot be started: {0}")]
     Start(String),
 }
 
-impl TantivySearch {
-    /// An index in memory: made anew from the store whenever the process starts.
-    ///
-    /// # Errors
-    /// [`OpenError::Start`].
-    pub fn in_memory() -> Result<Self, OpenError> {
-        Self::over(index::in_memory()?)
-    }
-
-    /// An index in a folder, which is made when it is missing and kept for the next start. What is found there and
-    /// cannot be used is removed.
+impl SqliteSearch {
+    /// An index in a folder, which is made when it is missing and kept for the next start. In it, the index has a folder of
+    /// its own. What is found there and cannot be used is removed.
     ///
     /// # Errors
     /// [`OpenError`].
     pub fn folder(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::over(index::in_folder(&PathBuf::from(path.as_ref()))?)
-    }
-
-    fn over(opened: Opened) -> Result<Self, OpenError> {
-        let (lookup, writer) = Writer::start(opened)?;
-        Ok(Self { lookup, writer: Arc::new(writer) })
+        let (current, writer) = Writer::start(Folder::take(path.as_ref())?)?;
+        Ok(Self { current, turns: Arc::new(Semaphore::new(READERS)), writer: Arc::new(writer) })
     }
 
     /// Looks something up on a thread where that may take its time.
     async fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Lookup) -> tantivy::Result<T> + Send + 'static,
+        look: impl FnOnce(Snapshot<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T, SearchError> {
-        let lookup = self.lookup.clone();
-        match tokio::task::spawn_blocking(move || look(&lookup)).await {
-            Ok(found) => found.map_err(|error| failed(&error)),
-            Err(error) => Err(SearchError::Unavailable(error.to_string())),
-        }
+        let stopped = |error: &dyn fmt::Display| SearchError::Unavailable(error.to_string());
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|error| stopped(&error))?;
+        let current = Arc::clone(&self.current);
+        let looked = tokio::task::spawn_blocking(move || {
+            let looked = current.get().read(look);
+            drop(turn);
+            looked
+        });
+        looked.await.map_err(|error| stopped(&error))?.map_err(SearchError::from)
     }
 }
 
-impl fmt::Debug for TantivySearch {
+impl fmt::Debug for SqliteSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TantivySearch").finish_non_exhaustive()
+        f.debug_struct("SqliteSearch").finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl SearchIndex for TantivySearch {
+impl SearchIndex for SqliteSearch {
     async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
         self.writer.ask(|answer| Task::Apply { changes, position, answer }).await
     }
@@ -127,43 +129,30 @@ impl SearchIndex for TantivySearch {
 
     async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
         let spaces = spaces.to_vec();
-        self.look(move |lookup| lookup.indexed(&spaces)).await
+        self.look(move |snapshot| snapshot.indexed(&spaces)).await
     }
 
     async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
         let after = after.cloned();
-        self.look(move |lookup| lookup.spaces(after.as_ref(), limit)).await
+        self.look(move |snapshot| snapshot.spaces(after.as_ref(), limit)).await
     }
 
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
         let query = query.clone();
-        self.look(move |lookup| lookup.find_pages(&query)).await
+        self.look(move |snapshot| snapshot.find_pages(&query)).await
     }
 
     async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError> {
         let query = query.clone();
-        self.look(move |lookup| lookup.find_spaces(&query, pages)).await
+        self.look(move |snapshot| snapshot.find_spaces(&query, pages)).await
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
         let space = space.clone();
-        self.look(move |lookup| lookup.documents(&space)).await
+        self.look(move |snapshot| snapshot.documents(&space)).await
     }
 
     async fn clear(&self) -> Result<(), SearchError> {
         self.writer.ask(Task::Clear).await
-    }
-}
-
-/// What a failure of Tantivy means.
-fn failed(error: &tantivy::TantivyError) -> SearchError {
-    use tantivy::TantivyError as E;
-    match error {
-        E::DataCorruption(_)
-        | E::IncompatibleIndex(_)
-        | E::SchemaError(_)
-        | E::DeserializeError(_)
-        | E::OpenReadError(_) => SearchError::Damaged(error.to_string()),
-        other => SearchError::Unavailable(other.to_string()),
     }
 }

@@ -1,325 +1,258 @@
 //! Reading: what is noted, what is found.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    io,
-    sync::Arc,
+    cell::RefCell,
+    collections::{BTreeSet, HashMap, HashSet},
+    ops::Bound,
+    rc::Rc,
 };
 
 use docs_core::{
-    model::{OrgId, PageId, SpaceId},
+    model::{OrgId, SpaceId},
     ports::search::{
-        Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings,
-        Query, Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
+        Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
+        SearchQuery, SpaceHit, Word, near_words, scores, select_pages, select_spaces, tie,
     },
 };
-use serde::de::DeserializeOwned;
-use tantivy::{
-    DocAddress, DocSet, IndexReader, InvertedIndexReader, Searcher, SegmentReader, TERMINATED,
-    TantivyDocument, TantivyError, Term,
-    columnar::Column,
-    error::DataCorruption,
-    fieldnorm::FieldNormReader,
-    postings::{Postings as _, SegmentPostings, TermInfo},
-    query::FuzzyTermQuery,
-    schema::{IndexRecordOption, Value as _},
+use rusqlite::{CachedStatement, OptionalExtension as _, Rows, params};
+
+use crate::{
+    batch::document,
+    failure::{Failure, Outcome},
+    generation::{PageColumns, Snapshot},
+    postings::{Posting, each_posting},
 };
 
-use crate::index::{Fields, ORG_TIE, PAGE_TIE, SPACE_TIE};
+/// Comes behind all words that have a beginning, when it is put behind that: it is no letter, so no word has it.
+const LAST: char = char::MAX;
 
-/// Reads the last commit. Clones read the same index.
-#[derive(Clone)]
-pub(crate) struct Lookup {
-    reader: IndexReader,
-    fields: Arc<Fields>,
-}
-
-impl Lookup {
-    pub(crate) fn new(reader: IndexReader, fields: Fields) -> Self {
-        Self { reader, fields: Arc::new(fields) }
-    }
-
-    pub(crate) const fn reader(&self) -> &IndexReader {
-        &self.reader
-    }
-
-    pub(crate) fn indexed(&self, spaces: &[SpaceId]) -> tantivy::Result<Vec<Option<IndexedSpace>>> {
-        let searcher = self.reader.searcher();
-        let note = |space: &SpaceId| {
-            let found = live(&searcher, &self.fields.noted_term(space.as_str()))?;
-            found.first().map(|at| stored(&searcher, &self.fields, *at)).transpose()
+impl Snapshot<'_> {
+    pub(crate) fn indexed(&self, spaces: &[SpaceId]) -> Outcome<Vec<Option<IndexedSpace>>> {
+        let mut found = self.conn.prepare_cached("SELECT note FROM spaces WHERE space = ?1")?;
+        let mut note = |space: &SpaceId| -> Outcome<Option<IndexedSpace>> {
+            let note: Option<String> = found.query_row([space.as_str()], |row| row.get(0)).optional()?;
+            Ok(note.map(|note| serde_json::from_str(&note)).transpose()?)
         };
-        spaces.iter().map(note).collect()
+        spaces.iter().map(&mut note).collect()
     }
 
-    pub(crate) fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> tantivy::Result<Vec<SpaceId>> {
-        let searcher = self.reader.searcher();
-        let mut found = BTreeSet::new();
-        for segment in searcher.segment_readers() {
-            let inverted = segment.inverted_index(self.fields.noted)?;
-            let range = inverted.terms().range();
-            let range = match after {
-                Some(after) => range.gt(after.as_str()),
-                None => range,
-            };
-            let mut terms = range.into_stream()?;
-            let mut ours = 0;
-            while ours < limit
-                && let Some((term, info)) = terms.next()
-            {
-                let mut pages = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-                if !is_any_alive(segment, &mut pages) {
-                    continue;
-                }
-                let space = text(term)?.parse().map_err(|_| damaged("a note names no space"))?;
-                found.insert(space);
-                ours += 1;
-            }
+    pub(crate) fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Outcome<Vec<SpaceId>> {
+        let sql = "SELECT space FROM spaces WHERE space > ?1 ORDER BY space LIMIT ?2";
+        let mut found = self.conn.prepare_cached(sql)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = found.query(params![after.map_or("", SpaceId::as_str), limit])?;
+        let mut spaces = Vec::new();
+        while let Some(row) = rows.next()? {
+            let space = row.get_ref(0)?.as_str()?.parse();
+            spaces.push(space.map_err(|_| Failure::damaged("a note names no space"))?);
         }
-        Ok(found.into_iter().take(limit).collect())
+        Ok(spaces)
     }
 
-    pub(crate) fn documents(&self, space: &SpaceId) -> tantivy::Result<Vec<PageDocument>> {
-        let searcher = self.reader.searcher();
-        let mut pages: BTreeMap<PageId, PageDocument> = BTreeMap::new();
-        for at in live(&searcher, &self.fields.space_term(space.as_str()))? {
-            let segment = searcher.segment_reader(at.segment_ord);
-            // The note about the space has no number of a page.
-            let column = segment.fast_fields().column_opt::<u64>(PAGE_TIE)?;
-            if column.and_then(|column| column.first(at.doc_id)).is_some() {
-                let page: PageDocument = stored(&searcher, &self.fields, at)?;
-                pages.insert(page.page.clone(), page);
-            }
+    pub(crate) fn documents(&self, space: &SpaceId) -> Outcome<Vec<PageDocument>> {
+        let sql = "SELECT document FROM pages JOIN documents USING (number) WHERE space = ?1 ORDER BY page";
+        let mut found = self.conn.prepare_cached(sql)?;
+        let mut rows = found.query([space.as_str()])?;
+        let mut documents = Vec::new();
+        while let Some(row) = rows.next()? {
+            documents.push(serde_json::from_str(row.get_ref(0)?.as_str()?)?);
         }
-        Ok(pages.into_values().collect())
+        Ok(documents)
     }
 
-    pub(crate) fn find_pages(&self, query: &SearchQuery) -> tantivy::Result<Vec<PageHit>> {
-        let searcher = self.reader.searcher();
-        let found = select_pages(self.find(&searcher, query)?, query.after, query.limit);
-        self.hits(&searcher, &query.query, found)
+    pub(crate) fn find_pages(&self, query: &SearchQuery) -> Outcome<Vec<PageHit>> {
+        let found = select_pages(self.find(query)?, query.after, query.limit);
+        self.hits(&query.query, found)
     }
 
-    pub(crate) fn find_spaces(&self, query: &SearchQuery, pages: usize) -> tantivy::Result<Vec<SpaceHit>> {
-        let searcher = self.reader.searcher();
-        let found = select_spaces(self.find(&searcher, query)?, query.after, (query.limit, pages));
-        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&searcher, &query.query, found)? });
+    pub(crate) fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Outcome<Vec<SpaceHit>> {
+        let found = select_spaces(self.find(query)?, query.after, (query.limit, pages));
+        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&query.query, found)? });
         found.into_iter().map(hit).collect()
     }
 
-    fn find(&self, searcher: &Searcher, query: &SearchQuery) -> tantivy::Result<Vec<Found<DocAddress>>> {
-        let mut found = Vec::new();
-        for (number, segment) in (0..).zip(searcher.segment_readers()) {
-            // A segment of notes has no pages.
-            let Some(words) = Words::of(segment, &self.fields)? else { continue };
-            let wanted = words.wanted(&query.scope);
-            let is_wanted = |page: u32| !segment.is_deleted(page) && wanted(page);
-            for (page, score) in scores(&query.query, &words, &is_wanted)? {
-                let (Some(tie), Some(space)) = (words.pages.first(page), words.spaces.first(page)) else {
-                    return Err(damaged("a page has no number"));
-                };
-                let at = DocAddress::new(number, page);
-                found.push(Found { rank: Rank { score, tie }, space, at });
-            }
-        }
-        Ok(found)
+    fn find(&self, query: &SearchQuery) -> Outcome<Vec<Found<u32>>> {
+        let scope = Ties::of(&query.scope);
+        let words = Words::new(*self);
+        let is_wanted = |page| words.columns(page).is_some_and(|columns| scope.has(&columns));
+        let scored = scores(&query.query, &words, &is_wanted)?;
+        let found = scored.into_iter().filter_map(|(number, score)| {
+            let columns = words.columns(number)?;
+            Some(Found { rank: Rank { score, tie: columns.page }, space: columns.space, at: number })
+        });
+        let found = found.collect();
+        words.failure.take().map_or(Ok(found), Err)
     }
 
     /// One page is held at a time.
-    fn hits(
-        &self,
-        searcher: &Searcher,
-        query: &Query,
-        found: Vec<Found<DocAddress>>,
-    ) -> tantivy::Result<Vec<PageHit>> {
-        let hit = |found: Found<DocAddress>| {
-            let page: PageDocument = stored(searcher, &self.fields, found.at)?;
-            Ok(PageHit::new(found.rank, query, &page))
-        };
+    fn hits(&self, query: &Query, found: Vec<Found<u32>>) -> Outcome<Vec<PageHit>> {
+        let hit = |found: Found<u32>| Ok(PageHit::new(found.rank, query, &document(self.conn, found.at)?));
         found.into_iter().map(hit).collect()
     }
 }
 
-/// The words of a segment.
+/// Where a query looks, by the numbers that stand for names.
+struct Ties {
+    organization: Option<u64>,
+    but: HashSet<u64>,
+    only: Option<HashSet<u64>>,
+}
+
+impl Ties {
+    fn of(scope: &Scope) -> Self {
+        let spaces = |spaces: &BTreeSet<SpaceId>| spaces.iter().map(|space| tie(&[space.as_str()])).collect();
+        let org = |org: &OrgId| Some(tie(&[org.as_str()]));
+        let (organization, but, only) = match scope {
+            Scope::Organization(of) => (org(of), HashSet::new(), None),
+            Scope::OrganizationBut(of, but) => (org(of), spaces(but), None),
+            Scope::Spaces(only) => (None, HashSet::new(), Some(spaces(only))),
+        };
+        Self { organization, but, only }
+    }
+
+    fn has(&self, page: &PageColumns) -> bool {
+        self.organization.is_none_or(|organization| organization == page.organization)
+            && !self.but.contains(&page.space)
+            && self.only.as_ref().is_none_or(|only| only.contains(&page.space))
+    }
+}
+
+/// A word that is near one that is looked for.
+#[derive(Clone, Copy)]
+struct Near {
+    word: i64,
+    /// A bit for each field that has it.
+    fields: u8,
+    how: Match,
+}
+
+/// The words near each one that is looked for, by its text and whether it may be a beginning.
+type NearWords = HashMap<(String, bool), Rc<[Near]>>;
+
+/// The words of an index, for one query.
 struct Words<'s> {
-    fields: &'s Fields,
-    parts: Vec<Arc<InvertedIndexReader>>,
-    titles: FieldNormReader,
-    pages: Column<u64>,
-    spaces: Column<u64>,
-    organizations: Column<u64>,
+    snapshot: Snapshot<'s>,
+    /// They are the same ones in all fields.
+    near: RefCell<NearWords>,
+    /// The first that came where nothing can fail.
+    failure: RefCell<Option<Failure>>,
 }
 
 impl<'s> Words<'s> {
-    fn of(segment: &SegmentReader, fields: &'s Fields) -> tantivy::Result<Option<Self>> {
-        let column = |name| segment.fast_fields().column_opt::<u64>(name);
-        let (Some(pages), Some(spaces), Some(organizations)) =
-            (column(PAGE_TIE)?, column(SPACE_TIE)?, column(ORG_TIE)?)
-        else {
-            return Ok(None);
-        };
-        let [title, ..] = fields.parts;
-        let parts = fields.parts.iter().map(|field| segment.inverted_index(*field));
-        Ok(Some(Self {
-            fields,
-            parts: parts.collect::<tantivy::Result<_>>()?,
-            titles: segment.get_fieldnorms_reader(title)?,
-            pages,
-            spaces,
-            organizations,
-        }))
+    fn new(snapshot: Snapshot<'s>) -> Self {
+        Self { snapshot, near: RefCell::default(), failure: RefCell::default() }
     }
 
-    /// Tells whether a page is where the query looks.
-    fn wanted(&self, scope: &Scope) -> impl Fn(u32) -> bool {
-        let ties = |spaces: &BTreeSet<SpaceId>| -> HashSet<u64> {
-            spaces.iter().map(|space| tie(&[space.as_str()])).collect()
-        };
-        let of = |org: &OrgId| Some(tie(&[org.as_str()]));
-        let (org, but, only) = match scope {
-            Scope::Organization(org) => (of(org), HashSet::new(), None),
-            Scope::OrganizationBut(org, but) => (of(org), ties(but), None),
-            Scope::Spaces(only) => (None, HashSet::new(), Some(ties(only))),
-        };
-        move |page| {
-            let in_org = org.is_none() || self.organizations.first(page) == org;
-            in_org
-                && self.spaces.first(page).is_some_and(|space| {
-                    !but.contains(&space) && only.as_ref().is_none_or(|only| only.contains(&space))
-                })
-        }
+    fn columns(&self, page: u32) -> Option<PageColumns> {
+        let columns = self.snapshot.columns(page);
+        columns.map_err(|failure| _ = self.failure.borrow_mut().get_or_insert(failure)).ok()
     }
 
-    fn part(&self, part: Part) -> tantivy::Result<&InvertedIndexReader> {
-        let part = self.parts.get(part as usize).ok_or_else(|| damaged("a field is missing"))?;
-        Ok(part)
+    fn statement(&self, sql: &str) -> Outcome<CachedStatement<'s>> {
+        Ok(self.snapshot.conn.prepare_cached(sql)?)
     }
 
-    /// Calls for each word of a part that is the one looked for, or begins with it.
+    /// Calls for each page with a word that is the one looked for, or begins with it where a beginning will do.
     fn each_whole(
         &self,
-        part: Part,
+        field: Field,
         word: &Word,
-        each: &mut dyn FnMut(&TermInfo, Match) -> io::Result<()>,
-    ) -> tantivy::Result<()> {
-        let terms = self.part(part)?.terms();
+        mut each: impl FnMut(Posting<'_>, Match) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let text = word.text();
         if !word.is_beginning() {
-            if let Some(info) = terms.get(word.text())? {
-                each(&info, Match::Exact)?;
-            }
-            return Ok(());
+            let sql = "SELECT block FROM words CROSS JOIN postings ON list = word * 4 + ?1
+                WHERE term = ?2 AND fields & ?3 <> 0 ORDER BY first_page";
+            let mut found = self.statement(sql)?;
+            return each_block(found.query(params![field as u8, text, bit(field)])?, |posting| {
+                each(posting, Match::Exact)
+            });
         }
-        let mut stream = terms.range().ge(word.text()).into_stream()?;
-        while let Some((term, info)) = stream.next() {
-            let Some(how @ (Match::Exact | Match::Beginning)) = word.matches(text(term)?) else { break };
-            each(info, how)?;
+        let sql = "SELECT block, term FROM words CROSS JOIN postings ON list = word * 4 + ?1
+            WHERE term >= ?2 AND term < ?3 AND fields & ?4 <> 0";
+        let mut found = self.statement(sql)?;
+        let mut rows = found.query(params![field as u8, text, format!("{text}{LAST}"), bit(field)])?;
+        while let Some(row) = rows.next()? {
+            let how = word.matches(row.get_ref(1)?.as_str()?);
+            if let Some(how @ (Match::Exact | Match::Beginning)) = how {
+                each_posting(row.get_ref(0)?.as_blob()?, |posting| each(posting, how))?;
+            }
         }
         Ok(())
     }
 
-    /// Calls for each word of a part that is the one looked for with typos.
-    fn each_mistyped(
-        &self,
-        part: Part,
-        word: &Word,
-        each: &mut dyn FnMut(&TermInfo, Match) -> io::Result<()>,
-    ) -> tantivy::Result<()> {
-        if word.typos() == 0 {
-            return Ok(());
+    /// The words near one.
+    fn near(&self, word: &Word) -> Outcome<Rc<[Near]>> {
+        let key = (word.text().to_owned(), word.is_beginning());
+        if let Some(near) = self.near.borrow().get(&key) {
+            return Ok(Rc::clone(near));
         }
-        // The automaton leads to the few words that are near; which of them meet is decided as everywhere.
-        let [field, ..] = self.fields.parts;
-        let near = FuzzyTermQuery::new(Term::from_field_text(field, word.text()), word.typos(), true);
-        let mut stream = self.part(part)?.terms().search(near.automaton()?).into_stream()?;
-        while let Some((term, info)) = stream.next() {
-            if let Some(how @ (Match::OneTypo | Match::TwoTypos)) = word.matches(text(term)?) {
-                each(info, how)?;
-            }
-        }
-        Ok(())
+        let mut from =
+            self.statement("SELECT term, word, fields FROM words WHERE term >= ?1 ORDER BY term LIMIT 1")?;
+        let mut behind =
+            self.statement("SELECT term, word, fields FROM words WHERE term > ?1 ORDER BY term LIMIT 1")?;
+        let next = |bound: Bound<&str>| -> Outcome<Option<(String, (i64, u8))>> {
+            let (statement, bound) = match bound {
+                Bound::Unbounded => (&mut from, ""),
+                Bound::Included(bound) => (&mut from, bound),
+                Bound::Excluded(bound) => (&mut behind, bound),
+            };
+            let found = statement.query_row([bound], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))));
+            Ok(found.optional()?)
+        };
+        let mut near = Vec::new();
+        near_words(word, next, |(word, fields), how| near.push(Near { word, fields, how }))?;
+        let near: Rc<[Near]> = near.into();
+        self.near.borrow_mut().insert(key, Rc::clone(&near));
+        Ok(near)
     }
 }
 
 impl Postings for Words<'_> {
-    type Error = TantivyError;
+    type Error = Failure;
 
-    fn words(&self, field: Part, word: &Word, found: &mut dyn FnMut(u32, u32, Match)) -> tantivy::Result<()> {
-        let part = self.part(field)?;
-        let mut each = |info: &TermInfo, how: Match| -> io::Result<()> {
-            let mut pages = part.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
-            while pages.doc() != TERMINATED {
-                found(pages.doc(), pages.term_freq(), how);
-                pages.advance();
-            }
+    fn words(&self, field: Field, word: &Word, found: &mut dyn FnMut(u32, u32, Match)) -> Outcome<()> {
+        self.each_whole(field, word, |posting, how| {
+            found(posting.page, posting.count(), how);
             Ok(())
-        };
-        self.each_whole(field, word, &mut each)?;
-        self.each_mistyped(field, word, &mut each)
+        })?;
+        if word.typos() == 0 {
+            return Ok(());
+        }
+        let mut blocks = self.statement("SELECT block FROM postings WHERE list = ?1")?;
+        for near in self.near(word)?.iter().filter(|near| near.fields & bit(field) != 0) {
+            let rows = blocks.query([near.word * 4 + i64::from(field as u8)])?;
+            each_block(rows, |posting| {
+                found(posting.page, posting.count(), near.how);
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
-    fn places(
-        &self,
-        field: Part,
-        part: &PhrasePart,
-        found: &mut dyn FnMut(u32, &[u32]),
-    ) -> tantivy::Result<()> {
-        let inverted = self.part(field)?;
+    fn places(&self, field: Field, part: &Part, found: &mut dyn FnMut(u32, &[u32])) -> Outcome<()> {
         let mut places = Vec::new();
-        self.each_whole(field, &part.word, &mut |info, _| {
-            let mut pages =
-                inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)?;
-            while pages.doc() != TERMINATED {
-                pages.positions(&mut places);
-                found(pages.doc(), &places);
-                pages.advance();
-            }
+        self.each_whole(field, &part.word, |posting, _| {
+            posting.read_places(&mut places)?;
+            found(posting.page, &places);
             Ok(())
         })
     }
 
     fn title_words(&self, page: u32) -> u32 {
-        self.titles.fieldnorm(page)
+        self.columns(page).map_or(0, |columns| columns.title_words)
     }
 }
 
-/// The documents of the last commit that have a term.
-fn live(searcher: &Searcher, term: &Term) -> tantivy::Result<Vec<DocAddress>> {
-    let mut found = Vec::new();
-    for (number, segment) in (0..).zip(searcher.segment_readers()) {
-        let inverted = segment.inverted_index(term.field())?;
-        let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? else { continue };
-        while postings.doc() != TERMINATED {
-            if !segment.is_deleted(postings.doc()) {
-                found.push(DocAddress::new(number, postings.doc()));
-            }
-            postings.advance();
-        }
+/// The bit of a field among those of a word.
+const fn bit(field: Field) -> u8 {
+    1 << field as u8
+}
+
+/// Calls for each page in blocks.
+fn each_block(mut rows: Rows<'_>, mut each: impl FnMut(Posting<'_>) -> Outcome<()>) -> Outcome<()> {
+    while let Some(row) = rows.next()? {
+        each_posting(row.get_ref(0)?.as_blob()?, &mut each)?;
     }
-    Ok(found)
-}
-
-fn is_any_alive(segment: &SegmentReader, postings: &mut SegmentPostings) -> bool {
-    while postings.doc() != TERMINATED {
-        if !segment.is_deleted(postings.doc()) {
-            return true;
-        }
-        postings.advance();
-    }
-    false
-}
-
-/// What a document holds as JSON.
-fn stored<T: DeserializeOwned>(searcher: &Searcher, fields: &Fields, at: DocAddress) -> tantivy::Result<T> {
-    let document: TantivyDocument = searcher.doc(at)?;
-    let json = document.get_first(fields.json).and_then(|value| value.as_bytes());
-    let json = json.ok_or_else(|| damaged("a document holds nothing"))?;
-    serde_json::from_slice(json).map_err(|error| damaged(&error.to_string()))
-}
-
-fn text(term: &[u8]) -> tantivy::Result<&str> {
-    std::str::from_utf8(term).map_err(|_| damaged("a word is no text"))
-}
-
-fn damaged(what: &str) -> TantivyError {
-    TantivyError::DataCorruption(DataCorruption::comment_only(what))
+    Ok(())
 }

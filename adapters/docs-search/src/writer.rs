@@ -1,7 +1,10 @@
-//! The thread that writes: one batch after the other, each one commit.
+//! The thread that writes: one batch after the other, each one transaction.
 
 use std::{
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread::{self, JoinHandle},
 };
 
@@ -10,17 +13,15 @@ use docs_core::{
     store::FeedPos,
 };
 use parking_lot::Mutex;
-use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError, schema::Schema};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::{
-    OpenError, failed,
-    index::{Fields, Note, Opened},
-    lookup::Lookup,
+    OpenError, batch,
+    database::Folder,
+    failure::{Failure, Outcome},
+    generation::{Current, Opened},
 };
-
-/// Memory for words on their way to a segment: Tantivy wants at least 15 MB.
-const MEMORY: usize = 32 * 1024 * 1024;
 
 type Answer<T> = oneshot::Sender<Result<T, SearchError>>;
 
@@ -38,28 +39,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(opened: Opened) -> Result<(Lookup, Self), OpenError> {
-        let Opened { index, fields, note, place } = opened;
-        let cannot = |error: TantivyError| match error {
-            TantivyError::LockFailure(..) => OpenError::InUse { place: place.clone() },
-            other => OpenError::Start(other.to_string()),
-        };
-        let writer = index.writer_with_num_threads(1, MEMORY).map_err(cannot)?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(cannot)?;
-        let lookup = Lookup::new(reader, fields.clone());
-        let work = Work {
-            writer,
-            reader: lookup.reader().clone(),
-            schema: index.schema(),
-            fields,
-            position: note.position(),
-        };
+    pub(crate) fn start(folder: Folder) -> Result<(Arc<Current>, Self), OpenError> {
+        let work = Work::open(folder)?;
+        let current = Arc::clone(&work.current);
         let (tasks, asked) = channel();
         let thread = thread::Builder::new()
             .name("search index".to_owned())
             .spawn(move || work.run(&asked))
             .map_err(|error| OpenError::Start(error.to_string()))?;
-        Ok((lookup, Self { tasks: Mutex::new(Some(tasks)), thread: Mutex::new(Some(thread)) }))
+        Ok((current, Self { tasks: Mutex::new(Some(tasks)), thread: Mutex::new(Some(thread)) }))
     }
 
     /// Has something done after all that was asked for before.
@@ -87,85 +75,195 @@ impl Drop for Writer {
 }
 
 struct Work {
-    writer: IndexWriter,
-    reader: IndexReader,
-    schema: Schema,
-    fields: Fields,
+    // Closed before the folder is given back.
+    conn: Option<Connection>,
+    current: Arc<Current>,
     /// That of the last commit.
     position: Option<FeedPos>,
+    folder: Folder,
 }
 
 impl Work {
+    fn open(folder: Folder) -> Result<Self, OpenError> {
+        let Opened { conn, generation, position } = folder.open()?;
+        Ok(Self { conn: Some(conn), current: Arc::new(Current::new(generation)), position, folder })
+    }
+
     fn run(mut self, asked: &Receiver<Task>) {
         // Whoever asked may have gone meanwhile.
         while let Ok(task) = asked.recv() {
             match task {
                 Task::Apply { changes, position, answer } => {
-                    let position = position.or_else(|| self.position.clone());
-                    drop(answer.send(self.commit(position, |work| work.write(&changes))));
+                    drop(answer.send(self.apply(changes, position)));
                 }
-                Task::Position(answer) => drop(answer.send(Ok(self.position.clone()))),
-                Task::Clear(answer) => {
-                    let cleared = self.commit(None, |work| work.writer.delete_all_documents().map(drop));
-                    drop(answer.send(cleared));
+                Task::Position(answer) => {
+                    let position = self.connection().map(drop).map(|()| self.position.clone());
+                    drop(answer.send(position));
                 }
+                Task::Clear(answer) => drop(answer.send(self.clear())),
             }
         }
+        // The last connection to close moves the log into the file.
+        self.current.get().end();
+    }
+
+    /// The connection, opened again after a failure. An index that is damaged has none.
+    fn connection(&mut self) -> Result<&mut Connection, SearchError> {
+        if let Some(damage) = self.current.get().damage() {
+            return Err(SearchError::Damaged(damage));
+        }
+        let conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => self.reopen()?,
+        };
+        Ok(self.conn.insert(conn))
+    }
+
+    fn reopen(&mut self) -> Outcome<Connection> {
+        let Opened { conn, generation, position } = Opened::open(&self.folder.file)?;
+        self.current.replace(generation);
+        self.position = position;
+        Ok(conn)
     }
 
     /// Writes and commits, or leaves everything as it was.
-    fn commit(
-        &mut self,
-        position: Option<FeedPos>,
-        write: impl FnOnce(&mut Self) -> tantivy::Result<()>,
-    ) -> Result<(), SearchError> {
-        let done = self.committed(position.as_ref(), write);
-        let Err(error) = done else {
-            self.position = position;
-            return Ok(());
-        };
-        tracing::error!(%error, "a batch was not written to the search index");
-        // What was written of the batch must not come with the next commit.
-        if let Err(error) = self.writer.rollback() {
-            tracing::error!(%error, "the search index cannot go back to its last commit");
-        }
-        Err(failed(&error))
-    }
-
-    fn committed(
-        &mut self,
-        position: Option<&FeedPos>,
-        write: impl FnOnce(&mut Self) -> tantivy::Result<()>,
-    ) -> tantivy::Result<()> {
-        write(self)?;
-        let note = serde_json::to_string(&Note::at(position))
-            .map_err(|error| TantivyError::InvalidArgument(error.to_string()))?;
-        let mut prepared = self.writer.prepare_commit()?;
-        prepared.set_payload(&note);
-        prepared.commit()?;
-        self.reader.reload()
-    }
-
-    fn write(&self, changes: &[IndexChange]) -> tantivy::Result<()> {
-        for change in changes {
-            match change {
-                IndexChange::PutPage(page) => {
-                    let term = self.fields.page_term(page.space.as_str(), page.page.as_str());
-                    self.writer.delete_term(term);
-                    self.writer.add_document(self.fields.page_document(&self.schema, page)?)?;
+    fn apply(&mut self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
+        let conn = self.connection()?;
+        match committed(conn, changes, position.as_ref()) {
+            Ok(written) => {
+                self.current.get().committed(written.put, &written.gone);
+                self.position = position.or_else(|| self.position.take());
+                Ok(())
+            }
+            Err(failure) => {
+                tracing::error!(%failure, "a batch was not written to the search index");
+                if failure.is_damage() {
+                    self.current.get().note_damage(&failure);
                 }
-                IndexChange::DropPage(space, page) => {
-                    self.writer.delete_term(self.fields.page_term(space.as_str(), page.as_str()));
-                }
-                IndexChange::PutSpace(space) => {
-                    self.writer.delete_term(self.fields.noted_term(space.space.as_str()));
-                    self.writer.add_document(self.fields.note_document(space)?)?;
-                }
-                IndexChange::DropSpace(space) => {
-                    self.writer.delete_term(self.fields.space_term(space.as_str()));
-                }
+                // Whatever state it is in: another one begins with what the file holds.
+                self.conn = None;
+                Err(failure.into())
             }
         }
+    }
+
+    /// Makes the file anew, whatever is in it.
+    fn clear(&mut self) -> Result<(), SearchError> {
+        self.current.get().end();
+        self.conn = None;
+        let removed = self.folder.file.remove();
+        removed.map_err(|error| SearchError::Unavailable(format!("its file cannot be removed: {error}")))?;
+        self.conn = Some(self.reopen()?);
         Ok(())
+    }
+}
+
+fn committed(
+    conn: &mut Connection,
+    changes: Vec<IndexChange>,
+    position: Option<&FeedPos>,
+) -> Result<batch::Written, Failure> {
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let written = batch::write(&transaction, changes, position)?;
+    transaction.commit()?;
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_core::{
+        ports::search::{PageDocument, Query, Scope, SearchQuery, Section},
+        store::Hash,
+    };
+
+    use super::*;
+
+    fn put(name: &str, text: &str) -> IndexChange {
+        IndexChange::PutPage(Box::new(PageDocument {
+            organization: "org".parse().expect("an id"),
+            space: "s".parse().expect("an id"),
+            page: name.parse().expect("an id"),
+            title: "Alpha".to_owned(),
+            description: None,
+            text: Hash::of(text.as_bytes()),
+            sections: vec![Section { anchor: None, heading: None, text: text.to_owned() }],
+        }))
+    }
+
+    fn found(work: &Work, text: &str) -> usize {
+        let scope = Scope::Organization("org".parse().expect("an id"));
+        let query = SearchQuery { query: Query::parse(text), scope, after: None, limit: 100 };
+        work.current.get().read(|snapshot| snapshot.find_pages(&query)).expect("found").len()
+    }
+
+    fn limit(work: &mut Work, pages: i64) {
+        let conn = work.connection().expect("a connection");
+        conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).expect("it is set");
+    }
+
+    #[test]
+    fn a_batch_for_which_there_is_no_room_leaves_the_index_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
+        let at = |n: u64| Some(FeedPos(n.to_string().into()));
+        work.apply(vec![put("a", "before")], at(1)).expect("applied");
+        limit(&mut work, 40);
+        let words = |n: usize| (0..3_000).map(|word| format!("w{n}x{word} ")).collect::<String>();
+        let large = || {
+            let pages = (0..20).map(|n| put(&format!("p{n}"), &words(n)));
+            [put("a", "after")].into_iter().chain(pages).collect()
+        };
+        let refused = work.apply(large(), at(2));
+        assert!(
+            matches!(&refused, Err(SearchError::Unavailable(why)) if why.contains("full")),
+            "{refused:?}"
+        );
+        assert_eq!((found(&work, "before"), found(&work, "after"), found(&work, "alpha")), (1, 0, 1));
+        work.connection().expect("it is opened again");
+        assert_eq!(work.position, at(1));
+        // A small one still fits, and with more room the large one.
+        limit(&mut work, 40);
+        work.apply(vec![put("b", "small")], at(2)).expect("applied");
+        limit(&mut work, 100_000);
+        work.apply(large(), at(3)).expect("applied");
+        assert_eq!((found(&work, "before"), found(&work, "after"), found(&work, "alpha")), (0, 1, 22));
+        assert_eq!(work.position, at(3));
+    }
+
+    #[test]
+    fn a_search_that_began_before_a_commit_sees_what_was_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
+        work.apply(vec![put("a", "before"), put("b", "before")], None).expect("applied");
+        let scope = Scope::Organization("org".parse().expect("an id"));
+        let query = SearchQuery { query: Query::parse("before"), scope, after: None, limit: 100 };
+        let before = work.current.get().read(|snapshot| {
+            assert_eq!(snapshot.spaces(None, 1)?, Vec::new());
+            let space = "s".parse().expect("an id");
+            work.apply(vec![IndexChange::DropSpace(space), put("c", "before")], None).expect("applied");
+            snapshot.find_pages(&query)
+        });
+        let names = |hits: Vec<docs_core::ports::search::PageHit>| {
+            let mut names: Vec<_> = hits.into_iter().map(|hit| hit.page.to_string()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(before.expect("found")), ["a", "b"]);
+        let after = work.current.get().read(|snapshot| snapshot.find_pages(&query));
+        assert_eq!(names(after.expect("found")), ["c"]);
+    }
+
+    #[test]
+    fn an_index_that_is_cleared_under_a_search_is_not_mixed_with_the_new_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
+        work.apply(vec![put("a", "before")], None).expect("applied");
+        let old = work.current.get();
+        work.clear().expect("cleared");
+        work.apply(vec![put("b", "after")], None).expect("applied");
+        let read = old.read(|snapshot| snapshot.spaces(None, 1));
+        assert!(matches!(read, Err(Failure::Replaced)), "{read:?}");
+        assert_eq!((found(&work, "before"), found(&work, "after")), (0, 1));
+        work.connection().expect("what happens to the old one is no damage of the new one");
     }
 }

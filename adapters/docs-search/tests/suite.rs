@@ -1,46 +1,43 @@
-//! The index by Tantivy: the conformance suite in memory and in a folder, and what is special to it.
+//! The index in a folder: the conformance suite, and what is special to it.
 
-use std::{fs, ops::Deref, path::Path};
+use std::{
+    fs,
+    ops::Deref,
+    path::{Path, PathBuf},
+};
 
 use docs_core::{
     model::{OrgId, SpaceId},
     ports::{
-        SearchIndex,
+        SearchError, SearchIndex,
         search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section},
     },
     store::{FeedPos, Hash},
 };
 use docs_memstore::MemSearch;
-use docs_search::{OpenError, TantivySearch};
+use docs_search::{OpenError, SqliteSearch};
 use proptest::prelude::*;
+use rusqlite::Connection;
 use tempfile::TempDir;
 
-mod in_memory {
-    use docs_search::TantivySearch;
-
-    docs_core::search_suite!(TantivySearch::in_memory().expect("an index"));
-}
-
-mod in_a_folder {
-    docs_core::search_suite!(*super::Kept::new());
-}
+docs_core::search_suite!(*Kept::new());
 
 /// An index in a folder that goes with it.
 struct Kept {
-    index: TantivySearch,
+    index: SqliteSearch,
     _folder: TempDir,
 }
 
 impl Kept {
     fn new() -> Self {
         let folder = TempDir::new().expect("a folder");
-        Self { index: TantivySearch::folder(folder.path()).expect("an index"), _folder: folder }
+        Self { index: SqliteSearch::folder(folder.path()).expect("an index"), _folder: folder }
     }
 }
 
 impl Deref for Kept {
-    type Target = TantivySearch;
-    fn deref(&self) -> &TantivySearch {
+    type Target = SqliteSearch;
+    fn deref(&self) -> &SqliteSearch {
         &self.index
     }
 }
@@ -84,11 +81,11 @@ async fn a_folder_keeps_what_was_committed_with_its_position() {
     let note = IndexedSpace { space: space("s"), organization: org(), root: Hash::of(b"root") };
     let at = FeedPos("12 \"quoted\"".into());
     {
-        let index = TantivySearch::folder(folder.path()).expect("an index");
+        let index = SqliteSearch::folder(folder.path()).expect("an index");
         let changes = vec![put(page("s", "a", "Alpha", "")), IndexChange::PutSpace(note.clone())];
         index.apply(changes, Some(at.clone())).await.expect("applied");
     }
-    let index = TantivySearch::folder(folder.path()).expect("an index");
+    let index = SqliteSearch::folder(folder.path()).expect("an index");
     assert_eq!(index.position().await, Ok(Some(at)));
     assert_eq!(index.indexed(&[space("s")]).await, Ok(vec![Some(note)]));
     assert_eq!(count(&index, "alpha").await, 1);
@@ -97,84 +94,150 @@ async fn a_folder_keeps_what_was_committed_with_its_position() {
 #[tokio::test]
 async fn a_folder_is_of_one_process_at_a_time() {
     let folder = TempDir::new().expect("a folder");
-    let index = TantivySearch::folder(folder.path()).expect("an index");
-    let again = TantivySearch::folder(folder.path());
+    let index = SqliteSearch::folder(folder.path()).expect("an index");
+    let again = SqliteSearch::folder(folder.path());
     assert!(matches!(again, Err(OpenError::InUse { .. })), "{again:?}");
     drop(index);
-    TantivySearch::folder(folder.path()).expect("it is free again");
+    SqliteSearch::folder(folder.path()).expect("it is free again");
     let file = folder.path().join("file");
     fs::write(&file, "text").expect("written");
-    assert!(matches!(TantivySearch::folder(&file), Err(OpenError::Folder { .. })));
+    assert!(matches!(SqliteSearch::folder(&file), Err(OpenError::Folder { .. })));
+}
+
+/// Where the file of an index lies in its folder.
+fn file_of(folder: &TempDir) -> PathBuf {
+    folder.path().join("sqlite/index.db")
+}
+
+/// Changes the file of an index as another program could.
+fn tamper(folder: &TempDir, sql: &str) {
+    let conn = Connection::open(file_of(folder)).expect("a database");
+    conn.execute_batch(sql).expect("changed");
+}
+
+fn overwrite(file: &Path, from: usize, with: &[u8]) {
+    let mut bytes = fs::read(file).expect("the file");
+    bytes[from..from + with.len()].copy_from_slice(with);
+    fs::write(file, bytes).expect("damaged");
 }
 
 #[tokio::test]
 async fn a_folder_that_cannot_be_read_is_made_anew() {
     let folder = TempDir::new().expect("a folder");
     fs::write(folder.path().join("other"), "not ours").expect("written");
-    for damage in [
-        |text: &str| text.replace("\\\"form\\\":2", "\\\"form\\\":1"),
-        |text: &str| text.replace("headings", "heading"),
-        |_: &str| "{".to_owned(),
-    ] {
+    fs::create_dir_all(folder.path().join("tantivy")).expect("made");
+    let damages: [fn(&TempDir); 10] = [
+        |folder| tamper(folder, "PRAGMA user_version = 999"),
+        |folder| tamper(folder, "DROP TABLE words"),
+        |folder| tamper(folder, "DROP TABLE state"),
+        |folder| tamper(folder, "DELETE FROM state"),
+        |folder| fs::remove_file(file_of(folder)).expect("removed"),
+        |folder| fs::write(file_of(folder), "x").expect("written"),
+        |folder| fs::write(file_of(folder), "no database ".repeat(1_000)).expect("written"),
+        |folder| {
+            fs::write(file_of(folder), &fs::read(file_of(folder)).expect("read")[..8_192]).expect("cut off");
+        },
+        |folder| overwrite(&file_of(folder), 100, &[0xff; 2_000]),
+        |folder| overwrite(&file_of(folder), 8_192, &[0xff; 12_288]),
+    ];
+    for damage in damages {
         {
-            let index = TantivySearch::folder(folder.path()).expect("an index");
+            let index = SqliteSearch::folder(folder.path()).expect("an index");
             assert_eq!(index.position().await, Ok(None), "it was made anew");
-            index
-                .apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into())))
-                .await
-                .expect("applied");
-        }
-        let meta = folder.path().join("tantivy/meta.json");
-        let text = fs::read_to_string(&meta).expect("its description");
-        let damaged = damage(&text);
-        assert_ne!(text, damaged);
-        fs::write(&meta, damaged).expect("damaged");
-    }
-    let index = TantivySearch::folder(folder.path()).expect("an index");
-    assert_eq!(count(&index, "alpha").await, 0);
-    assert!(folder.path().join("other").exists(), "what is not ours stays");
-}
-
-#[tokio::test]
-async fn a_folder_whose_words_are_gone_or_cut_off_is_made_anew() {
-    let folder = TempDir::new().expect("a folder");
-    for damage in [|file: &Path| fs::remove_file(file), |file: &Path| fs::write(file, "x")] {
-        {
-            let index = TantivySearch::folder(folder.path()).expect("an index");
-            assert_eq!(index.position().await, Ok(None), "it is new");
             let changes = vec![put(page("s", "a", "Alpha", "text"))];
             index.apply(changes, Some(FeedPos("1".into()))).await.expect("applied");
         }
-        for entry in fs::read_dir(folder.path().join("tantivy")).expect("a folder") {
-            let file = entry.expect("a file").path();
-            if file.extension().is_some_and(|end| end == "term" || end == "store") {
-                damage(&file).expect("damaged");
-            }
-        }
+        damage(&folder);
     }
-    let index = TantivySearch::folder(folder.path()).expect("an index");
+    let index = SqliteSearch::folder(folder.path()).expect("an index");
     assert_eq!(index.position().await, Ok(None));
     assert_eq!(count(&index, "alpha").await, 0);
+    assert!(folder.path().join("other").exists(), "what is not ours stays");
+    assert!(folder.path().join("tantivy").exists(), "what is not ours stays");
 }
 
 #[tokio::test]
 async fn a_folder_that_another_process_uses_is_not_taken_from_it() {
     let folder = TempDir::new().expect("a folder");
-    let index = TantivySearch::folder(folder.path()).expect("an index");
+    let index = SqliteSearch::folder(folder.path()).expect("an index");
     index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))).await.expect("applied");
     // As a program of another version would find it.
-    let meta = folder.path().join("tantivy/meta.json");
-    let text = fs::read_to_string(&meta).expect("its description");
-    fs::write(&meta, text.replace("\\\"form\\\":2", "\\\"form\\\":1")).expect("changed");
-    let again = TantivySearch::folder(folder.path());
+    tamper(&folder, "PRAGMA user_version = 999");
+    let again = SqliteSearch::folder(folder.path());
     assert!(matches!(again, Err(OpenError::InUse { .. })), "{again:?}");
-    assert!(meta.exists());
+    assert!(file_of(&folder).exists());
     assert_eq!(count(&index, "alpha").await, 1);
 }
 
 #[tokio::test]
+async fn damage_that_shows_later_is_told_until_the_index_was_cleared() {
+    for damage in [
+        "UPDATE postings SET block = x'ff'",
+        "UPDATE documents SET document = '{'",
+        "DELETE FROM pages",
+        "DELETE FROM documents",
+    ] {
+        let folder = TempDir::new().expect("a folder");
+        let changes = || vec![put(page("s", "a", "Alpha", "text"))];
+        let at = Some(FeedPos("1".into()));
+        {
+            let index = SqliteSearch::folder(folder.path()).expect("an index");
+            index.apply(changes(), at.clone()).await.expect("applied");
+        }
+        tamper(&folder, damage);
+        let index = SqliteSearch::folder(folder.path()).expect("an index");
+        assert_eq!(index.position().await, Ok(at.clone()));
+        let is_damaged = |error: Option<SearchError>| matches!(error, Some(SearchError::Damaged(_)));
+        assert!(is_damaged(index.find_pages(&asks("alpha")).await.err()), "{damage}");
+        assert!(is_damaged(index.position().await.err()), "{damage}");
+        assert!(is_damaged(index.apply(changes(), at.clone()).await.err()), "{damage}");
+        index.clear().await.expect("cleared");
+        assert_eq!(index.position().await, Ok(None));
+        assert_eq!(count(&index, "alpha").await, 0);
+        index.apply(changes(), at.clone()).await.expect("applied");
+        assert_eq!(count(&index, "alpha").await, 1);
+        assert_eq!(index.position().await, Ok(at));
+    }
+}
+
+#[tokio::test]
+async fn who_searches_does_not_wait_for_who_writes() {
+    let folder = TempDir::new().expect("a folder");
+    let index = SqliteSearch::folder(folder.path()).expect("an index");
+    index.apply(vec![put(page("s", "a", "Alpha", ""))], None).await.expect("applied");
+    let writes = Connection::open(file_of(&folder)).expect("a connection");
+    writes.execute_batch("BEGIN EXCLUSIVE; DELETE FROM pages; DELETE FROM postings").expect("begun");
+    assert_eq!(count(&index, "alpha").await, 1, "what was committed is found");
+    writes.execute_batch("ROLLBACK").expect("rolled back");
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_pages_that_went() {
+    let folder = TempDir::new().expect("a folder");
+    {
+        let index = SqliteSearch::folder(folder.path()).expect("an index");
+        for edit in 0..3 {
+            let title = format!("Alpha{} number", " beta".repeat(edit));
+            let pages =
+                (0..200).map(|n| put(page("s", &format!("p{n}"), &title, &format!("text{n} of edit{edit}"))));
+            index.apply(pages.collect(), None).await.expect("applied");
+        }
+        let drop = |n| IndexChange::DropPage(space("s"), format!("p{n}").parse().expect("an id"));
+        index.apply((0..100).map(drop).collect(), None).await.expect("applied");
+        assert_eq!(count(&index, "alpha").await, 100);
+        index.apply(vec![IndexChange::DropSpace(space("s"))], None).await.expect("applied");
+    }
+    let conn = Connection::open(file_of(&folder)).expect("a database");
+    for table in ["pages", "documents", "postings", "words", "spaces"] {
+        let rows: i64 =
+            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect("counted");
+        assert_eq!(rows, 0, "{table}");
+    }
+}
+
+#[tokio::test]
 async fn a_batch_whose_caller_left_is_there_before_the_next_position() {
-    let index = TantivySearch::in_memory().expect("an index");
+    let index = Kept::new();
     {
         let mut applying =
             Box::pin(index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))));
@@ -182,7 +245,7 @@ async fn a_batch_whose_caller_left_is_there_before_the_next_position() {
         assert!(is_pending(&mut applying).await);
     }
     assert_eq!(index.position().await, Ok(Some(FeedPos("1".into()))));
-    assert_eq!(count(&index, "alpha").await, 1);
+    assert_eq!(count(&*index, "alpha").await, 1);
 }
 
 /// Tells whether a future is still pending after a look at it.
@@ -193,7 +256,7 @@ async fn is_pending(future: &mut (impl Future + Unpin)) -> bool {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Put(usize, usize, String, String),
+    Put { space: usize, page: usize, organization: usize, title: String, texts: Vec<String> },
     Drop(usize, usize),
     DropSpace(usize),
     Commit,
@@ -201,8 +264,12 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let text = || "([a-c]{1,2}|install(ed|ing)?|configuration|全文検索|検索)( ([a-c]{1,2}|instal|confguration|検索)){0,3}";
+    let texts = prop::collection::vec(text(), 0..4);
+    let put = (0..3_usize, 0..6_usize, 0..5_usize, text(), texts).prop_map(
+        |(space, page, organization, title, texts)| Step::Put { space, page, organization, title, texts },
+    );
     let step = prop_oneof![
-        6 => (0..3_usize, 0..6_usize, text(), text()).prop_map(|(s, p, title, text)| Step::Put(s, p, title, text)),
+        6 => put,
         2 => (0..3_usize, 0..6_usize).prop_map(|(s, p)| Step::Drop(s, p)),
         1 => (0..3_usize).prop_map(Step::DropSpace),
         2 => Just(Step::Commit),
@@ -213,9 +280,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn queries() -> impl Strategy<Value = Vec<String>> {
     let query = prop_oneof![
         "[a-c]{1,2}( [a-c]{1,2})?",
+        "\"[a-c]{1,2} [a-c]{1,2}\"",
         Just("install".to_owned()),
         Just("instal a".to_owned()),
         Just("confguration".to_owned()),
+        Just("confguration ".to_owned()),
         Just("\"a b\"".to_owned()),
         Just("検索".to_owned()),
         Just("全".to_owned()),
@@ -223,18 +292,36 @@ fn queries() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(query, 1..6)
 }
 
+/// A page: the first text is its description, each of the others a section, all but one below a heading.
+fn page_of(step: &Step) -> Option<PageDocument> {
+    let Step::Put { space, page: name, organization, title, texts } = step else { return None };
+    let section = |(at, text): (usize, &String)| Section {
+        anchor: (at > 0).then(|| format!("part-{at}")),
+        heading: (at > 0).then(|| text.split(' ').next().unwrap_or_default().to_owned()),
+        text: text.clone(),
+    };
+    let named = if *organization == 0 { "other" } else { "org" };
+    Some(PageDocument {
+        organization: named.parse().expect("an id"),
+        description: texts.first().cloned(),
+        text: Hash::of(format!("{texts:?}").as_bytes()),
+        sections: texts.iter().skip(1).enumerate().map(section).collect(),
+        ..page(&format!("s{space}"), &format!("p{name}"), title, "")
+    })
+}
+
 async fn compare(steps: Vec<Step>, queries: Vec<String>) {
-    let (ours, model) = (TantivySearch::in_memory().expect("an index"), MemSearch::new());
+    let (ours, model) = (Kept::new(), MemSearch::new());
     let mut batch = Vec::new();
-    let named = |n: usize| format!("s{n}");
+    let named = |n: usize| space(&format!("s{n}"));
     for step in steps.into_iter().chain([Step::Commit]) {
+        batch.extend(page_of(&step).map(put));
         match step {
-            Step::Put(s, p, title, text) => batch.push(put(page(&named(s), &format!("p{p}"), &title, &text))),
+            Step::Put { .. } => {}
             Step::Drop(s, p) => {
-                let page = format!("p{p}").parse().expect("an id");
-                batch.push(IndexChange::DropPage(space(&named(s)), page));
+                batch.push(IndexChange::DropPage(named(s), format!("p{p}").parse().expect("an id")));
             }
-            Step::DropSpace(s) => batch.push(IndexChange::DropSpace(space(&named(s)))),
+            Step::DropSpace(s) => batch.push(IndexChange::DropSpace(named(s))),
             Step::Commit => {
                 let batch = std::mem::take(&mut batch);
                 ours.apply(batch.clone(), None).await.expect("applied");
@@ -243,18 +330,22 @@ async fn compare(steps: Vec<Step>, queries: Vec<String>) {
         }
     }
     for s in 0..3 {
-        let space = space(&named(s));
-        assert_eq!(ours.documents(&space).await, model.documents(&space).await);
+        assert_eq!(ours.documents(&named(s)).await, model.documents(&named(s)).await);
     }
+    let spaces = Scope::Spaces([named(0), named(2)].into());
+    let but = Scope::OrganizationBut(org(), [named(1)].into());
     for query in queries {
         let query = asks(&query);
-        assert_eq!(ours.find_pages(&query).await, model.find_pages(&query).await, "{query:?}");
-        assert_eq!(ours.find_spaces(&query, 2).await, model.find_spaces(&query, 2).await, "{query:?}");
+        for scope in [query.scope.clone(), spaces.clone(), but.clone()] {
+            let query = SearchQuery { scope, ..query.clone() };
+            assert_eq!(ours.find_pages(&query).await, model.find_pages(&query).await, "{query:?}");
+            assert_eq!(ours.find_spaces(&query, 2).await, model.find_spaces(&query, 2).await, "{query:?}");
+        }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn it_finds_what_the_index_in_memory_finds(steps in steps(), queries in queries()) {

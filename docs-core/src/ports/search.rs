@@ -11,6 +11,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod excerpt;
+mod near;
 mod query;
 mod score;
 mod words;
@@ -21,6 +22,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
+pub use near::near_words;
 pub use query::{Match, Need, Part, Phrase, Query, Word};
 pub use score::{Field, Found, MAX_HITS, Postings, scores, select_pages, select_spaces};
 pub use words::{MAX_WORD, Token, TokenKind, tokens};

@@ -45,7 +45,6 @@ const NOT_IN_CORE: &[&str] = &[
     "rusqlite",
     "tokio-postgres",
     "object_store",
-    "tantivy",
     "axum",
     "krilla",
     "parley",

@@ -1,0 +1,348 @@
+//! Writing: what a batch changes in the tables.
+//!
+//! Changes are reduced to what becomes of each page. Of a page that is replaced, only the words are written whose places
+//! changed. Lists of postings are changed together, in their order.
+
+use std::collections::{BTreeMap, HashMap};
+
+use docs_core::{
+    model::{PageId, SpaceId},
+    ports::search::{Field, IndexChange, IndexedSpace, PageDocument},
+    store::FeedPos,
+};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{
+    failure::{Failure, Outcome},
+    generation::PageColumns,
+    postings::{Change, Places, changed},
+};
+
+/// Bytes of changed postings after which they are written, so that a large space may go in one batch.
+const HELD: usize = 32 * 1024 * 1024;
+/// About what a changed posting takes besides its bytes.
+const OF_A_CHANGE: usize = 64;
+
+/// A word in a field.
+type Key = (String, u8);
+
+/// What a batch did, for those who know pages without reading the file.
+#[derive(Default)]
+pub(crate) struct Written {
+    pub(crate) put: Vec<(u32, PageColumns)>,
+    pub(crate) gone: Vec<u32>,
+}
+
+/// Writes a batch within the transaction that is open, and the position where one is given.
+pub(crate) fn write(
+    conn: &Connection,
+    changes: Vec<IndexChange>,
+    position: Option<&FeedPos>,
+) -> Outcome<Written> {
+    let sql = "SELECT next_page, next_word FROM state";
+    let (next_page, next_word) = conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let lists = BTreeMap::new();
+    let mut batch = Batch { conn, next_page, next_word, lists, held: 0, written: Written::default() };
+    let net = Net::of(conn, changes)?;
+    for (space, note) in net.notes {
+        batch.note(&space, note.as_ref())?;
+    }
+    for (space, pages) in net.pages {
+        for (page, document) in pages {
+            batch.page(&space, &page, document.as_deref())?;
+        }
+    }
+    batch.write_lists()?;
+    let sql = "UPDATE state SET position = coalesce(?1, position), next_page = ?2, next_word = ?3";
+    conn.prepare_cached(sql)?.execute(params![
+        position.map(|position| &*position.0),
+        batch.next_page,
+        batch.next_word
+    ])?;
+    Ok(batch.written)
+}
+
+/// What becomes of each page and of each note after all changes of a batch.
+#[derive(Default)]
+struct Net {
+    pages: BTreeMap<SpaceId, BTreeMap<PageId, Option<Box<PageDocument>>>>,
+    notes: BTreeMap<SpaceId, Option<IndexedSpace>>,
+}
+
+impl Net {
+    fn of(conn: &Connection, changes: Vec<IndexChange>) -> Outcome<Self> {
+        let mut net = Self::default();
+        for change in changes {
+            match change {
+                IndexChange::PutPage(page) => {
+                    let of_space = net.pages.entry(page.space.clone()).or_default();
+                    of_space.insert(page.page.clone(), Some(page));
+                }
+                IndexChange::DropPage(space, page) => {
+                    net.pages.entry(space).or_default().insert(page, None);
+                }
+                IndexChange::PutSpace(note) => {
+                    net.notes.insert(note.space.clone(), Some(note));
+                }
+                IndexChange::DropSpace(space) => {
+                    let pages = pages_of(conn, &space)?;
+                    // What the batch has put so far goes with the rest.
+                    net.pages.insert(space.clone(), pages.into_iter().map(|page| (page, None)).collect());
+                    net.notes.insert(space, None);
+                }
+            }
+        }
+        Ok(net)
+    }
+}
+
+fn pages_of(conn: &Connection, space: &SpaceId) -> Outcome<Vec<PageId>> {
+    let mut pages = conn.prepare_cached("SELECT page FROM pages WHERE space = ?1")?;
+    let mut rows = pages.query([space.as_str()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(row.get_ref(0)?.as_str()?.parse().map_err(|_| Failure::damaged("a page has no id"))?);
+    }
+    Ok(found)
+}
+
+/// A page in the tables.
+struct Stored {
+    number: u32,
+    columns: PageColumns,
+    document: PageDocument,
+}
+
+struct Batch<'c> {
+    conn: &'c Connection,
+    next_page: i64,
+    next_word: i64,
+    lists: BTreeMap<Key, Vec<Change>>,
+    /// About how many bytes the lists take.
+    held: usize,
+    written: Written,
+}
+
+impl Batch<'_> {
+    fn note(&self, space: &SpaceId, note: Option<&IndexedSpace>) -> Outcome<()> {
+        match note {
+            Some(note) => self
+                .conn
+                .prepare_cached("INSERT OR REPLACE INTO spaces VALUES (?1, ?2)")?
+                .execute(params![space.as_str(), serde_json::to_string(note)?])?,
+            None => {
+                self.conn.prepare_cached("DELETE FROM spaces WHERE space = ?1")?.execute([space.as_str()])?
+            }
+        };
+        Ok(())
+    }
+
+    fn page(&mut self, space: &SpaceId, page: &PageId, new: Option<&PageDocument>) -> Outcome<()> {
+        let old = self.stored(space, page)?;
+        let mut before = old.as_ref().map(|old| words_of(&old.document).0).unwrap_or_default();
+        let Some(new) = new else {
+            return old.map_or(Ok(()), |old| self.remove(old.number, before));
+        };
+        let (words, title_words) = words_of(new);
+        let columns = PageColumns::of(new, title_words);
+        let number = match old {
+            Some(old) if old.document == *new => return Ok(()),
+            Some(old) if old.columns == columns => {
+                let sql = "UPDATE documents SET document = ?2 WHERE number = ?1";
+                self.conn.prepare_cached(sql)?.execute(params![old.number, serde_json::to_string(new)?])?;
+                old.number
+            }
+            old => {
+                if let Some(old) = old {
+                    self.remove(old.number, std::mem::take(&mut before))?;
+                }
+                self.insert(new, columns)?
+            }
+        };
+        for (word, places) in words {
+            if before.remove(&word).is_none_or(|before| before != places) {
+                self.change(word, (number, Some(places)))?;
+            }
+        }
+        for word in before.into_keys() {
+            self.change(word, (number, None))?;
+        }
+        Ok(())
+    }
+
+    fn stored(&self, space: &SpaceId, page: &PageId) -> Outcome<Option<Stored>> {
+        let sql = "SELECT number, page_tie, space_tie, org_tie, title_words FROM pages WHERE space = ?1 AND page = ?2";
+        let found = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([space.as_str(), page.as_str()], |row| Ok((row.get(0)?, PageColumns::read(row, 1)?)))
+            .optional()?;
+        let Some((number, columns)) = found else { return Ok(None) };
+        Ok(Some(Stored { number, columns, document: document(self.conn, number)? }))
+    }
+
+    /// Adds a page without its words; answers its number.
+    fn insert(&mut self, page: &PageDocument, columns: PageColumns) -> Outcome<u32> {
+        let number = u32::try_from(self.next_page)
+            .map_err(|_| Failure::damaged("the numbers for pages are used up"))?;
+        self.next_page += 1;
+        self.conn.prepare_cached("INSERT INTO pages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(
+            params![
+                number,
+                page.space.as_str(),
+                page.page.as_str(),
+                columns.page.cast_signed(),
+                columns.space.cast_signed(),
+                columns.organization.cast_signed(),
+                columns.title_words,
+            ],
+        )?;
+        let sql = "INSERT INTO documents VALUES (?1, ?2)";
+        self.conn.prepare_cached(sql)?.execute(params![number, serde_json::to_string(page)?])?;
+        self.written.put.push((number, columns));
+        Ok(number)
+    }
+
+    fn remove(&mut self, number: u32, words: HashMap<Key, Vec<u8>>) -> Outcome<()> {
+        self.conn.prepare_cached("DELETE FROM pages WHERE number = ?1")?.execute([number])?;
+        self.conn.prepare_cached("DELETE FROM documents WHERE number = ?1")?.execute([number])?;
+        self.written.gone.push(number);
+        for word in words.into_keys() {
+            self.change(word, (number, None))?;
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, word: Key, change: Change) -> Outcome<()> {
+        self.held += OF_A_CHANGE + word.0.len() + change.1.as_ref().map_or(0, Vec::len);
+        self.lists.entry(word).or_default().push(change);
+        if self.held < HELD { Ok(()) } else { self.write_lists() }
+    }
+
+    fn write_lists(&mut self) -> Outcome<()> {
+        self.held = 0;
+        let mut lists = std::mem::take(&mut self.lists).into_iter().peekable();
+        while let Some(((term, field), changes)) = lists.next() {
+            let mut of_word = vec![(field, changes)];
+            while let Some(((_, field), changes)) = lists.next_if(|((next, _), _)| *next == term) {
+                of_word.push((field, changes));
+            }
+            self.write_word(&term, of_word)?;
+        }
+        Ok(())
+    }
+
+    fn write_word(&mut self, term: &str, lists: Vec<(u8, Vec<Change>)>) -> Outcome<()> {
+        let found: Option<(i64, u8)> = self
+            .conn
+            .prepare_cached("SELECT word, fields FROM words WHERE term = ?1")?
+            .query_row([term], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let (word, before) = found.unwrap_or((self.next_word, 0));
+        let mut fields = before;
+        for (field, mut changes) in lists {
+            changes.sort_unstable_by_key(|(page, _)| *page);
+            let bit = 1 << field;
+            let list = List { conn: self.conn, number: word * 4 + i64::from(field) };
+            let is_left =
+                if before & bit == 0 { list.write(None, &changes)? } else { list.update(&changes)? };
+            fields = if is_left { fields | bit } else { fields & !bit };
+        }
+        if found.is_none() {
+            self.next_word += 1;
+        }
+        if fields == 0 {
+            self.conn.prepare_cached("DELETE FROM words WHERE term = ?1")?.execute([term])?;
+        } else if fields != before {
+            let sql = "INSERT OR REPLACE INTO words VALUES (?1, ?2, ?3)";
+            self.conn.prepare_cached(sql)?.execute(params![term, word, fields])?;
+        }
+        Ok(())
+    }
+}
+
+/// The postings of a word in a field.
+struct List<'c> {
+    conn: &'c Connection,
+    number: i64,
+}
+
+impl List<'_> {
+    /// Applies changes in the order of their pages; tells whether something is left.
+    fn update(&self, changes: &[Change]) -> Outcome<bool> {
+        let (Some((first, _)), Some((last, _))) = (changes.first(), changes.last()) else { return Ok(true) };
+        let blocks = self.blocks(*first, *last)?;
+        let mut is_left = false;
+        let mut left = changes;
+        for (at, block) in blocks.iter().enumerate() {
+            let end = match blocks.get(at + 1) {
+                Some((next, _)) => left.partition_point(|(page, _)| page < next),
+                None => left.len(),
+            };
+            let (ours, others) = left.split_at(end);
+            left = others;
+            is_left |= ours.is_empty() || self.write(Some(block), ours)?;
+        }
+        if blocks.is_empty() {
+            return self.write(None, changes);
+        }
+        let sql = "SELECT EXISTS (SELECT * FROM postings WHERE list = ?1)";
+        Ok(is_left || self.conn.prepare_cached(sql)?.query_row([self.number], |row| row.get(0))?)
+    }
+
+    /// The blocks that have pages from one to another, or would have them: in order, none left out between.
+    fn blocks(&self, first: u32, last: u32) -> Outcome<Vec<(u32, Vec<u8>)>> {
+        let sql = "SELECT coalesce(
+            (SELECT max(first_page) FROM postings WHERE list = ?1 AND first_page <= ?2),
+            (SELECT min(first_page) FROM postings WHERE list = ?1))";
+        let from: Option<u32> =
+            self.conn.prepare_cached(sql)?.query_row(params![self.number, first], |row| row.get(0))?;
+        let Some(from) = from else { return Ok(Vec::new()) };
+        let sql = "SELECT first_page, block FROM postings WHERE list = ?1 AND first_page BETWEEN ?2 AND ?3 ORDER BY first_page";
+        let mut blocks = self.conn.prepare_cached(sql)?;
+        let blocks = blocks
+            .query_map(params![self.number, from, last.max(from)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(blocks.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Writes a block again with changes, or a new one; tells whether something is left of it.
+    fn write(&self, old: Option<&(u32, Vec<u8>)>, changes: &[Change]) -> Outcome<bool> {
+        let (first, block) = old.map_or((None, &[][..]), |(first, block)| (Some(*first), block.as_slice()));
+        let blocks = changed(block, changes)?;
+        if let Some(first) = first
+            && blocks.first().is_none_or(|(new, _)| *new != first)
+        {
+            let sql = "DELETE FROM postings WHERE list = ?1 AND first_page = ?2";
+            self.conn.prepare_cached(sql)?.execute(params![self.number, first])?;
+        }
+        let mut put = self.conn.prepare_cached("INSERT OR REPLACE INTO postings VALUES (?1, ?2, ?3)")?;
+        for (first, block) in &blocks {
+            put.execute(params![self.number, first, block])?;
+        }
+        Ok(!blocks.is_empty())
+    }
+}
+
+/// The words of a page with their places, and how many its title has.
+fn words_of(page: &PageDocument) -> (HashMap<Key, Vec<u8>>, u32) {
+    let mut words: HashMap<Key, Places> = HashMap::new();
+    let mut title_words = 0;
+    for field in Field::ALL {
+        let tokens = page.tokens(field);
+        if field == Field::Title {
+            title_words = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
+        }
+        for token in tokens {
+            words.entry((token.text, field as u8)).or_default().push(token.position);
+        }
+    }
+    (words.into_iter().map(|(word, places)| (word, places.into_bytes())).collect(), title_words)
+}
+
+/// The page of a number.
+pub(crate) fn document(conn: &Connection, number: u32) -> Outcome<PageDocument> {
+    let mut found = conn.prepare_cached("SELECT document FROM documents WHERE number = ?1")?;
+    let mut rows = found.query([number])?;
+    let row = rows.next()?.ok_or_else(|| Failure::damaged("a page has no document"))?;
+    Ok(serde_json::from_str(row.get_ref(0)?.as_str()?)?)
+}

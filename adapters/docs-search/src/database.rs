@@ -1,0 +1,180 @@
+//! The file of an index: where it lies, its tables, and how it is opened.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use crate::{
+    OpenError,
+    failure::{Failure, Outcome},
+    generation::Opened,
+};
+
+/// Which form the index has: its tables, what is in them, and how words are told apart. Another one is made anew.
+const FORM: i64 = 1;
+
+/// The tables. A list of postings is that of a word in a field: four times the number of the word, and the field.
+const TABLES: &str = "
+    CREATE TABLE state (
+        position TEXT,
+        next_page INTEGER NOT NULL,
+        next_word INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO state VALUES (NULL, 0, 0);
+    CREATE TABLE spaces (space TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE pages (
+        number INTEGER PRIMARY KEY,
+        space TEXT NOT NULL,
+        page TEXT NOT NULL,
+        page_tie INTEGER NOT NULL,
+        space_tie INTEGER NOT NULL,
+        org_tie INTEGER NOT NULL,
+        title_words INTEGER NOT NULL,
+        UNIQUE (space, page)
+    ) STRICT;
+    CREATE TABLE documents (number INTEGER PRIMARY KEY, document TEXT NOT NULL) STRICT;
+    CREATE TABLE words (term TEXT PRIMARY KEY, word INTEGER NOT NULL, fields INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE postings (
+        list INTEGER NOT NULL,
+        first_page INTEGER NOT NULL,
+        block BLOB NOT NULL,
+        PRIMARY KEY (list, first_page)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Memory of the connection that writes, and of each one that reads, in KiB.
+const WRITER_CACHE: i64 = 32 * 1024;
+const READER_CACHE: i64 = 16 * 1024;
+/// The log is cut to this size once its content is in the file.
+const LOG_BYTES: i64 = 32 << 20;
+/// Pages of the log after which its content is moved into the file: 16 MB.
+const LOG_PAGES: i64 = 4_000;
+/// Statements that a connection keeps prepared: more than there are.
+const STATEMENTS: usize = 64;
+/// How long a connection waits where another one opens or closes the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the file of an index lies.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexFile {
+    path: PathBuf,
+}
+
+/// A folder that belongs to this process, until this is dropped or the process ends, however it ends.
+pub(crate) struct Folder {
+    pub(crate) file: IndexFile,
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes a folder of our own in the one that is given, so that what is removed is never somebody else's.
+    pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
+        let folder = folder.join("sqlite");
+        let place = folder.display().to_string();
+        let unusable = |error: io::Error| OpenError::Folder { place: place.clone(), why: error.to_string() };
+        fs::create_dir_all(&folder).map_err(unusable)?;
+        let mut options = OpenOptions::new();
+        let lock = options.write(true).create(true).truncate(false).open(folder.join("lock"));
+        let lock = lock.map_err(unusable)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { file: IndexFile { path: folder.join("index.db") }, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place }),
+            Err(TryLockError::Error(error)) => Err(unusable(error)),
+        }
+    }
+
+    /// Opens the index, or makes it anew where it cannot be used.
+    pub(crate) fn open(&self) -> Result<Opened, OpenError> {
+        let place = self.file.path.display().to_string();
+        let unusable = |error: &dyn std::fmt::Display| OpenError::Folder {
+            place: place.clone(),
+            why: error.to_string(),
+        };
+        match Opened::open(&self.file) {
+            Err(error) if error.is_damage() => {
+                tracing::warn!(%place, %error, "the search index cannot be used and is made anew");
+                self.file.remove().map_err(|error| unusable(&error))?;
+                Opened::open(&self.file).map_err(|error| unusable(&error))
+            }
+            opened => opened.map_err(|error| unusable(&error)),
+        }
+    }
+}
+
+impl IndexFile {
+    /// A connection that writes. Makes the tables where there are none.
+    pub(crate) fn writer(&self) -> Outcome<Connection> {
+        self.create();
+        let conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
+        conn.pragma_update(None, "cache_size", -WRITER_CACHE)?;
+        let log: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        if log != "wal" {
+            // Such as on a network drive. The error is that of a system which cannot lock files as SQLite needs it.
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_PROTOCOL);
+            let why = "its file system cannot share memory between connections; use a local disk".to_owned();
+            return Err(rusqlite::Error::SqliteFailure(code, Some(why)).into());
+        }
+        // What is lost when the machine fails is read again from the feed: a commit is there whole or not at all.
+        conn.pragma_update(None, "synchronous", "NORMAL")?;
+        conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+        conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+        let form: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        match (form, tables) {
+            (FORM, 1..) => {}
+            (0, 0) => conn.execute_batch(&format!("BEGIN; {TABLES} PRAGMA user_version = {FORM}; COMMIT"))?,
+            _ => return Err(Failure::damaged("it has another form")),
+        }
+        Ok(conn)
+    }
+
+    /// Makes the file, where there is none, for its owner only: it holds the text of pages. SQLite gives the files beside
+    /// it the same rights. What goes wrong here, SQLite tells in a moment.
+    fn create(&self) {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        drop(options.open(&self.path));
+    }
+
+    /// A connection that reads an index which is there.
+    pub(crate) fn reader(&self) -> Outcome<Connection> {
+        let conn = self.connect(OpenFlags::empty()).map_err(|error| {
+            let is_gone = matches!(self.path.try_exists(), Ok(false));
+            if is_gone { Failure::damaged("its file is gone") } else { error }
+        })?;
+        conn.pragma_update(None, "cache_size", -READER_CACHE)?;
+        conn.pragma_update(None, "query_only", true)?;
+        Ok(conn)
+    }
+
+    fn connect(&self, more: OpenFlags) -> Outcome<Connection> {
+        // A connection is used by one thread at a time.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let conn = Connection::open_with_flags(&self.path, flags)?;
+        conn.busy_timeout(PATIENCE)?;
+        conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        conn.pragma_update(None, "trusted_schema", false)?;
+        Ok(conn)
+    }
+
+    /// Removes the file, and what SQLite keeps beside it.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        for end in ["", "-wal", "-shm", "-journal"] {
+            let mut path = self.path.clone().into_os_string();
+            path.push(end);
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! Lists of postings as bytes: for each page that has a word, its places there.
+//!
+//! A list is cut into blocks, so that a page is changed without writing a long list again. A block begins with the number
+//! of its first page and says of the others how far they are from the one before.
+
+use crate::failure::{Failure, Outcome};
+
+/// Bytes of a block, where one page does not need more: such rows lie within the pages of SQLite.
+const BLOCK: usize = 900;
+
+/// A page in a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Posting<'b> {
+    /// Its number.
+    pub(crate) page: u32,
+    /// See [`Places`].
+    pub(crate) places: &'b [u8],
+}
+
+/// What becomes of a page in a list: its new places, or that it goes.
+pub(crate) type Change = (u32, Option<Vec<u8>>);
+
+/// Places of a word on a page on their way to bytes: each says how far it is from the one before.
+#[derive(Default)]
+pub(crate) struct Places {
+    bytes: Vec<u8>,
+    last: u32,
+}
+
+impl Places {
+    /// Adds a place behind all that were added.
+    pub(crate) fn push(&mut self, place: u32) {
+        put_number(&mut self.bytes, place.saturating_sub(self.last));
+        self.last = place;
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl Posting<'_> {
+    /// How many places there are.
+    pub(crate) fn count(&self) -> u32 {
+        // Of a number, only the last byte has no mark.
+        u32::try_from(self.places.iter().filter(|byte| **byte < MARK).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Reads the places into a buffer, instead of what it held.
+    pub(crate) fn read_places(&self, into: &mut Vec<u32>) -> Outcome<()> {
+        into.clear();
+        let (mut left, mut last) = (self.places, 0_u32);
+        while !left.is_empty() {
+            last = last.checked_add(number(&mut left)?).ok_or_else(torn)?;
+            into.push(last);
+        }
+        Ok(())
+    }
+}
+
+/// Calls for each page of a block, in order.
+pub(crate) fn each_posting<'b>(
+    mut block: &'b [u8],
+    mut each: impl FnMut(Posting<'b>) -> Outcome<()>,
+) -> Outcome<()> {
+    let mut page = 0_u32;
+    while !block.is_empty() {
+        page = page.checked_add(number(&mut block)?).ok_or_else(torn)?;
+        let length = number(&mut block)? as usize;
+        let (places, rest) = block.split_at_checked(length).ok_or_else(torn)?;
+        block = rest;
+        each(Posting { page, places })?;
+    }
+    Ok(())
+}
+
+/// The blocks that take the place of one after changes in the order of their pages, each with its first page: none where
+/// no page is left. Pages that go need not be there.
+pub(crate) fn changed(block: &[u8], changes: &[Change]) -> Outcome<Vec<(u32, Vec<u8>)>> {
+    let mut blocks = Blocks::default();
+    let mut changes = changes.iter().peekable();
+    each_posting(block, |posting| {
+        while let Some((page, places)) = changes.next_if(|(page, _)| *page < posting.page) {
+            blocks.put(*page, places.as_deref());
+        }
+        match changes.next_if(|(page, _)| *page == posting.page) {
+            Some((page, places)) => blocks.put(*page, places.as_deref()),
+            None => blocks.put(posting.page, Some(posting.places)),
+        }
+        Ok(())
+    })?;
+    for (page, places) in changes {
+        blocks.put(*page, places.as_deref());
+    }
+    Ok(blocks.done)
+}
+
+/// Blocks that are written, page after page.
+#[derive(Default)]
+struct Blocks {
+    done: Vec<(u32, Vec<u8>)>,
+    last: u32,
+}
+
+impl Blocks {
+    fn put(&mut self, page: u32, places: Option<&[u8]>) {
+        let Some(places) = places else { return };
+        if self.done.last().is_none_or(|(_, block)| block.len() + places.len() >= BLOCK) {
+            self.done.push((page, Vec::new()));
+            self.last = 0;
+        }
+        if let Some((_, block)) = self.done.last_mut() {
+            put_number(block, page.saturating_sub(self.last));
+            put_number(block, u32::try_from(places.len()).unwrap_or(u32::MAX));
+            block.extend_from_slice(places);
+        }
+        self.last = page;
+    }
+}
+
+/// Set in each byte of a number that is not the last one.
+const MARK: u8 = 0x80;
+
+/// Seven bits a byte, the lowest first.
+fn put_number(out: &mut Vec<u8>, mut number: u32) {
+    while number >= u32::from(MARK) {
+        out.push(number as u8 | MARK);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn number(bytes: &mut &[u8]) -> Outcome<u32> {
+    let mut number = 0_u64;
+    for shift in [0, 7, 14, 21, 28] {
+        let (byte, rest) = bytes.split_first().ok_or_else(torn)?;
+        *bytes = rest;
+        number |= u64::from(byte & !MARK) << shift;
+        if *byte < MARK {
+            return u32::try_from(number).map_err(|_| torn());
+        }
+    }
+    Err(torn())
+}
+
+fn torn() -> Failure {
+    Failure::damaged("a list of postings cannot be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type List = BTreeMap<u32, Vec<u32>>;
+
+    fn bytes(places: &[u32]) -> Vec<u8> {
+        let mut all = Places::default();
+        places.iter().for_each(|place| all.push(*place));
+        all.into_bytes()
+    }
+
+    fn read(block: &[u8]) -> Outcome<List> {
+        let mut list = List::new();
+        each_posting(block, |posting| {
+            let mut places = Vec::new();
+            posting.read_places(&mut places)?;
+            assert_eq!(posting.count() as usize, places.len());
+            assert_eq!(list.insert(posting.page, places), None);
+            Ok(())
+        })?;
+        Ok(list)
+    }
+
+    fn lists() -> impl Strategy<Value = List> {
+        let places = prop::collection::btree_set(0..100_000_u32, 1..40);
+        let places = places.prop_map(|places| places.into_iter().collect());
+        prop::collection::btree_map(prop_oneof![0..200_u32, any::<u32>()], places, 0..80)
+    }
+
+    proptest! {
+        #[test]
+        fn a_changed_list_holds_what_was_put_and_not_what_went(
+            before in lists(),
+            put in lists(),
+            gone in prop::collection::btree_set(0..200_u32, 0..40),
+        ) {
+            let all: Vec<Change> = before.iter().map(|(page, places)| (*page, Some(bytes(places)))).collect();
+            let mut expected = before;
+            let mut changes: BTreeMap<u32, Option<Vec<u8>>> = gone.iter().map(|page| (*page, None)).collect();
+            expected.retain(|page, _| !gone.contains(page));
+            changes.extend(put.iter().map(|(page, places)| (*page, Some(bytes(places)))));
+            expected.extend(put);
+            let changes: Vec<Change> = changes.into_iter().collect();
+
+            let mut found = List::new();
+            let old = changed(&[], &all).expect("blocks");
+            for (at, (first, block)) in old.iter().enumerate() {
+                let end = old.get(at + 1).map_or(u64::from(u32::MAX) + 1, |(first, _)| u64::from(*first));
+                let from = if at == 0 { 0 } else { *first };
+                let ours = |page: u32| page >= from && u64::from(page) < end;
+                let ours: Vec<Change> = changes.iter().filter(|(page, _)| ours(*page)).cloned().collect();
+                for (first, block) in changed(block, &ours).expect("blocks") {
+                    let block = read(&block).expect("a block");
+                    prop_assert_eq!(block.keys().next(), Some(&first));
+                    found.extend(block);
+                }
+            }
+            if old.is_empty() {
+                for (_, block) in changed(&[], &changes).expect("blocks") {
+                    found.extend(read(&block).expect("a block"));
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn bytes_that_nobody_wrote_are_damage_or_a_list(block in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Err(failure) = each_posting(&block, |posting| posting.read_places(&mut Vec::new())) {
+                prop_assert!(failure.is_damage());
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_ends_when_it_is_full_and_takes_a_page_of_any_size() {
+        let long: Vec<u32> = (0..5_000).collect();
+        let changes: Vec<Change> =
+            (0..1_000).map(|page| (page, Some(bytes(if page == 500 { &long } else { &[1, 2] })))).collect();
+        let blocks = changed(&[], &changes).expect("blocks");
+        assert!(blocks.len() > 3, "{}", blocks.len());
+        assert_eq!(blocks.iter().filter(|(_, block)| block.len() > BLOCK + 12).count(), 1);
+    }
+}
