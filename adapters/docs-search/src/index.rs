@@ -2,10 +2,8 @@
 
 use std::{fs, path::Path};
 
-use docs_core::{
-    ports::search::{Field as Part, IndexedSpace, PageDocument, tie},
-    store::FeedPos,
-};
+use docs_model::feed::FeedPos;
+use docs_ports::search::{Field as Part, IndexedSpace, PageDocument, tie};
 use serde::{Deserialize, Serialize};
 use tantivy::{
     Index, IndexReader, ReloadPolicy, TantivyDocument, TantivyError, Term,

@@ -17,13 +17,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_core::{
-    model::SpaceId,
-    ports::{
-        SearchError, SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit},
-    },
-    store::FeedPos,
+use docs_model::SpaceId;
+use docs_model::feed::FeedPos;
+use docs_ports::{
+    SearchError, SearchIndex,
+    search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit},
 };
 
 use self::{
@@ -35,7 +33,7 @@ use self::{
 /// A full-text index. Clones are the same one.
 ///
 /// ```
-/// use docs_core::ports::SearchIndex as _;
+/// use docs_ports::SearchIndex as _;
 /// use docs_search::TantivySearch;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {

@@ -6,12 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use docs_core::{
-    model::{OrgId, PageId, SpaceId},
-    ports::search::{
-        Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings,
-        Query, Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
-    },
+use docs_model::{OrgId, PageId, SpaceId};
+use docs_ports::search::{
+    Field as Part, Found, IndexedSpace, Match, PageDocument, PageHit, Part as PhrasePart, Postings, Query,
+    Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
 };
 use serde::de::DeserializeOwned;
 use tantivy::{

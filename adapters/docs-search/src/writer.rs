@@ -5,10 +5,8 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use docs_core::{
-    ports::{SearchError, search::IndexChange},
-    store::FeedPos,
-};
+use docs_model::feed::FeedPos;
+use docs_ports::{SearchError, search::IndexChange};
 use parking_lot::Mutex;
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError, schema::Schema};
 use tokio::sync::oneshot;

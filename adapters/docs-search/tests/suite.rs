@@ -2,15 +2,13 @@
 
 use std::{fs, ops::Deref, path::Path};
 
-use docs_core::{
-    model::{OrgId, SpaceId},
-    ports::{
-        SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section},
-    },
-    store::{FeedPos, Hash},
-};
 use docs_memstore::MemSearch;
+use docs_model::{OrgId, SpaceId};
+use docs_model::{feed::FeedPos, hash::Hash};
+use docs_ports::{
+    SearchIndex,
+    search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section},
+};
 use docs_search::{OpenError, TantivySearch};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -18,11 +16,11 @@ use tempfile::TempDir;
 mod in_memory {
     use docs_search::TantivySearch;
 
-    docs_core::search_suite!(TantivySearch::in_memory().expect("an index"));
+    docs_ports::search_suite!(TantivySearch::in_memory().expect("an index"));
 }
 
 mod in_a_folder {
-    docs_core::search_suite!(*super::Kept::new());
+    docs_ports::search_suite!(*super::Kept::new());
 }
 
 /// An index in a folder that goes with it.

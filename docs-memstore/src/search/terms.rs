@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use docs_core::ports::search::{Match, Word};
+use docs_ports::search::{Match, Word};
 
 /// Words in their order, each with what is known of it.
 #[derive(Debug)]
@@ -212,7 +212,7 @@ mod tests {
         collections::{BTreeMap, BTreeSet},
     };
 
-    use docs_core::ports::search::{Need, Query};
+    use docs_ports::search::{Need, Query};
     use proptest::prelude::*;
 
     use super::*;
