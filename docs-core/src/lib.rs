@@ -34,16 +34,20 @@
 //! in the store: the host runs [`Platform::work`], a test calls [`Platform::settle`].
 
 pub mod content;
-mod error;
 pub mod model;
 pub mod platform;
 pub mod policy;
 pub mod ports;
+pub mod records;
 pub mod store;
 
 use std::pin::Pin;
 
-pub use error::{Error, ErrorKind, Result};
+pub use docs_model::error::{Error, ErrorKind, Result};
+#[cfg(feature = "conformance")]
+pub use docs_ports::search_suite;
+#[cfg(feature = "conformance")]
+pub use docs_store::{suite, suite_despite_faults, suite_tests};
 pub use platform::{Actor, Platform};
 
 /// A future on the heap, as the operations of [`Platform`] answer it: await it, or hand it to a task.

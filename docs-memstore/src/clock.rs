@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
-use docs_core::ports::Clock;
+use docs_ports::Clock;
 use tokio::sync::watch;
 
 /// A [`Clock`] moved by hand. Clones show the same time.
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 ///
 /// ```
 /// use std::time::Duration;
-/// use docs_core::ports::Clock;
+/// use docs_ports::Clock;
 /// use docs_memstore::ManualClock;
 ///
 /// let clock = ManualClock::default();

@@ -13,7 +13,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_core::store::{Batch, FeedPos, Key, Mode, Scan, Store, StoreError, StoreResult, Txn, Value};
+use docs_store::{Batch, FeedPos, Key, Mode, Scan, Store, StoreError, StoreResult, Txn, Value};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 
@@ -30,7 +30,7 @@ pub use plan::{Fault, Plan, Rates, Step};
 /// # Example
 /// ```
 /// use std::sync::Arc;
-/// use docs_core::store::{Batch, Mode, Op, Store, StoreError, Value};
+/// use docs_store::{Batch, Mode, Op, Store, StoreError, Value};
 /// use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {

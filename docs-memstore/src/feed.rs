@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use docs_core::store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
+use docs_store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
 use tokio::sync::watch;
 
 /// The topics that were ever used.

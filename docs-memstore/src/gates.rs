@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use docs_core::store::Key;
+use docs_store::Key;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Gate, OwnedMutexGuard};
 

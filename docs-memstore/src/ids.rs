@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use docs_core::ports::Ids;
+use docs_ports::Ids;
 use uuid::Uuid;
 
 use crate::rng::splitmix;
@@ -13,7 +13,7 @@ use crate::rng::splitmix;
 /// [`Ids`] that are the same in every run with the same seed. Clones draw from the same sequence.
 ///
 /// ```
-/// use docs_core::ports::Ids;
+/// use docs_ports::Ids;
 /// use docs_memstore::SeededIds;
 /// assert_eq!(SeededIds::new(7).next(), SeededIds::new(7).next());
 /// ```

@@ -5,7 +5,7 @@ use std::{
     ops::Bound,
 };
 
-use docs_core::store::{Batch, Key, Op, Scan, StoreError, StoreResult, Value};
+use docs_store::{Batch, Key, Op, Scan, StoreError, StoreResult, Value};
 use smallvec::{SmallVec, smallvec};
 
 use crate::feed::Feed;

@@ -11,10 +11,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
-use docs_core::{
-    ports::{Clock, SystemClock},
-    store::{Hash, Objects, StoreError, StoreResult},
-};
+use docs_ports::{Clock, SystemClock};
+use docs_store::{Hash, Objects, StoreError, StoreResult};
 use parking_lot::RwLock;
 
 /// [`Objects`] in memory. Clones are the same store.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use docs_core::store::MAX_TXN;
+use docs_store::MAX_TXN;
 
 /// [`MAX_TXN`] as a span of the clock.
 pub(crate) const MAX_TXN_DELTA: TimeDelta = TimeDelta::seconds(MAX_TXN.as_secs().cast_signed());

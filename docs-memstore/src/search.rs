@@ -10,17 +10,15 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_core::{
-    model::{PageId, SpaceId},
-    ports::{
-        SearchError, SearchIndex,
-        search::{
-            Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query,
-            Rank, Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
-        },
+use docs_model::{PageId, SpaceId};
+use docs_ports::{
+    SearchError, SearchIndex,
+    search::{
+        Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank,
+        Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
     },
-    store::FeedPos,
 };
+use docs_store::FeedPos;
 use parking_lot::RwLock;
 
 use self::terms::Terms;

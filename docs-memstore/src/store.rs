@@ -11,12 +11,10 @@ use std::{
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use docs_core::{
-    ports::{Clock, SystemClock},
-    store::{
-        Batch, FeedPos, Key, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
-        limits::{check_batch, check_key, check_scan},
-    },
+use docs_ports::{Clock, SystemClock};
+use docs_store::{
+    Batch, FeedPos, Key, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
+    limits::{check_batch, check_key, check_scan},
 };
 use parking_lot::{Mutex, RwLock};
 
@@ -51,11 +49,11 @@ pub enum Form {
 /// outside the lock. That is about half a microsecond for a record of 600 bytes, two thirds of what serialising it
 /// costs, and a few percent of a usual commit.
 ///
-/// A transaction open for more than [`MAX_TXN`](docs_core::store::MAX_TXN) fails with [`StoreError::Conflict`].
+/// A transaction open for more than [`MAX_TXN`](docs_store::MAX_TXN) fails with [`StoreError::Conflict`].
 ///
 /// # Example
 /// ```
-/// use docs_core::store::{Batch, Mode, Op, Store, Value};
+/// use docs_store::{Batch, Mode, Op, Store, Value};
 /// use docs_memstore::MemStore;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -64,7 +62,7 @@ pub enum Form {
 /// store.begin(Mode::Write, &[]).await?.commit(Batch { ops, feed: vec![] }).await?;
 /// let found = store.begin(Mode::Read, &[]).await?.get(&["u!host!a".into()]).await?;
 /// assert!(matches!(found[..], [Some(Value::Unit)]));
-/// # Ok::<(), docs_core::store::StoreError>(()) })?;
+/// # Ok::<(), docs_store::StoreError>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

@@ -8,10 +8,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
-use docs_core::{
-    ports::{Clock, Ids, RandomIds, id_text},
-    store::{Blobs, Hash, Objects, StoreError, StoreResult},
-};
+use docs_ports::{Clock, Ids, RandomIds, id_text};
+use docs_store::{Blobs, Hash, Objects, StoreError, StoreResult};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::options::{INLINE, Options};

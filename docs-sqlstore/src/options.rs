@@ -2,10 +2,8 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use docs_core::{
-    ports::{Clock, SystemClock},
-    store::Blobs,
-};
+use docs_ports::{Clock, SystemClock};
+use docs_store::Blobs;
 
 use crate::layout::{Layout, is_kind};
 
@@ -78,7 +76,7 @@ impl Options {
         self
     }
 
-    /// How long [`begin`](docs_core::store::Store::begin) waits for a free connection or, where there is one writer at
+    /// How long [`begin`](docs_store::Store::begin) waits for a free connection or, where there is one writer at
     /// a time, for its turn, before it answers `Unavailable`: 2 s unless told otherwise, an hour at most.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {

@@ -21,8 +21,8 @@ use std::{
 
 use async_trait::async_trait;
 #[cfg(doc)]
-use docs_core::store::StoreError;
-use docs_core::store::{FeedPos, Key, Mode, Store, StoreResult, Txn};
+use docs_store::StoreError;
+use docs_store::{FeedPos, Key, Mode, Store, StoreResult, Txn};
 use tokio::time::{Instant, sleep, timeout};
 
 use self::{
@@ -43,7 +43,7 @@ const OPEN_AGAIN: Duration = Duration::from_millis(20);
 /// There is one writer at a time: a write transaction waits in [`begin`](Store::begin) for those before it, first come
 /// first served, and then never conflicts. Read transactions wait for nobody but each other, when there are more than
 /// [`Options::connections`]. The wait is bounded by [`Options::wait`]; after it the answer is
-/// [`StoreError::Unavailable`]. A transaction open for more than [`MAX_TXN`](docs_core::store::MAX_TXN) fails with
+/// [`StoreError::Unavailable`]. A transaction open for more than [`MAX_TXN`](docs_store::MAX_TXN) fails with
 /// [`StoreError::Conflict`], and whoever needs its place ends it.
 ///
 /// A commit is on the disk when it is acknowledged, see [`Durability`](crate::Durability). A failing disk can leave
@@ -59,7 +59,7 @@ const OPEN_AGAIN: Duration = Duration::from_millis(20);
 ///
 /// # Example
 /// ```
-/// use docs_core::store::{Batch, Mode, Op, Store, Value};
+/// use docs_store::{Batch, Mode, Op, Store, Value};
 /// use docs_sqlstore::{Options, SqliteStore};
 ///
 /// # let folder = tempfile::tempdir()?;

@@ -1,7 +1,7 @@
 //! Values as columns.
 
 use bytes::Bytes;
-use docs_core::store::{StoreError, StoreResult, Value};
+use docs_store::{StoreError, StoreResult, Value};
 
 /// What the columns of a row hold: JSON (`doc` of a record, `v` of a row), a number (`n`), or neither.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@ use std::{fmt, path::Path as FsPath, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::store::{Blobs, StoreError, StoreResult};
+use docs_store::{Blobs, StoreError, StoreResult};
 use object_store::{
     Error, ObjectStore, ObjectStoreExt as _, PutPayload, local::LocalFileSystem, path::Path,
     prefix::PrefixStore,
@@ -20,7 +20,7 @@ use object_store::{
 ///
 /// ```
 /// use docs_blobs::ObjectBlobs;
-/// use docs_core::store::Blobs as _;
+/// use docs_store::Blobs as _;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let folder = tempfile::TempDir::new()?;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use docs_blobs::ObjectBlobs;
-use docs_core::store::{Blobs, StoreError};
+use docs_store::{Blobs, StoreError};
 use parking_lot::Mutex;
 use poem::{
     EndpointExt as _, IntoResponse as _, Request, Response, Route, Server,

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read as _};
 
-use docs_core::ports::{ConvertError, UnpackedFile};
+use docs_ports::{ConvertError, UnpackedFile};
 use zip::{ZipArchive, result::ZipError};
 
 /// Most entries of an archive.

@@ -1,6 +1,6 @@
 //! Bytes of documents as text: which characters they are.
 
-use docs_core::ports::Document;
+use docs_ports::Document;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
@@ -121,7 +121,7 @@ fn assigned<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use docs_core::ports::DocumentFormat;
+    use docs_ports::DocumentFormat;
     use encoding_rs::{BIG5, EUC_JP, GB18030, GBK, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_1251};
     use proptest::prelude::*;
 

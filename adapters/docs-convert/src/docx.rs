@@ -4,7 +4,7 @@ mod body;
 mod parts;
 mod xml;
 
-use docs_core::ports::{ConvertError, ConvertedPage, Document};
+use docs_ports::{ConvertError, ConvertedPage, Document};
 
 use self::{
     body::Body,

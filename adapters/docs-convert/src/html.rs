@@ -1,6 +1,6 @@
 //! HTML as a page.
 
-use docs_core::ports::{ConvertError, ConvertedPage, Document};
+use docs_ports::{ConvertError, ConvertedPage, Document};
 use html5gum::{DefaultEmitter, StartTag, Token};
 
 use crate::{

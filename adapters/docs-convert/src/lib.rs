@@ -23,7 +23,7 @@ mod tokens;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedFile};
+use docs_ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedFile};
 
 /// Most bytes of an HTML or Markdown document.
 pub const MAX_TEXT_BYTES: usize = 8_000_000;
@@ -34,10 +34,10 @@ pub const MAX_PACKED_BYTES: usize = 100_000_000;
 ///
 /// ```
 /// use docs_convert::DocumentConverter;
-/// use docs_core::ports::{Converter as _, Document, DocumentFormat};
+/// use docs_ports::{Converter as _, Document, DocumentFormat};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), docs_core::ports::ConvertError> {
+/// # async fn main() -> Result<(), docs_ports::ConvertError> {
 /// let document = Document {
 ///     format: DocumentFormat::Html,
 ///     bytes: "<h1>Start</h1><p>See <a href='../more'>more</a>.</p>".into(),

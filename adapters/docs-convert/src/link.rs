@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docs_core::ports::FoundFile;
+use docs_ports::FoundFile;
 use percent_encoding::percent_decode_str;
 use url::Url;
 

@@ -1,9 +1,7 @@
 //! Markdown as a page: as it is, but for where its links lead.
 
-use docs_core::{
-    content::markdown::{LinkKind, Resolution, parse_page, rewrite_links},
-    ports::{ConvertError, ConvertedPage, Document},
-};
+use docs_markup::markdown::{LinkKind, Resolution, parse_page, rewrite_links};
+use docs_ports::{ConvertError, ConvertedPage, Document};
 
 use crate::{charset, html::titled, link::Links};
 

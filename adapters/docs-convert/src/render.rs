@@ -188,7 +188,7 @@ impl Renderer<'_, '_> {
         // The first level is the title's.
         let level = (level + self.content.shift).clamp(2, 6);
         let plain = collapse(&dom.text_of(id, |id| self.content.dropped.contains(&id)));
-        let anchor = self.anchor(id).filter(|anchor| *anchor != docs_core::content::slugify(&plain));
+        let anchor = self.anchor(id).filter(|anchor| *anchor != docs_markup::slugify(&plain));
         let anchor =
             anchor.map(|anchor| format!(" <a href=\"#{anchor}\" id=\"{anchor}\"></a>")).unwrap_or_default();
         out.push(Block::other(format!("{} {text}{anchor}", "#".repeat(level))));

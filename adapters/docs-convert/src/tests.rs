@@ -5,7 +5,7 @@ mod pages;
 mod words;
 
 use bytes::Bytes;
-use docs_core::ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
+use docs_ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
 
 use crate::convert;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use docs_core::ports::GitError;
+use docs_ports::GitError;
 use docs_web::{Credentials, HostError, Outbound};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};

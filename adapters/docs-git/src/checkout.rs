@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::DateTime;
-use docs_core::ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
+use docs_ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
 use git2::{ObjectType, Odb, Oid, Repository};
 use parking_lot::Mutex;
 use tempfile::TempDir;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_core::ports::{Checkout, FetchRequest, GitError, GitRemote};
+use docs_ports::{Checkout, FetchRequest, GitError, GitRemote};
 use docs_web::{Dialer, Guard};
 use parking_lot::Mutex;
 
@@ -33,10 +33,10 @@ use crate::{
 /// A fetch needs a Tokio runtime with input, output and time; libgit2 runs in a thread for blocking work.
 ///
 /// ```no_run
-/// use docs_core::ports::{FetchRequest, GitRemote as _};
+/// use docs_ports::{FetchRequest, GitRemote as _};
 /// use docs_git::{GitClient, Outbound};
 ///
-/// # async fn example() -> Result<(), docs_core::ports::GitError> {
+/// # async fn example() -> Result<(), docs_ports::GitError> {
 /// let client = GitClient::new(Outbound::Public)?;
 /// let request = FetchRequest {
 ///     url: "https://example.com/owner/docs.git".to_owned(),

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use docs_core::ports::GitError;
+use docs_ports::GitError;
 use git2::{
     AutotagOption, Direction, ErrorClass, ErrorCode, FetchOptions, Oid, Remote, RemoteCallbacks, Repository,
     RepositoryInitOptions,

@@ -2,14 +2,8 @@
 
 use std::io;
 
-use crate::{
-    Limits,
-    address::{self, DAEMON_PORT, host_error},
-    line::{Answer, Ask, Asks},
-    meter::Meter,
-};
 use bytes::BytesMut;
-use docs_core::ports::GitError;
+use docs_ports::GitError;
 use docs_web::{CONNECT_TIMEOUT, Guard};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -18,6 +12,13 @@ use tokio::{
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     time::timeout,
+};
+
+use crate::{
+    Limits,
+    address::{self, DAEMON_PORT, host_error},
+    line::{Answer, Ask, Asks},
+    meter::Meter,
 };
 
 /// Answers what libgit2 asks of a daemon, until it asks no more.

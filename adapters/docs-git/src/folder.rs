@@ -9,7 +9,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_core::ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
+use docs_ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
 
 use crate::{
     Limits,
@@ -84,13 +84,13 @@ impl Checkout for FolderCheckout {
 /// Files in memory, such as those compiled into a program, as if they were a commit.
 ///
 /// ```
-/// use docs_core::ports::Checkout as _;
+/// use docs_ports::Checkout as _;
 /// use docs_git::EmbeddedCheckout;
 ///
 /// let files = [("README.md", "# Hello\n")];
 /// let checkout = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, files)?;
 /// assert_eq!(checkout.entries()[0].path, "README.md");
-/// # Ok::<(), docs_core::ports::GitError>(())
+/// # Ok::<(), docs_ports::GitError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct EmbeddedCheckout {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// How much a fetch may cost. What goes beyond is [`TooLarge`](docs_core::ports::GitError::TooLarge), or
-/// [`Unreachable`](docs_core::ports::GitError::Unreachable) where it is time.
+/// How much a fetch may cost. What goes beyond is [`TooLarge`](docs_ports::GitError::TooLarge), or
+/// [`Unreachable`](docs_ports::GitError::Unreachable) where it is time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Most bytes of a file that is read: 100 MB.

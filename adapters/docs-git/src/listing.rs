@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_core::ports::{Commit, GitError, RepoEntry, RepoEntryKind};
+use docs_ports::{Commit, GitError, RepoEntry, RepoEntryKind};
 use git2::{ObjectType, Oid};
 
 /// Longest path of an entry.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry};
+use docs_ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry};
 
 /// A remote that knows some checkouts by URL and asks another remote for everything else.
 ///
@@ -17,7 +17,7 @@ use docs_core::ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, Repo
 /// let files = [("README.md", "# Hello\n")];
 /// let handbook = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, files)?;
 /// let remote = LocalRemote::new().with("builtin:handbook", "refs/heads/main", handbook);
-/// # Ok::<(), docs_core::ports::GitError>(())
+/// # Ok::<(), docs_ports::GitError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct LocalRemote {

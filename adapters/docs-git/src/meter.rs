@@ -1,6 +1,6 @@
 //! Counts what a fetch has received.
 
-use docs_core::ports::GitError;
+use docs_ports::GitError;
 
 /// Counts bytes up to a limit.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, io, sync::OnceLock};
 
-use docs_core::ports::GitError;
+use docs_ports::GitError;
 use git2::{
     Error, Remote,
     transport::{Service, SmartSubtransport, SmartSubtransportStream, Transport},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docs_core::ports::GitError;
+use docs_ports::GitError;
 use docs_web::{Credentials, Dialer, Guard, reason};
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,

@@ -7,8 +7,8 @@
 //! same bytes.
 //!
 //! ```no_run
-//! # async fn example(book: std::sync::Arc<docs_core::ports::Book>) -> Result<(), docs_core::ports::PdfError> {
-//! use docs_core::ports::Pdf as _;
+//! # async fn example(book: std::sync::Arc<docs_ports::Book>) -> Result<(), docs_ports::PdfError> {
+//! use docs_ports::Pdf as _;
 //! let pdf = docs_pdf::Typesetter::default().render(book).await?;
 //! assert!(pdf.starts_with(b"%PDF"));
 //! # Ok(())
@@ -34,7 +34,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::ports::{Book, Pdf, PdfError};
+use docs_ports::{Book, Pdf, PdfError};
 use tokio::sync::Semaphore;
 
 pub use fonts::{Fonts, NoFont};

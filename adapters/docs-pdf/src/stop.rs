@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use docs_core::ports::PdfError;
+use docs_ports::PdfError;
 
 /// Why work ends before it is done.
 #[derive(Clone, PartialEq, Eq, Debug)]

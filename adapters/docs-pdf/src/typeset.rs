@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use docs_core::ports::{Book, PdfError};
+use docs_ports::{Book, PdfError};
 
 use crate::{
     Limits,

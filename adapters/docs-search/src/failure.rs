@@ -1,6 +1,6 @@
 //! What goes wrong in the file of an index, and what it means.
 
-use docs_core::ports::SearchError;
+use docs_ports::SearchError;
 use rusqlite::{Error, ErrorCode, types::FromSqlError};
 
 /// A failure on the way to the caller.

@@ -3,10 +3,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use docs_core::{
-    ports::search::{PageDocument, tie},
-    store::FeedPos,
-};
+use docs_ports::{search::{PageDocument, tie}};
+use docs_model::feed::FeedPos;
 use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 

@@ -19,14 +19,9 @@ mod writer;
 use std::{fmt, path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use docs_core::{
-    model::SpaceId,
-    ports::{
-        SearchError, SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit},
-    },
-    store::FeedPos,
-};
+use docs_model::{SpaceId};
+use docs_ports::{SearchError, SearchIndex, search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit}};
+use docs_model::feed::FeedPos;
 use tokio::sync::Semaphore;
 
 use self::{
@@ -42,7 +37,7 @@ const READERS: usize = 4;
 /// A full-text index in a folder. Clones are the same one.
 ///
 /// ```
-/// use docs_core::ports::SearchIndex as _;
+/// use docs_ports::SearchIndex as _;
 /// use docs_search::SqliteSearch;
 ///
 /// # let temporary = tempfile::tempdir()?;

@@ -7,13 +7,11 @@ use std::{
     rc::Rc,
 };
 
-use docs_core::{
-    model::{OrgId, SpaceId},
-    ports::search::{
+use docs_model::{OrgId, SpaceId};
+use docs_ports::{search::{
         Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
         SearchQuery, SpaceHit, Word, near_words, scores, select_pages, select_spaces, tie,
-    },
-};
+    }};
 use rusqlite::{CachedStatement, OptionalExtension as _, Rows, params};
 
 use crate::{

@@ -8,10 +8,8 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use docs_core::{
-    ports::{SearchError, search::IndexChange},
-    store::FeedPos,
-};
+use docs_model::feed::FeedPos;
+use docs_ports::{SearchError, search::IndexChange};
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -171,10 +169,8 @@ fn committed(
 
 #[cfg(test)]
 mod tests {
-    use docs_core::{
-        ports::search::{PageDocument, Query, Scope, SearchQuery, Section},
-        store::Hash,
-    };
+    use docs_ports::{search::{PageDocument, Query, Scope, SearchQuery, Section}};
+    use docs_model::hash::Hash;
 
     use super::*;
 
@@ -243,7 +239,7 @@ mod tests {
             work.apply(vec![IndexChange::DropSpace(space), put("c", "before")], None).expect("applied");
             snapshot.find_pages(&query)
         });
-        let names = |hits: Vec<docs_core::ports::search::PageHit>| {
+        let names = |hits: Vec<docs_ports::search::PageHit>| {
             let mut names: Vec<_> = hits.into_iter().map(|hit| hit.page.to_string()).collect();
             names.sort();
             names

@@ -6,21 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use docs_core::{
-    model::{OrgId, SpaceId},
-    ports::{
-        SearchError, SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section},
-    },
-    store::{FeedPos, Hash},
-};
+use docs_model::{OrgId, SpaceId};
+use docs_ports::{SearchError, SearchIndex, search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section}};
+use docs_model::feed::FeedPos;
+use docs_model::hash::Hash;
 use docs_memstore::MemSearch;
 use docs_search::{OpenError, SqliteSearch};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-docs_core::search_suite!(*Kept::new());
+docs_ports::search_suite!(*Kept::new());
 
 /// An index in a folder that goes with it.
 struct Kept {

@@ -4,7 +4,7 @@ use std::{str, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::BytesMut;
-use docs_core::ports::{Fetched, Web, WebError};
+use docs_ports::{Fetched, Web, WebError};
 use reqwest::{
     Response, StatusCode,
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION},
@@ -48,7 +48,7 @@ impl Default for Limits {
 /// A fetch needs a Tokio runtime with input, output and time.
 ///
 /// ```no_run
-/// use docs_core::ports::Web as _;
+/// use docs_ports::Web as _;
 /// use docs_web::{Outbound, WebClient};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {

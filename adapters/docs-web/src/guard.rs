@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_core::ports::WebError;
+use docs_ports::WebError;
 use url::Host;
 
 /// Where a client may connect to. The values are ordered: each allows what the one before allows.

@@ -1,6 +1,6 @@
 //! Fetches from the web for the documentation platform, and guards what it connects to.
 //!
-//! * [`WebClient`] is the port [`Web`](docs_core::ports::Web) over http and https.
+//! * [`WebClient`] is the port [`Web`](docs_ports::Web) over http and https.
 //! * [`Guard`] turns hosts into addresses that an [`Outbound`] allows. Other adapters connect through it too: over HTTP
 //!   by [`Dialer`], or by themselves.
 //!

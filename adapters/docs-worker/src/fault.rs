@@ -1,6 +1,6 @@
 //! Why a job has no answer, and what the user is told.
 
-use docs_core::ports::{ConvertError, PdfError};
+use docs_ports::{ConvertError, PdfError};
 
 use crate::{
     job::Refusal,

@@ -6,12 +6,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use docs_core::{
-    model::{ContentRef, Document, PageId, ReusableId, SpaceId},
-    ports::{
-        self, Book, BookLink, BookPage, ConvertError, ConvertedPage, DocumentFormat, EmbeddedFile, FoundFile,
-        PdfError,
-    },
+use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
+use docs_ports as ports;
+use docs_ports::{
+    Book, BookLink, BookPage, ConvertError, ConvertedPage, DocumentFormat, EmbeddedFile, FoundFile, PdfError,
 };
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,8 @@
 //! does not end cannot: they take the whole server along. So each such job gets a process: the same program, started
 //! once more, that puts limits on itself before it reads what it shall do, answers, and ends.
 //!
-//! - [`WorkerPool`] is the side of the server. It is the ports [`Pdf`](docs_core::ports::Pdf) and
-//!   [`Converter`](docs_core::ports::Converter): it starts a process for each job, hands the job over, reads the answer
+//! - [`WorkerPool`] is the side of the server. It is the ports [`Pdf`](docs_ports::Pdf) and
+//!   [`Converter`](docs_ports::Converter): it starts a process for each job, hands the job over, reads the answer
 //!   and says clearly why there is none.
 //! - [`Worker`] is the side of the process. A program runs it for a command of its own that no user needs to know, with
 //!   the adapters that do the work.
@@ -14,7 +14,7 @@
 //! ```no_run
 //! use std::{process::ExitCode, sync::Arc};
 //!
-//! use docs_core::ports::{Converter, Pdf};
+//! use docs_ports::{Converter, Pdf};
 //! use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
 //!
 //! # fn typesetter() -> Arc<dyn Pdf> { unimplemented!() }

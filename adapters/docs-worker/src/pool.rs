@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::ports::{Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, UnpackedFile};
+use docs_ports::{Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, UnpackedFile};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::{

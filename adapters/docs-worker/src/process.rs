@@ -3,7 +3,7 @@
 use std::{io, pin::pin, process::ExitStatus, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use docs_core::ports::{Book, ConvertedPage, Document, PdfError, UnpackedFile};
+use docs_ports::{Book, ConvertedPage, Document, PdfError, UnpackedFile};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use docs_core::ports::{Book, BookImage, Converter, Document, Pdf};
+use docs_ports::{Book, BookImage, Converter, Document, Pdf};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{

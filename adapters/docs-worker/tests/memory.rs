@@ -4,10 +4,8 @@ use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::{
-    model::{Block, BlockKind, ContentRef, Document, Leaf, Node, TextNode},
-    ports::{Book, BookImage, BookPage, ImageSource, Pdf as _, PdfError},
-};
+use docs_model::{Block, BlockKind, ContentRef, Document, Leaf, Node, TextNode};
+use docs_ports::{Book, BookImage, BookPage, ImageSource, Pdf as _, PdfError};
 use docs_worker::{Program, WorkerLimits, WorkerOptions, WorkerPool};
 use peak_alloc::PeakAlloc;
 

@@ -30,7 +30,7 @@ use crate::{
     },
     policy::SpaceAccess,
     ports::{
-        SearchError, SearchIndex,
+        SearchIndex,
         search::{MAX_HITS, PageHit, Query, Rank, Scope, SearchQuery},
     },
     store::{
@@ -456,16 +456,4 @@ fn rank(position: &str) -> Result<Rank> {
     let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
     let wrong = || Error::invalid("page", "not a cursor of this list");
     position.split_once('!').and_then(read).ok_or_else(wrong)
-}
-
-impl From<SearchError> for Error {
-    fn from(error: SearchError) -> Self {
-        match &error {
-            SearchError::Unavailable(_) => {
-                Self::new(ErrorKind::Unavailable, "the search index cannot be used now; try again later")
-                    .caused_by(error)
-            }
-            SearchError::Damaged(_) => Self::internal(error),
-        }
-    }
 }

@@ -1,20 +1,36 @@
 //! Rules of the repository that a program can check.
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-/// Who may depend on whom, outside of tests.
+use serde_json::Value as Json;
+
+/// Who may depend on whom, outside of tests: what stands on nothing comes first.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("docs-core", &[]),
-    ("docs-memstore", &["docs-core"]),
-    ("docs-sqlstore", &["docs-core"]),
+    ("docs-expression", &[]),
+    ("docs-model", &["docs-expression"]),
+    ("docs-markup", &["docs-model"]),
+    ("docs-ports", &["docs-model"]),
+    ("docs-store", &["docs-model"]),
+    ("docs-content", &["docs-expression", "docs-markup", "docs-model", "docs-store"]),
+    (
+        "docs-core",
+        &["docs-content", "docs-expression", "docs-markup", "docs-model", "docs-ports", "docs-store"],
+    ),
+    ("docs-memstore", &["docs-model", "docs-ports", "docs-store"]),
+    ("docs-sqlstore", &["docs-ports", "docs-store"]),
+    ("docs-web", &["docs-ports"]),
+    ("docs-blobs", &["docs-store", "docs-web"]),
+    ("docs-convert", &["docs-markup", "docs-ports"]),
+    ("docs-git", &["docs-ports", "docs-web"]),
+    ("docs-pdf", &["docs-markup", "docs-model", "docs-ports"]),
+    ("docs-search", &["docs-model", "docs-ports"]),
+    ("docs-worker", &["docs-model", "docs-ports"]),
     ("docs-http", &["docs-core"]),
-    ("adapters/docs-blobs", &["docs-core", "docs-web"]),
-    ("adapters/docs-convert", &["docs-core"]),
-    ("adapters/docs-git", &["docs-core", "docs-web"]),
-    ("adapters/docs-search", &["docs-core"]),
-    ("adapters/docs-pdf", &["docs-core"]),
-    ("adapters/docs-web", &["docs-core"]),
-    ("adapters/docs-worker", &["docs-core"]),
     (
         "docs-server",
         &[
@@ -24,18 +40,22 @@ const LAYERS: &[(&str, &[&str])] = &[
             "docs-git",
             "docs-http",
             "docs-memstore",
-            "docs-search",
             "docs-pdf",
+            "docs-search",
             "docs-sqlstore",
             "docs-web",
             "docs-worker",
         ],
     ),
-    ("examples", &["docs-server"]),
-    ("benches", &["docs-core", "docs-memstore"]),
+    ("docs-examples", &["docs-server"]),
+    ("docs-benches", &["docs-core", "docs-memstore"]),
 ];
 
-/// What the core never names: its runtime's sockets, HTTP, databases, Git libraries.
+/// What each layer within docs-core may use of it.
+const MODULES: &[(&str, &[&str])] =
+    &[("records", &["model", "store"]), ("policy", &["Error", "Result", "model", "store"])];
+
+/// What the core, and what it stands on, never name: sockets, HTTP, databases, Git libraries.
 const NOT_IN_CORE: &[&str] = &[
     "poem",
     "poem-openapi",
@@ -54,48 +74,136 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
-/// The names under `[dependencies]` of a manifest.
-fn dependencies(manifest: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join(manifest).join("Cargo.toml")).expect("a manifest");
-    let section = text.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
-    let names = section.lines().skip(1).filter(|line| !line.starts_with('#'));
+/// A package of the workspace.
+struct Package {
+    manifest: PathBuf,
+    /// The packages that it is built of, without what only its tests need.
+    dependencies: BTreeSet<String>,
+}
+
+/// The packages of the workspace by their names, as cargo reads them.
+fn packages() -> BTreeMap<String, Package> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let asked = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let answer = Command::new(cargo).args(asked).current_dir(root()).output().expect("cargo runs");
+    assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+    let workspace: Json = serde_json::from_slice(&answer.stdout).expect("JSON");
+    let text = |json: &Json| json.as_str().expect("a text").to_owned();
+    let package = |json: &Json| {
+        let dependencies = json["dependencies"].as_array().expect("a list").iter();
+        let built_of = dependencies.filter(|dependency| dependency["kind"] != "dev");
+        let dependencies = built_of.map(|dependency| text(&dependency["name"])).collect();
+        (text(&json["name"]), Package { manifest: text(&json["manifest_path"]).into(), dependencies })
+    };
+    workspace["packages"].as_array().expect("a list").iter().map(package).collect()
+}
+
+/// The Rust files of a folder, and of those in it.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The first names behind each `crate::` of a text without its comments.
+fn names_of_the_crate(text: &str) -> BTreeSet<String> {
+    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+    let code = code.join("\n");
+    let first = |path: &str| -> String {
+        path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut names = BTreeSet::new();
+    for path in code.split("crate::").skip(1) {
+        let Some(list) = path.strip_prefix('{') else {
+            names.insert(first(path));
+            continue;
+        };
+        let (mut depth, mut part) = (0, String::new());
+        for c in list.chars() {
+            match c {
+                '}' if depth == 0 => break,
+                ',' if depth == 0 => {
+                    names.insert(first(&part));
+                    part.clear();
+                    continue;
+                }
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            part.push(c);
+        }
+        names.insert(first(&part));
+    }
+    names.retain(|name| !name.is_empty());
     names
-        .filter_map(|line| line.split(['.', ' ', '=']).next())
-        .filter(|n| !n.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 #[test]
 fn dependencies_point_one_way() {
-    for (package, allowed) in LAYERS {
-        let named = dependencies(package);
-        for ours in named.iter().filter(|name| name.starts_with("docs-")) {
-            assert!(allowed.contains(&ours.as_str()), "{package} must not depend on {ours}");
+    let packages = packages();
+    for (name, package) in &packages {
+        let layer = LAYERS.iter().find(|(layer, _)| layer == name);
+        let (_, allowed) = layer.unwrap_or_else(|| panic!("{name} needs its place in this table"));
+        for ours in package.dependencies.iter().filter(|dependency| packages.contains_key(*dependency)) {
+            assert!(allowed.contains(&ours.as_str()), "{name} must not depend on {ours}");
         }
     }
-    let workspace = fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
-    let members = workspace.lines().find(|line| line.starts_with("members")).expect("members");
+    for (name, allowed) in LAYERS {
+        assert!(packages.contains_key(*name), "{name} is in this table only");
+        let before = LAYERS.iter().take_while(|(layer, _)| layer != name);
+        let before: BTreeSet<&str> = before.map(|(layer, _)| *layer).collect();
+        let above = allowed.iter().find(|ours| !before.contains(*ours));
+        assert_eq!(above, None, "{name} would stand on what comes after it");
+    }
+}
+
+#[test]
+fn layers_within_the_core_point_one_way() {
+    for (layer, allowed) in MODULES {
+        let mut found = Vec::new();
+        files(&root().join("docs-core/src").join(layer), &mut found);
+        assert!(!found.is_empty(), "{layer}");
+        for file in found {
+            let text = fs::read_to_string(&file).expect("a file");
+            for name in names_of_the_crate(&text) {
+                assert!(allowed.contains(&name.as_str()), "{} must not use `{name}`", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_the_crate_are_found_in_every_form_of_use() {
+    let text = "use crate::{\n    Error,\n    model::{A, b::{C, D}},\n    store::E, // crate::not_this\n};\nuse crate::platform::F;\nfn f() -> crate::Result<()> {}\n";
+    let names = names_of_the_crate(text);
     assert_eq!(
-        members.matches('"').count() / 2,
-        LAYERS.len(),
-        "a new package needs its place in this table: {members}"
+        names.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["Error", "Result", "model", "platform", "store"]
     );
 }
 
 #[test]
 fn the_core_names_no_transport_and_no_engine() {
-    let named = dependencies("docs-core");
-    for name in NOT_IN_CORE {
-        assert!(!named.iter().any(|dependency| dependency == name), "docs-core must not depend on {name}");
+    let packages = packages();
+    let (core, of_it) = LAYERS.iter().find(|(name, _)| *name == "docs-core").expect("the core");
+    for ours in of_it.iter().chain([core]) {
+        for name in NOT_IN_CORE {
+            assert!(!packages[*ours].dependencies.contains(*name), "{ours} must not depend on {name}");
+        }
     }
 }
 
 #[test]
 fn versions_stand_in_the_workspace_only() {
-    for (package, _) in LAYERS {
-        let text = fs::read_to_string(root().join(package).join("Cargo.toml")).expect("a manifest");
+    for (name, package) in packages() {
+        let text = fs::read_to_string(package.manifest).expect("a manifest");
         let own: Vec<&str> = text.lines().filter(|line| line.contains("version = \"")).collect();
-        assert!(own.is_empty(), "{package}: {own:?}");
+        assert!(own.is_empty(), "{name}: {own:?}");
     }
 }

@@ -7,19 +7,19 @@ use crate::rng::splitmix;
 /// A kind of call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Step {
-    /// [`Store::begin`](docs_core::store::Store::begin).
+    /// [`Store::begin`](docs_store::Store::begin).
     Begin,
-    /// [`Txn::get`](docs_core::store::Txn::get).
+    /// [`Txn::get`](docs_store::Txn::get).
     Get,
-    /// [`Txn::scan`](docs_core::store::Txn::scan).
+    /// [`Txn::scan`](docs_store::Txn::scan).
     Scan,
-    /// [`Txn::commit`](docs_core::store::Txn::commit).
+    /// [`Txn::commit`](docs_store::Txn::commit).
     Commit,
-    /// [`Store::changes`](docs_core::store::Store::changes).
+    /// [`Store::changes`](docs_store::Store::changes).
     Changes,
-    /// [`Store::changed`](docs_core::store::Store::changed).
+    /// [`Store::changed`](docs_store::Store::changed).
     Changed,
-    /// [`Store::trim`](docs_core::store::Store::trim).
+    /// [`Store::trim`](docs_store::Store::trim).
     Trim,
 }
 

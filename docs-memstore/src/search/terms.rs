@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use docs_core::ports::search::{Match, Word, near_words};
+use docs_ports::search::{Match, Word, near_words};
 
 /// Words in their order, each with what is known of it.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl<V> Terms<V> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use docs_core::ports::search::{Need, Query};
+    use docs_ports::search::{Need, Query};
     use proptest::prelude::*;
 
     use super::*;

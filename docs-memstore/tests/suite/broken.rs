@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use docs_core::store::{
+use docs_memstore::MemStore;
+use docs_store::{
     Batch, FeedPos, Hash, Key, Mode, Objects, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
     conformance::{Anomaly, Factory, Plain, Workload, isolation},
 };
-use docs_memstore::MemStore;
 
 /// How a broken store isolates its write transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use docs_core::store::{
+use docs_memstore::{Fault, FaultStore, Form, MemStore, Plan, Rates, Step};
+use docs_store::{
     Batch, FeedItem, Hash, Key, Mode, Objects, Op, Scan, Store, StoreError, StoreResult, Value,
     conformance::Factory,
 };
-use docs_memstore::{Fault, FaultStore, Form, MemStore, Plan, Rates, Step};
 
 use crate::forms::Memory;
 
@@ -41,7 +41,7 @@ impl Factory for Unsteady {
 }
 
 mod unsteady {
-    docs_core::suite_despite_faults!(super::Unsteady(super::Memory::new(super::Form::Live)));
+    docs_store::suite_despite_faults!(super::Unsteady(super::Memory::new(super::Form::Live)));
 }
 
 fn faulty(plan: Plan) -> FaultStore<MemStore> {

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use docs_core::store::{Hash, Objects, Store, conformance::Factory};
 use docs_memstore::{Form, ManualClock, MemObjects, MemStore};
+use docs_store::{Hash, Objects, Store, conformance::Factory};
 
 /// Makes stores in memory whose clock is moved by the test.
 pub(crate) struct Memory {
@@ -45,9 +45,9 @@ impl Factory for Memory {
 }
 
 mod live {
-    docs_core::suite!(super::Memory::new(docs_memstore::Form::Live));
+    docs_store::suite!(super::Memory::new(docs_memstore::Form::Live));
 }
 
 mod json {
-    docs_core::suite!(super::Memory::new(docs_memstore::Form::Json));
+    docs_store::suite!(super::Memory::new(docs_memstore::Form::Json));
 }

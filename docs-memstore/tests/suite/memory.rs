@@ -2,10 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use docs_core::store::{
-    Batch, FeedItem, FeedPos, Key, MAX_TXN, Mode, Op, Scan, Store, StoreError, Txn, Value,
-};
 use docs_memstore::{Form, ManualClock, MemObjects, MemStore, Stats};
+use docs_store::{Batch, FeedItem, FeedPos, Key, MAX_TXN, Mode, Op, Scan, Store, StoreError, Txn, Value};
 
 fn put(key: &str, n: i64) -> Op {
     Op::Put(key.into(), Value::Int(n))
@@ -123,7 +121,7 @@ async fn a_forgotten_transaction_does_not_keep_old_versions() {
     commit(&store, vec![put("a", 101)]).await.expect("no conflict");
     assert!(store.stats().versions < 10, "{:?}", store.stats());
     // Also for a clock that was set back it stays forgotten: what it saw is gone.
-    clock.set(docs_core::ports::Clock::now(&clock) - chrono::TimeDelta::days(1));
+    clock.set(docs_ports::Clock::now(&clock) - chrono::TimeDelta::days(1));
     assert_eq!(forgotten.get(&[Key::from("a")]).await.map(drop), Err(StoreError::Conflict));
 }
 
@@ -210,7 +208,7 @@ async fn only_positions_that_were_given_are_taken() {
 
 #[tokio::test]
 async fn the_json_form_gives_json_and_the_live_form_the_value_itself() {
-    let note = Arc::new(docs_core::store::conformance::Note::new("kept"));
+    let note = Arc::new(docs_store::conformance::Note::new("kept"));
     for (store, json) in [(MemStore::new(), false), (MemStore::json(), true)] {
         let op = Op::Put("note!a".into(), Value::Live(note.clone()));
         commit(&store, vec![op]).await.expect("no conflict");
@@ -223,7 +221,7 @@ async fn the_json_form_gives_json_and_the_live_form_the_value_itself() {
 
 #[tokio::test]
 async fn a_record_under_a_key_of_another_kind_is_misuse() {
-    let note = Arc::new(docs_core::store::conformance::Note::new("lost"));
+    let note = Arc::new(docs_store::conformance::Note::new("lost"));
     for key in ["notes!a", "note\"!a", "cf!note"] {
         let refused = commit(&MemStore::new(), vec![Op::Put(key.into(), Value::Live(note.clone()))]).await;
         assert!(matches!(refused, Err(StoreError::Misuse(_))), "{key}: {refused:?}");
@@ -232,7 +230,7 @@ async fn a_record_under_a_key_of_another_kind_is_misuse() {
 
 #[tokio::test]
 async fn objects_fork_too() {
-    use docs_core::store::{Hash, Objects};
+    use docs_store::{Hash, Objects};
     let objects = MemObjects::new();
     let (hash, bytes) = (Hash::of(b"one"), bytes::Bytes::from_static(b"one"));
     objects.put("d", &[(hash, bytes)]).await.expect("the hash fits");

@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use docs_core::store::{
+use docs_memstore::MemStore;
+use docs_store::{
     Batch, FeedItem, FeedPos, Key, Mode, Op, Scan, Store, StoreError, StoreResult, Txn, Value,
     conformance::{Model, Note, Plain},
     limits::{check_batch, check_key, check_scan},
 };
-use docs_memstore::MemStore;
 use proptest::prelude::*;
 
 /// What an oracle holds. Its snapshots are copies, and it never forgets when a key was last changed.

@@ -2,4 +2,4 @@
 
 use docs_memstore::MemSearch;
 
-docs_core::search_suite!(MemSearch::new());
+docs_ports::search_suite!(MemSearch::new());

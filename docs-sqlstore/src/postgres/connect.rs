@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use deadpool_postgres::{Hook, HookError, Manager, Pool, Runtime};
-use docs_core::store::MAX_TXN;
+use docs_store::MAX_TXN;
 use tokio_postgres::{
     Config, Socket,
     config::Host,

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use deadpool_postgres::PoolError;
-use docs_core::store::StoreError;
+use docs_store::StoreError;
 use tokio_postgres::Error;
 
 use super::session::Work;

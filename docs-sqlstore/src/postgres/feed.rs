@@ -5,7 +5,7 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use docs_core::store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
+use docs_store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Row;
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use docs_core::{
-    ports::{Ids as _, RandomIds},
-    store::{Key, Op, StoreResult},
-};
+use docs_ports::{Ids as _, RandomIds};
+use docs_store::{Key, Op, StoreResult};
 
 use super::{
     Shared,

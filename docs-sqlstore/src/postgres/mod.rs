@@ -18,10 +18,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
-use docs_core::{
-    ports::Clock,
-    store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, Txn},
-};
+use docs_ports::Clock;
+use docs_store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, Txn};
 use tokio::sync::{Semaphore, watch};
 use tokio_postgres::{
     Socket,

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc, time::SystemTime};
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_core::store::{Hash, StoreError, StoreResult};
+use docs_store::{Hash, StoreError, StoreResult};
 use tokio_postgres::Row;
 
 use super::{

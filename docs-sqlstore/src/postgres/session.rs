@@ -7,7 +7,7 @@
 use std::{future::ready, pin::pin, time::Duration};
 
 use deadpool_postgres::{Client, Object};
-use docs_core::store::{StoreError, StoreResult};
+use docs_store::{StoreError, StoreResult};
 use futures_util::{
     FutureExt as _, TryStreamExt as _,
     future::{BoxFuture, try_join_all},

@@ -2,7 +2,7 @@
 //!
 //! All of them walk the primary key, so that what a transaction depends on is what it asked for and not a whole table.
 
-use docs_core::store::{Key, Op, Scan, StoreError, StoreResult, Value};
+use docs_store::{Key, Op, Scan, StoreError, StoreResult, Value};
 use tokio_postgres::Row;
 
 use super::session::Request;

@@ -1,9 +1,7 @@
 //! What cannot be seen from outside.
 
-use docs_core::{
-    ports::{Ids as _, RandomIds, id_text},
-    store::{Batch, Mode, Op, Store as _, StoreError, Value},
-};
+use docs_ports::{Ids as _, RandomIds, id_text};
+use docs_store::{Batch, Mode, Op, Store as _, StoreError, Value};
 use tokio_postgres::{NoTls, error::SqlState};
 
 use super::{PostgresStore, session::Work};

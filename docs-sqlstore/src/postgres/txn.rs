@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use docs_core::store::{
+use docs_store::{
     Batch, Key, MAX_TXN, Mode, Op, Scan, StoreError, StoreResult, Txn, Value,
     limits::{check_batch, check_key, check_scan},
 };

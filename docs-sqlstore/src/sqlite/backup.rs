@@ -5,10 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use docs_core::{
-    ports::{Ids, RandomIds, id_text},
-    store::{Mode, StoreError, StoreResult},
-};
+use docs_ports::{Ids, RandomIds, id_text};
+use docs_store::{Mode, StoreError, StoreResult};
 use rusqlite::Connection;
 
 use super::{

@@ -1,6 +1,6 @@
 //! What goes wrong in SQLite, in the words of the store.
 
-use docs_core::store::StoreError;
+use docs_store::StoreError;
 use rusqlite::{Error, ErrorCode};
 
 /// A failure on the way to the caller.

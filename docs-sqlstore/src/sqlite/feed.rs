@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use docs_core::store::{FeedPos, Key, StoreError};
+use docs_store::{FeedPos, Key, StoreError};
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::watch;

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use docs_core::store::Mode;
+use docs_store::Mode;
 use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, OpenFlags, OptionalExtension as _, config::DbConfig};
 
 use super::error::advice;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_core::store::{Hash, StoreError, StoreResult};
+use docs_store::{Hash, StoreError, StoreResult};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{error::Outcome, shared::Shared};

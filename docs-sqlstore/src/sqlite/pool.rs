@@ -7,10 +7,8 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use docs_core::{
-    ports::Clock,
-    store::{MAX_TXN, Mode, StoreError, StoreResult},
-};
+use docs_ports::Clock;
+use docs_store::{MAX_TXN, Mode, StoreError, StoreResult};
 use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docs_core::store::{Batch, Key, Op, Scan, StoreError, Value};
+use docs_store::{Batch, Key, Op, Scan, StoreError, Value};
 use rusqlite::{Connection, Error, ErrorCode, Row, params, types::ValueRef};
 
 use super::error::{Failure, Outcome};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_core::store::{
+use docs_store::{
     Batch, Key, Mode, Scan, StoreError, StoreResult, Txn, Value,
     limits::{check_batch, check_key, check_scan},
 };

@@ -2,10 +2,8 @@
 
 use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
-use docs_core::{
-    ports::Clock,
-    store::{Mode, StoreError, StoreResult},
-};
+use docs_ports::Clock;
+use docs_store::{Mode, StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::{
     task::{JoinError, JoinSet, spawn_blocking},

@@ -1,6 +1,6 @@
 //! What can only be tested from within: a disk that is full, and a file that is read-only.
 
-use docs_core::store::{Batch, Key, Mode, Op, Store, StoreError, StoreResult, Txn as _, Value};
+use docs_store::{Batch, Key, Mode, Op, Store, StoreError, StoreResult, Txn as _, Value};
 use rusqlite::{Connection, OpenFlags};
 
 use super::{NotOpen, Session, SqliteStore, SqliteTxn, file::File};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use docs_core::ports::{ConvertError, EmbeddedFile};
+use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
     parts::{Parts, Role},

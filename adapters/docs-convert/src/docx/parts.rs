@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docs_core::ports::ConvertError;
+use docs_ports::ConvertError;
 
 use super::{part, xml::Xml};
 use crate::archive::Archive;

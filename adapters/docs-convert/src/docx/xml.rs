@@ -1,6 +1,6 @@
 //! XML as a tree. Prefixes of names are left out: within a Word document no two of them mean different things.
 
-use docs_core::ports::ConvertError;
+use docs_ports::ConvertError;
 use quick_xml::{
     Reader,
     escape::unescape,

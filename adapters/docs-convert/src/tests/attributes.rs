@@ -1,6 +1,6 @@
 //! Tags that are larger than any page has them: the stack of a thread of the runtime is enough for each.
 
-use docs_core::ports::ConvertError;
+use docs_ports::ConvertError;
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 use proptest::prelude::*;
 

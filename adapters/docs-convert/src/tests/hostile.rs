@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use docs_core::ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
+use docs_ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
 use proptest::prelude::*;
 
 use super::{document, html, refused, zip as packed};
@@ -131,7 +131,7 @@ fn a_word_document_of_great_depth_ends() {
 
 #[tokio::test]
 async fn the_converter_does_what_the_functions_do() {
-    use docs_core::ports::Converter as _;
+    use docs_ports::Converter as _;
     let page = DocumentConverter.convert(document(DocumentFormat::Html, "<h1>T</h1>x")).await.unwrap();
     assert_eq!((page.title.as_str(), page.markdown.as_str()), ("T", "x\n"));
     assert_eq!(DocumentConverter.unpack(packed(&[("a", b"b")]).into()).await.unwrap().len(), 1);
@@ -214,7 +214,7 @@ proptest! {
         prop_assert!(!page.title.trim().is_empty());
         prop_assert!(!page.markdown.to_lowercase().contains("<script"), "{}", page.markdown);
         // What it says is a body: no front matter, and no other title.
-        let parsed = docs_core::content::markdown::parse_page(&page.markdown);
+        let parsed = docs_markup::markdown::parse_page(&page.markdown);
         prop_assert!(parsed.yaml.is_none() && parsed.heading.is_none(), "{}", page.markdown);
     }
 

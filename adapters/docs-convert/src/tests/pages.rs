@@ -1,9 +1,7 @@
 //! HTML and Markdown as pages.
 
-use docs_core::{
-    content::markdown::parse_page,
-    ports::{ConvertError, Document, DocumentFormat, FoundFile},
-};
+use docs_markup::markdown::parse_page;
+use docs_ports::{ConvertError, Document, DocumentFormat, FoundFile};
 
 use super::{at, convert, document, html};
 

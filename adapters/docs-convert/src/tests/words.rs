@@ -1,6 +1,6 @@
 //! Word documents, made by hand.
 
-use docs_core::ports::{ConvertedPage, DocumentFormat};
+use docs_ports::{ConvertedPage, DocumentFormat};
 
 use super::{convert, document, refused, zip};
 

@@ -1,7 +1,7 @@
 use std::{fs, path::Path};
 
-use docs_core::ports::{FetchRequest, GitError, GitRemote as _};
 use docs_git::{GitClient, Limits};
+use docs_ports::{FetchRequest, GitError, GitRemote as _};
 use git2::Repository;
 use tempfile::TempDir;
 

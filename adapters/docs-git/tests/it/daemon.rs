@@ -1,5 +1,5 @@
-use docs_core::ports::{GitError, GitRemote as _};
 use docs_git::{GitClient, Outbound};
+use docs_ports::{GitError, GitRemote as _};
 
 use crate::{
     fixture::{Fixture, assert_filled, error_of, fetch, request},

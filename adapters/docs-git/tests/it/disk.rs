@@ -1,5 +1,5 @@
-use docs_core::ports::{FetchRequest, GitError, GitRemote as _, RepoEntryKind};
 use docs_git::{GitClient, Limits, Outbound};
+use docs_ports::{FetchRequest, GitError, GitRemote as _, RepoEntryKind};
 use git2::{ObjectType, Signature, Time};
 
 use crate::fixture::{

@@ -1,7 +1,7 @@
 //! Repositories to fetch.
 
-use docs_core::ports::{Checkout, FetchRequest, GitError, GitRemote as _};
 use docs_git::{GitClient, Outbound};
+use docs_ports::{Checkout, FetchRequest, GitError, GitRemote as _};
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Signature, Time};
 use tempfile::TempDir;
 

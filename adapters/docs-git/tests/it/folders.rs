@@ -1,8 +1,8 @@
 use std::fs;
 
 use chrono::DateTime;
-use docs_core::ports::{Checkout as _, GitError, GitRemote as _, RepoEntryKind};
 use docs_git::{EmbeddedCheckout, FolderCheckout, Limits, LocalRemote};
+use docs_ports::{Checkout as _, GitError, GitRemote as _, RepoEntryKind};
 
 use crate::fixture::{Fixture, client, error_of, fetch, paths, request};
 

@@ -1,7 +1,7 @@
 use std::{io, net::IpAddr, time::Duration};
 
-use docs_core::ports::{GitError, GitRemote as _};
 use docs_git::{GitClient, Limits, Outbound, Resolve};
+use docs_ports::{GitError, GitRemote as _};
 
 use crate::{
     fixture::{FILE, Fixture, assert_filled, client, error_of, fetch, request},

@@ -1,6 +1,6 @@
 //! Blocks.
 
-use docs_core::model::{
+use docs_model::{
     Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, Length, Node, TextAlign,
 };
 

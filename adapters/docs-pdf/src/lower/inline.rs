@@ -1,6 +1,6 @@
 //! Text and what stands within it.
 
-use docs_core::model::{
+use docs_model::{
     BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
     TextNode,
 };

@@ -1,9 +1,7 @@
 //! Where references lead.
 
-use docs_core::{
-    content::slugify,
-    model::{ContentRef, PageId, ReusableId, SpaceId},
-};
+use docs_markup::slugify;
+use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
 
 use super::{Lower, page_label};
 use crate::{

@@ -7,10 +7,8 @@ mod table;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use docs_core::{
-    model::{ContentRef, PageId, ReusableId},
-    ports::Book,
-};
+use docs_model::{ContentRef, PageId, ReusableId};
+use docs_ports::Book;
 
 use crate::{
     Limits,

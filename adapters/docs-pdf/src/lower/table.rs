@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docs_core::model::{
+use docs_model::{
     Block, CardSize, CellAlign, CellValue, ContentRef, FileId, TableColumn, TableColumnKind, TableData,
     TableRecord, TableView, UserId,
 };
@@ -308,7 +308,7 @@ fn named(kind: &TableColumnKind, id: &str) -> Option<ContentRef> {
     }
 }
 
-fn choice(options: &[docs_core::model::SelectOption], id: &str) -> String {
+fn choice(options: &[docs_model::SelectOption], id: &str) -> String {
     options.iter().find(|option| option.value == id).map_or(id, |option| &option.label).to_owned()
 }
 

@@ -8,14 +8,14 @@ mod raster;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use docs_core::{model::ContentRef, ports::Book};
+use docs_model::ContentRef;
+use docs_ports::Book;
+pub(crate) use drawing::Drawing;
 
 use crate::{
     fonts::Fonts,
     stop::{Clock, Done, Stop},
 };
-
-pub(crate) use drawing::Drawing;
 
 /// Most pictures of a book.
 const IMAGES: usize = 2_000;

@@ -5,10 +5,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use docs_core::{
-    model::{ContentRef, Document},
-    ports::{Book, BookLink, BookPage},
-};
+use docs_model::{ContentRef, Document};
+use docs_ports::{Book, BookLink, BookPage};
 use serde_json::{Value, json};
 
 use crate::{id, page, paragraph, read::Read, set};

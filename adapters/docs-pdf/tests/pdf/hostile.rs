@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use docs_core::{
-    model::{Block, BlockKind, ContentRef, HintStyle, ImageData, Node},
-    ports::Book,
-};
+use docs_model::{Block, BlockKind, ContentRef, HintStyle, ImageData, Node};
+use docs_ports::Book;
 
 use crate::{book, heading, id, page, paragraph, set};
 
@@ -151,8 +149,8 @@ fn blocks_deep_within_one_another_lose_their_frames_and_not_their_text() {
 fn links_lead_to_addresses_of_the_web_only() {
     let link = |url: &str| {
         let target = ContentRef::Url { url: url.to_owned() };
-        let inline = docs_core::model::Inline::new(
-            docs_core::model::InlineKind::Link { target, title: None },
+        let inline = docs_model::Inline::new(
+            docs_model::InlineKind::Link { target, title: None },
             vec![crate::text(url)],
         );
         Block::new(BlockKind::Paragraph { align: None }, vec![Node::Inline(inline)])

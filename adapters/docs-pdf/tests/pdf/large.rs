@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use docs_core::{
-    model::{Block, BlockKind, ContentRef, Document, Fragment, ImageData, Inline, InlineKind, Node},
-    ports::{Book, BookPage},
-};
+use docs_model::{Block, BlockKind, ContentRef, Document, Fragment, ImageData, Inline, InlineKind, Node};
+use docs_ports::{Book, BookPage};
 use lopdf::Object;
 use serde_json::json;
 

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use docs_core::ports::{Pdf as _, PdfError};
 use docs_pdf::{Fonts, Limits, Typesetter};
+use docs_ports::{Pdf as _, PdfError};
 
 use crate::{book, page, paragraph};
 

@@ -8,11 +8,9 @@ mod read;
 
 use std::sync::Arc;
 
-use docs_core::{
-    model::{Block, BlockKind, Document, HeadingData, Leaf, Node, PageId, TextNode},
-    ports::{Book, BookPage},
-};
+use docs_model::{Block, BlockKind, Document, HeadingData, Leaf, Node, PageId, TextNode};
 use docs_pdf::Typesetter;
+use docs_ports::{Book, BookPage};
 
 use crate::read::Read;
 

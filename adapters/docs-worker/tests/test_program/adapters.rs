@@ -4,7 +4,7 @@ use std::{hint::black_box, io::Write as _, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::ports::{
+use docs_ports::{
     Book, ConvertError, ConvertedPage, Converter, Document, EmbeddedFile, FoundFile, Pdf, PdfError,
     UnpackedFile,
 };

@@ -7,10 +7,8 @@ use std::{io::Write as _, process::ExitCode, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::{
-    model::ContentRef,
-    ports::{Book, BookImage, ImageSource, Pdf as _, PdfError},
-};
+use docs_model::ContentRef;
+use docs_ports::{Book, BookImage, ImageSource, Pdf as _, PdfError};
 use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
 
 use crate::adapters::Actor;

@@ -1,6 +1,6 @@
 //! Jobs that harm the process that does them.
 
-use docs_core::ports::{ConvertError, Converter as _};
+use docs_ports::{ConvertError, Converter as _};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Programs that are no workers, or broken ones.
 
-use docs_core::ports::{ConvertError, Converter as _};
+use docs_ports::{ConvertError, Converter as _};
 
 use super::*;
 

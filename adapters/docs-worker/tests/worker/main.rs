@@ -9,10 +9,8 @@ use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::{
-    model::ContentRef,
-    ports::{Book, BookImage, Document, DocumentFormat, ImageSource, Pdf as _, PdfError},
-};
+use docs_model::ContentRef;
+use docs_ports::{Book, BookImage, Document, DocumentFormat, ImageSource, Pdf as _, PdfError};
 use docs_worker::{Program, WorkerLimits, WorkerOptions, WorkerPool};
 use tokio::sync::{Mutex, MutexGuard};
 

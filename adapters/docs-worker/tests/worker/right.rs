@@ -1,9 +1,7 @@
 //! Jobs that end well.
 
-use docs_core::{
-    model::{Block, BlockKind, Document as PageDocument, Leaf, Node, PageId, TextNode},
-    ports::{BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, UnpackedFile},
-};
+use docs_model::{Block, BlockKind, Document as PageDocument, Leaf, Node, PageId, TextNode};
+use docs_ports::{BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, UnpackedFile};
 
 use super::*;
 

@@ -8,8 +8,8 @@ use crate::{
     content::{self, Content, ContentChange, FileEntry, PageEntry, PageKind, ReusableEntry, View},
     model::{
         Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
-        PageId, PageType, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange,
-        SpaceId, Variables,
+        PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange, SpaceId,
+        Variables,
     },
     platform::{Actor, Platform, access, change_requests},
     policy::SpaceAccess,
@@ -259,17 +259,6 @@ impl Shower<'_> {
     fn reusable(&self, id: ReusableId, entry: &ReusableEntry) -> Result<ChangedReusableContent> {
         let document = self.platform.document_id(self.space, &entry.body)?;
         Ok(ChangedReusableContent { id, title: entry.title.clone(), document })
-    }
-}
-
-impl From<PageKind> for PageType {
-    fn from(kind: PageKind) -> Self {
-        match kind {
-            PageKind::Document => Self::Document,
-            PageKind::Group => Self::Group,
-            PageKind::Link => Self::Link,
-            PageKind::Computed => Self::Computed,
-        }
     }
 }
 

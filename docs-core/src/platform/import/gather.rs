@@ -222,8 +222,8 @@ impl<'a> Gather<'a> {
 /// The error of an import whose document cannot be converted.
 pub(super) fn not_converted(error: ConvertError) -> Error {
     match error {
-        ConvertError::Failed(_) => Error::internal(error),
         ConvertError::Unreadable(_) | ConvertError::TooLarge(_) => Error::invalid("url", error),
+        _ => Error::internal(error),
     }
 }
 

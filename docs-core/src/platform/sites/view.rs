@@ -14,7 +14,7 @@ use crate::{
     model::{
         Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
         SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace, SiteSpaceId,
-        SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, SiteVisibility, Space, SpaceId, Visibility,
+        SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
     },
     platform::{
         Actor, Platform, Urls,
@@ -39,17 +39,6 @@ pub(in crate::platform) struct Placement {
     pub(in crate::platform) site: SharedSite,
     /// The address of the space on it.
     pub(in crate::platform) url: String,
-}
-
-impl From<SiteVisibility> for Visibility {
-    fn from(visibility: SiteVisibility) -> Self {
-        match visibility {
-            SiteVisibility::Public => Self::Public,
-            SiteVisibility::Unlisted => Self::Unlisted,
-            SiteVisibility::ShareLink => Self::ShareLink,
-            SiteVisibility::VisitorAuth => Self::VisitorAuth,
-        }
-    }
 }
 
 impl Platform {

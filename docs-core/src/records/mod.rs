@@ -1,0 +1,101 @@
+//! What is stored of each resource, with the rows that follow from it.
+//!
+//! Records differ from the resources of [`model`](crate::model) where a resource shows what is derived (permissions,
+//! addresses, counts). A field is never renamed or re-typed; a new one has a default.
+
+mod collection;
+mod comment;
+mod content;
+mod grant;
+mod invite;
+mod member;
+mod people;
+mod review;
+mod saml;
+mod site;
+mod site_settings;
+mod site_structure;
+mod space;
+mod team;
+
+pub use crate::store::{
+    AuditRecord, MAX_AUDITED,
+    jobs::{JobLine, JobRecord, JobState},
+    key::COUNTERS,
+};
+pub use collection::*;
+pub use comment::*;
+pub use content::*;
+pub use grant::*;
+pub use invite::*;
+pub use member::*;
+pub use people::*;
+pub use review::*;
+pub use saml::*;
+pub use site::*;
+pub use site_settings::*;
+pub use site_structure::*;
+pub use space::*;
+pub use team::*;
+
+use collection::{CHILDREN, child_rows};
+
+use crate::{
+    model::{OrgId, UserId},
+    store::{Key, KeyBuf, Kind, Value},
+};
+
+/// Every kind of record, for the registry.
+pub(crate) const KINDS: &[Kind] = &[
+    Kind::of::<UserRecord>(),
+    Kind::of::<TokenRecord>(),
+    Kind::of::<OrgRecord>(),
+    Kind::of::<MemberRecord>(),
+    Kind::of::<LinkInviteRecord>(),
+    Kind::of::<EmailInviteRecord>(),
+    Kind::of::<TeamRecord>(),
+    Kind::of::<TeamMemberRecord>(),
+    Kind::of::<GrantRecord>(),
+    Kind::of::<SamlProviderRecord>(),
+    Kind::of::<CollectionRecord>(),
+    Kind::of::<SpaceRecord>(),
+    Kind::of::<RevisionRecord>(),
+    Kind::of::<ChangeRequestRecord>(),
+    Kind::of::<CommentRecord>(),
+    Kind::of::<ReplyRecord>(),
+    Kind::of::<ReviewRecord>(),
+    Kind::of::<RequestedReviewerRecord>(),
+    Kind::of::<SiteRecord>(),
+    Kind::of::<SectionRecord>(),
+    Kind::of::<SectionGroupRecord>(),
+    Kind::of::<SiteSpaceRecord>(),
+    Kind::of::<CustomizationRecord>(),
+    Kind::of::<ShareLinkRecord>(),
+    Kind::of::<SiteAuthRecord>(),
+    Kind::of::<RedirectRecord>(),
+    Kind::of::<AdaptiveRecord>(),
+    Kind::of::<JobRecord>(),
+    Kind::of::<AuditRecord>(),
+];
+
+/// The counter of something an owner has.
+#[must_use]
+pub fn counter(owner: &str, what: &str) -> Key {
+    KeyBuf::new(COUNTERS).part(owner).part(what).key()
+}
+
+/// The counter of something a member of an organization has.
+#[must_use]
+pub fn member_counter(organization: &OrgId, user: &UserId, what: &str) -> Key {
+    KeyBuf::new(COUNTERS).part(organization.as_str()).part(user.as_str()).part(what).key()
+}
+
+/// The key of a unique value.
+fn unique(what: &str, scope: &str, value: &str) -> Key {
+    KeyBuf::new("u").part(what).part(scope).part(&value.to_lowercase()).key()
+}
+
+/// A row value that holds a text, such as the id a unique value leads to.
+fn text(text: &str) -> Value {
+    Value::Json(serde_json::Value::from(text).to_string().into())
+}

@@ -1,0 +1,155 @@
+//! Spaces.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CHILDREN, Child, Place, child_rows, counter};
+use crate::{
+    model::{
+        CollectionId, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId, SpaceId, SpaceTitle,
+        Timestamp, Url, UserId,
+    },
+    store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value, jobs::SUBJECTS},
+};
+
+/// A space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpaceRecord {
+    /// The id.
+    pub id: SpaceId,
+    /// The organization it belongs to.
+    pub organization: OrgId,
+    /// The collection it is in.
+    #[serde(default)]
+    pub parent: Option<CollectionId>,
+    /// Its place among what it lies beside; by the time of its creation where it was never moved.
+    #[serde(default)]
+    pub rank: Option<Rank>,
+    /// Where its objects are kept; stays when the space moves to another organization.
+    pub domain: String,
+    /// The title.
+    pub title: SpaceTitle,
+    /// The emoji, where one was chosen.
+    #[serde(default)]
+    pub emoji: Option<Emoji>,
+    /// The icon, where one was chosen.
+    #[serde(default)]
+    pub icon: Option<Url>,
+    /// Whether live content may be edited.
+    #[serde(default)]
+    pub edit_mode: EditMode,
+    /// What members who have no grant of their own may do.
+    #[serde(default)]
+    pub default_level: DefaultLevel,
+    /// Who created it.
+    pub created_by: UserId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it, or its content, last changed.
+    pub updated_at: Timestamp,
+    /// When it was deleted.
+    #[serde(default)]
+    pub deleted_at: Option<Timestamp>,
+    /// Its removal for good has begun: it cannot be restored any more.
+    #[serde(default)]
+    pub purging: bool,
+    /// The active revision.
+    pub head: RevisionId,
+    /// The root of the active revision's content.
+    pub root: Hash,
+    /// The repository it is in sync with.
+    #[serde(default)]
+    pub git: Option<GitState>,
+}
+
+/// How far a space is in sync with its repository.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GitState {
+    /// What is shown of the repository.
+    pub info: GitSync,
+    /// The last commit that was imported or exported.
+    #[serde(default)]
+    pub oid: Option<String>,
+    /// Where that commit came from: URL, ref and folder.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The time of the event behind the last operation in either direction.
+    #[serde(default)]
+    pub event_at: Option<Timestamp>,
+}
+
+impl GitState {
+    /// Tells whether this commit of this source is what the space has.
+    #[must_use]
+    pub fn is_of(&self, oid: &str, source: &str) -> bool {
+        self.oid.as_deref() == Some(oid) && self.source.as_deref() == Some(source)
+    }
+}
+
+impl Entity for SpaceRecord {
+    const KIND: &'static str = SUBJECTS;
+}
+
+impl SpaceRecord {
+    /// The key of a space.
+    #[must_use]
+    pub fn at(id: &SpaceId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// The spaces of an organization, by the time of their creation; deleted ones are not among them.
+    #[must_use]
+    pub fn of_org(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("spc.o").part(organization.as_str())
+    }
+
+    /// The spaces that were deleted and not yet removed from a collection.
+    #[must_use]
+    pub fn deleted_in(parent: &CollectionId) -> KeyBuf {
+        KeyBuf::new("spc.d").part(parent.as_str())
+    }
+
+    /// Its place among what it lies beside.
+    #[must_use]
+    pub fn rank(&self) -> Rank {
+        self.rank.clone().unwrap_or_else(|| Rank::at_time(self.created_at))
+    }
+
+    /// The spaces of an organization that are closed: their default level gives nobody anything. Others are for every
+    /// member, unless they lie in a closed collection.
+    #[must_use]
+    pub fn closed_in(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("spc.c").part(organization.as_str())
+    }
+
+    /// How many spaces an organization has.
+    #[must_use]
+    pub fn count_in(organization: &OrgId) -> Key {
+        counter(organization.as_str(), "spaces")
+    }
+}
+
+impl Indexed for SpaceRecord {
+    const INDEXES: &'static [&'static str] = &["spc.o", "spc.c", "spc.d", CHILDREN, "ctr"];
+    fn key(&self) -> Key {
+        Self::at(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        if self.deleted_at.is_some() {
+            let row = self.parent.iter().map(|parent| Self::deleted_in(parent).part(self.id.as_str()));
+            return row.map(|row| Row::Index(row.key(), Value::Unit)).collect();
+        }
+        let place = Place::of(&self.organization, self.parent.as_ref());
+        let mut rows = child_rows(place, &self.rank(), &Child::Space(self.id.clone()));
+        let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
+        rows.push(Row::Index(row.key(), Value::Unit));
+        rows.push(Row::Count(Self::count_in(&self.organization)));
+        if self.default_level == DefaultLevel::Nobody {
+            let closed = Self::closed_in(&self.organization).part(self.id.as_str());
+            rows.push(Row::Index(closed.key(), Value::Unit));
+        }
+        rows
+    }
+    fn owner(&self) -> Owner {
+        Owner::Organization(self.organization.clone())
+    }
+}

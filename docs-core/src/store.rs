@@ -1,0 +1,32 @@
+//! Where everything is kept: the contract of a store and what every store shares, from the crate `docs-store`, and the
+//! [records] of the platform, which stand on it.
+
+use std::sync::Arc;
+
+pub use docs_store::*;
+
+use crate::Result;
+pub use crate::records;
+
+/// Every kind of record.
+pub const KINDS: &[Kind] = records::KINDS;
+
+/// Recomputes every index row, unique value and counter from the records and compares. Reads the whole store in one
+/// snapshot: a check for administrators and tests.
+///
+/// # Errors
+/// The store's; [`StoreError::Corrupt`] when a record does not parse.
+pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
+    verify_kinds(store, KINDS).await
+}
+
+/// Runs an operation until it is stored or refused: [`docs_store::run`] with all [`KINDS`].
+///
+/// # Errors
+/// What [`Operation::apply`] refuses, and the store's errors.
+///
+/// # Cancel safety
+/// Dropping the future leaves the operation done whole or not at all.
+pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
+    docs_store::run(store, KINDS, receipt, operation).await
+}

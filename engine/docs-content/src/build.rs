@@ -1,0 +1,305 @@
+//! Making content of a whole import, in one pass over it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_markup::PagePatch;
+use docs_model::{FileId, PageId, ReusableId, VariableValue};
+use docs_store::{Hash, Key};
+
+use super::{
+    Content, ContentError, ContentResult, Cost, FileEntry, LinkSource, LinkTarget, NewBody, PageEntry,
+    PageKind, Rank, ReusableEntry, ReusablePatch, VariableEntry,
+    edit::{check_variables, free_slug, patch},
+    entry::encode,
+    error::invalid,
+    file_name::free_file_name,
+    keys,
+    links::{self, Parts, References},
+    load::Stop,
+    map,
+    read::MAX_DEPTH,
+};
+
+/// Bytes of text that wait in memory before they are stored.
+const WAITING: usize = 8 * 1024 * 1024;
+
+/// A page of an import.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BuildPage {
+    /// Its id: the one it had before, or a new one.
+    pub id: PageId,
+    /// The page it stands below, which came before it; the top level when none.
+    pub parent: Option<PageId>,
+    /// The rank it had before. Siblings keep theirs as far as their order allows, so that an import that changes
+    /// little moves little.
+    pub rank: Option<Rank>,
+    /// What it is.
+    pub kind: PageKind,
+    /// Its fields; the title is required.
+    pub fields: PagePatch,
+    /// Its text.
+    pub body: NewBody,
+    /// When it was made; the time of the import when none.
+    pub created_at: Option<DateTime<Utc>>,
+    /// When it was last changed; the time of the import when none.
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+impl BuildPage {
+    /// A new page without text.
+    #[must_use]
+    pub fn new(id: PageId, parent: Option<PageId>, kind: PageKind, fields: PagePatch) -> Self {
+        Self {
+            id,
+            parent,
+            rank: None,
+            kind,
+            fields,
+            body: NewBody::Empty,
+            created_at: None,
+            updated_at: None,
+        }
+    }
+}
+
+/// One thing of an import.
+#[derive(Clone, PartialEq, Debug)]
+pub enum BuildItem {
+    /// A page. Siblings come in their order, parents before their children.
+    Page(Box<BuildPage>),
+    /// A file, its bytes stored before. When one before it has its name, it gets a number.
+    File(FileId, FileEntry),
+    /// A reusable content; it needs a title.
+    Reusable(ReusableId, ReusablePatch),
+    /// A variable of the space.
+    Variable(String, VariableValue),
+}
+
+/// Content made of an import.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Built {
+    /// The root.
+    pub root: Hash,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+impl Content {
+    /// Makes content of all its parts, in one pass over them. Loads nothing but bodies of other content.
+    ///
+    /// `now` is the time of pages that bring none. Texts are stored while the items are read; the map at the end. An
+    /// import of the same items gives the same root.
+    ///
+    /// # Errors
+    /// [`ContentError::Invalid`] with the position of the item and its field; [`ContentError::Store`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves at most objects that nothing refers to.
+    pub async fn build<I>(&self, domain: &str, now: DateTime<Utc>, items: I) -> ContentResult<Built>
+    where
+        I: IntoIterator<Item = BuildItem>,
+        I::IntoIter: Send,
+    {
+        let items = items.into_iter();
+        let mut session = self.session(domain);
+        let mut builder = Builder::new(now);
+        for (position, item) in items.enumerate() {
+            let text = builder.add(item).map_err(|error| error.at(position))?;
+            if let Some(text) = text {
+                session.add_text(&text);
+            }
+            if session.waiting_text_bytes() > WAITING {
+                session.flush_texts().await?;
+            }
+        }
+        session.flush_texts().await?;
+        for (source, parts) in std::mem::take(&mut builder.stored) {
+            let found = session.run(|session| links::of_parts(session, self.merger(), &parts)).await?;
+            builder.references.push((source, found));
+        }
+        let built = map::build(builder.finish()?);
+        session.add_nodes(built.nodes);
+        session.save(built.root, &BTreeSet::new()).await?;
+        Ok(Built { root: built.root, cost: session.finish() })
+    }
+}
+
+/// Collects the records of an import.
+struct Builder {
+    now: DateTime<Utc>,
+    pages: HashMap<PageId, (PageEntry, usize)>,
+    /// The children of each page, in their order, with the ranks they had.
+    order: HashMap<Option<PageId>, Vec<(PageId, Option<Rank>)>>,
+    slugs: HashSet<(Option<PageId>, String)>,
+    /// The names of files.
+    names: HashSet<String>,
+    others: BTreeMap<Key, Bytes>,
+    references: Vec<(LinkSource, References)>,
+    /// Sources whose texts are not at hand.
+    stored: Vec<(LinkSource, Parts)>,
+}
+
+impl Builder {
+    fn new(now: DateTime<Utc>) -> Self {
+        Self {
+            now,
+            pages: HashMap::new(),
+            order: HashMap::new(),
+            slugs: HashSet::new(),
+            names: HashSet::new(),
+            others: BTreeMap::new(),
+            references: Vec::new(),
+            stored: Vec::new(),
+        }
+    }
+
+    /// Takes an item; answers its text, to be stored.
+    fn add(&mut self, item: BuildItem) -> ContentResult<Option<String>> {
+        match item {
+            BuildItem::Page(page) => self.add_page(*page),
+            BuildItem::File(id, entry) => self.add_file(&id, entry).map(|()| None),
+            BuildItem::Reusable(id, fields) => self.add_reusable(&id, fields),
+            BuildItem::Variable(name, value) => {
+                check_variables(&BTreeMap::from([(name.clone(), value.clone())]))?;
+                let entry = VariableEntry { value, clash: BTreeMap::new() };
+                self.add_other(keys::variable(&name), encode(&entry)?, "variables").map(|()| None)
+            }
+        }
+    }
+
+    fn add_page(&mut self, page: BuildPage) -> ContentResult<Option<String>> {
+        if self.pages.contains_key(&page.id) {
+            return Err(invalid("page", format!("is `{}`, which came before", page.id)));
+        }
+        let level = self.level_below(page.parent.as_ref(), page.kind)?;
+        let title = page.fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
+        let mut entry = PageEntry::new(page.kind, title, Rank::nth(0));
+        entry.parent = page.parent.clone();
+        patch::apply(&page.fields, &mut entry)?;
+        entry.body = page.body.body();
+        if page.kind != PageKind::Document && !entry.body.is_empty() {
+            return Err(invalid("document", "is for documents only"));
+        }
+        if page.kind == PageKind::Link && entry.target.is_none() {
+            return Err(invalid("target", "is missing: a link needs one"));
+        }
+        if page.kind == PageKind::Computed && entry.computed.is_none() {
+            return Err(invalid("computed", "is missing: a computed page needs it"));
+        }
+        if page.kind.has_slug() {
+            let wanted = patch::wanted_slug(page.fields.slug.as_deref(), &entry);
+            entry.slug = self.take_slug(&entry, &wanted)?;
+        }
+        entry.created_at = Some(page.created_at.unwrap_or(self.now));
+        entry.updated_at = Some(page.updated_at.unwrap_or(self.now));
+        self.refer(LinkSource::Page(page.id.clone()), Parts::from(&entry), &page.body);
+        self.order.entry(page.parent).or_default().push((page.id.clone(), page.rank));
+        self.pages.insert(page.id, (entry, level));
+        Ok(text_of(page.body))
+    }
+
+    fn add_file(&mut self, id: &FileId, mut entry: FileEntry) -> ContentResult<()> {
+        if entry.name.trim().is_empty() {
+            return Err(invalid("name", "is empty"));
+        }
+        entry.name =
+            free_file_name(&entry.name, |name| Ok(!self.names.contains(name))).map_err(nothing_needed)?;
+        self.names.insert(entry.name.clone());
+        self.add_other(keys::file(id), encode(&entry)?, "file")?;
+        self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
+    }
+
+    fn take_slug(&mut self, entry: &PageEntry, wanted: &str) -> ContentResult<String> {
+        let is_free = |slug: &str| Ok(!self.slugs.contains(&(entry.parent.clone(), slug.to_owned())));
+        let slug = free_slug(wanted, is_free).map_err(nothing_needed)?;
+        self.slugs.insert((entry.parent.clone(), slug.clone()));
+        Ok(slug)
+    }
+
+    /// The level of a page below another, if it may stand there.
+    fn level_below(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<usize> {
+        let Some(parent) = parent else { return Ok(1) };
+        if kind == PageKind::Group {
+            return Err(invalid("parent", "is not the top level, where groups have to be"));
+        }
+        match self.pages.get(parent) {
+            Some((above, level)) if above.kind.is_parent() && *level < MAX_DEPTH => Ok(level + 1),
+            Some((above, _)) if above.kind.is_parent() => {
+                Err(invalid("parent", format!("would make more than {MAX_DEPTH} levels of pages")))
+            }
+            Some(_) => Err(invalid("parent", "is a page that can have none below it")),
+            None => Err(invalid("parent", format!("is `{parent}`, which did not come before"))),
+        }
+    }
+
+    fn add_reusable(&mut self, id: &ReusableId, fields: ReusablePatch) -> ContentResult<Option<String>> {
+        let title = fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
+        let mut entry = ReusableEntry::new(title);
+        fields.apply(&mut entry)?;
+        let body = fields.body.unwrap_or_default();
+        entry.body = body.body();
+        self.add_other(keys::reusable(id), encode(&entry)?, "reusable")?;
+        self.refer(LinkSource::Reusable(id.clone()), Parts::from(&entry), &body);
+        Ok(text_of(body))
+    }
+
+    /// Takes down what a source refers to.
+    fn refer(&mut self, source: LinkSource, parts: Parts, body: &NewBody) {
+        match body {
+            NewBody::Empty => self.references.push((source, parts.references(""))),
+            NewBody::Text(text) => self.references.push((source, parts.references(text))),
+            NewBody::Stored(_) => self.stored.push((source, parts)),
+        }
+    }
+
+    fn add_other(&mut self, key: Key, value: Bytes, field: &'static str) -> ContentResult<()> {
+        match self.others.insert(key, value) {
+            None => Ok(()),
+            Some(_) => Err(invalid(field, "came before")),
+        }
+    }
+
+    /// All entries, in key order.
+    fn finish(mut self) -> ContentResult<Vec<(Key, Bytes)>> {
+        for siblings in self.order.into_values() {
+            let before: Vec<Option<Rank>> = siblings.iter().map(|(_, rank)| rank.clone()).collect();
+            for ((id, _), rank) in siblings.iter().zip(Rank::arrange(&before)) {
+                if let Some((entry, _)) = self.pages.get_mut(id) {
+                    entry.rank = rank;
+                }
+            }
+        }
+        let mut entries: Vec<(Key, Bytes)> = Vec::new();
+        for (source, references) in &self.references {
+            let has = |target: &LinkTarget| match target {
+                LinkTarget::Page(id) => self.pages.contains_key(id),
+                LinkTarget::File(id) => self.others.contains_key(&keys::file(id)),
+                LinkTarget::Reusable(id) => self.others.contains_key(&keys::reusable(id)),
+            };
+            entries.extend(links::entries(source, references, has)?);
+        }
+        entries.extend(self.others);
+        for (id, (entry, _)) in &self.pages {
+            entries.push((keys::page(id), encode(entry)?));
+            entries.extend(keys::derived(id, entry));
+        }
+        entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(entries)
+    }
+}
+
+fn nothing_needed(stop: Stop) -> ContentError {
+    match stop {
+        Stop::Fail(error) => error,
+        Stop::Need(_) => ContentError::Corrupt("an import needs nothing loaded".into()),
+    }
+}
+
+fn text_of(body: NewBody) -> Option<String> {
+    match body {
+        NewBody::Text(text) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! Checking content against its own rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use docs_model::PageId;
+use docs_store::{Hash, Key};
+
+use super::{
+    Content, ContentResult, FileEntry, LinkSource, LinkTarget, PageEntry, PageKind, ReusableEntry,
+    entry::decode,
+    keys,
+    links::{self, Parts},
+    load::Gather,
+    map::{self, Range},
+};
+
+/// Sources whose texts are loaded at the same time.
+const AT_ONCE: usize = 256;
+
+impl Content {
+    /// Recomputes everything that follows from the records and texts and compares; answers what is wrong, one sentence
+    /// each. Nothing is wrong with content made by this library; damage, or a mistake here, shows.
+    ///
+    /// # Errors
+    /// [`ContentError`](super::ContentError) when the content cannot be read at all.
+    pub async fn check(&self, domain: &str, root: Hash) -> ContentResult<Vec<String>> {
+        let everything = Range { from: Key::from(""), to: None, rev: false, limit: usize::MAX };
+        let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
+        let mut pages: BTreeMap<PageId, PageEntry> = BTreeMap::new();
+        let mut derived: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();
+        let (mut sources, mut targets) = (Vec::new(), BTreeSet::new());
+        let mut problems = Vec::new();
+        for (key, value) in entries {
+            targets.extend(LinkTarget::of_record(&key)?);
+            match key.split('!').next() {
+                Some(keys::PAGE) => {
+                    let (id, entry): (PageId, PageEntry) = (keys::id(&key)?, decode(&key, &value)?);
+                    sources.push((LinkSource::Page(id.clone()), Parts::from(&entry)));
+                    pages.insert(id, entry);
+                }
+                Some(keys::REUSABLE) => {
+                    let entry: ReusableEntry = decode(&key, &value)?;
+                    sources.push((LinkSource::Reusable(keys::id(&key)?), Parts::from(&entry)));
+                }
+                Some(
+                    keys::CHILD | keys::SLUG | keys::CONFLICTED | keys::LINK | keys::BACKLINK | keys::NAMED,
+                ) => {
+                    derived.insert(key, value);
+                }
+                Some(keys::FILE) => {
+                    let entry: FileEntry = decode(&key, &value)?;
+                    expected.insert(keys::derived_of_file(&keys::id(&key)?, &entry), Bytes::new());
+                }
+                Some(keys::VARIABLE) => {}
+                _ => problems.push(format!("the key `{key}` is of no known class")),
+            }
+        }
+        expected.extend(self.expected_links(domain, &sources, &targets).await?);
+        check_derived(&pages, expected, &derived, &mut problems);
+        for (id, entry) in &pages {
+            check_page(&pages, id, entry, &mut problems);
+        }
+        Ok(problems)
+    }
+
+    /// The links that the texts of all sources call for.
+    async fn expected_links(
+        &self,
+        domain: &str,
+        sources: &[(LinkSource, Parts)],
+        targets: &BTreeSet<LinkTarget>,
+    ) -> ContentResult<BTreeMap<Key, Bytes>> {
+        let mut out = BTreeMap::new();
+        for some in sources.chunks(AT_ONCE) {
+            let found = self
+                .session(domain)
+                .run(|session| {
+                    let mut gather = Gather::default();
+                    let mut found = Vec::with_capacity(some.len());
+                    for (_, parts) in some {
+                        found.extend(gather.ask(links::of_parts(session, self.merger(), parts))?);
+                    }
+                    gather.done()?;
+                    Ok(found)
+                })
+                .await?;
+            for ((source, _), references) in some.iter().zip(found) {
+                out.extend(links::entries(source, &references, |target| targets.contains(target))?);
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn check_derived(
+    pages: &BTreeMap<PageId, PageEntry>,
+    mut expected: BTreeMap<Key, Bytes>,
+    found: &BTreeMap<Key, Bytes>,
+    problems: &mut Vec<String>,
+) {
+    for (id, entry) in pages {
+        for (key, value) in keys::derived(id, entry) {
+            if expected.insert(key.clone(), value).is_some() {
+                problems.push(format!("two pages share `{key}`"));
+            }
+        }
+    }
+    for key in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
+        if expected.get(key) != found.get(key) {
+            problems.push(format!("the derived entry `{key}` is not what the records say"));
+        }
+    }
+}
+
+fn check_page(
+    pages: &BTreeMap<PageId, PageEntry>,
+    id: &PageId,
+    entry: &PageEntry,
+    problems: &mut Vec<String>,
+) {
+    if entry.kind.has_slug() == entry.slug.is_empty() {
+        problems.push(format!("the page `{id}` has a slug or lacks one against its kind"));
+    }
+    if entry.kind == PageKind::Group && entry.parent.is_some() {
+        problems.push(format!("the group `{id}` is not at the top level"));
+    }
+    let mut seen = BTreeSet::from([id]);
+    let mut above = entry.parent.as_ref();
+    while let Some(parent) = above {
+        let Some(next) = pages.get(parent) else {
+            problems.push(format!("above the page `{id}` stands `{parent}`, which does not exist"));
+            return;
+        };
+        if !next.kind.is_parent() {
+            problems
+                .push(format!("the page `{id}` stands below `{parent}`, which can have no pages below it"));
+        }
+        if !seen.insert(parent) {
+            problems.push(format!("the page `{id}` stands below itself"));
+            return;
+        }
+        above = next.parent.as_ref();
+    }
+}

@@ -1,0 +1,183 @@
+//! Edits of pages.
+
+use std::collections::HashSet;
+
+use docs_markup::PagePatch;
+use docs_model::PageId;
+use docs_store::Hash;
+
+use super::{
+    super::{
+        Body, PageEntry, PageKind, Rank, clash_field,
+        error::invalid,
+        facade::term_texts,
+        load::Step,
+        read,
+        text::{body_of, cancel, render, unfold},
+    },
+    At, NewBody, NewPage, Plan, patch,
+};
+
+impl At<'_, '_> {
+    pub(super) fn insert(&self, new: &NewPage) -> Step<Plan> {
+        let NewPage { id: page, kind, parent, at, fields, body } = new;
+        let (kind, parent) = (*kind, parent.as_ref());
+        if self.page(page)?.is_some() {
+            return Err(invalid("page", format!("is `{page}`, which exists already")).into());
+        }
+        let title = fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
+        self.check_parent(kind, parent, 1)?;
+        let mut plan = Plan::default();
+        let mut entry = PageEntry::new(kind, title, Rank::nth(0));
+        entry.parent = parent.cloned();
+        patch::apply(fields, &mut entry)?;
+        if kind == PageKind::Link && entry.target.is_none() {
+            return Err(invalid("target", "is missing: a link needs one").into());
+        }
+        if kind == PageKind::Computed && entry.computed.is_none() {
+            return Err(invalid("computed", "is missing: a computed page needs it").into());
+        }
+        entry.body = body.body();
+        check_body(kind, &entry.body)?;
+        entry.rank = self.rank_at(&mut plan, page, parent, *at)?;
+        let wanted = patch::wanted_slug(fields.slug.as_deref(), &entry);
+        entry.slug = self.slug_for(page, &entry, &wanted, &HashSet::new())?;
+        entry.created_at = Some(self.now);
+        entry.updated_at = Some(self.now);
+        plan.set(page, None, Some(&entry))?;
+        Ok(plan)
+    }
+
+    pub(super) fn update(&self, page: &PageId, fields: &PagePatch) -> Step<Plan> {
+        let before = self.known(page, "page")?;
+        let mut entry = before.clone();
+        patch::apply(fields, &mut entry)?;
+        if let Some(slug) = &fields.slug {
+            let wanted = patch::wanted_slug(Some(slug), &entry);
+            entry.slug = self.slug_for(page, &entry, &wanted, &HashSet::new())?;
+        }
+        self.changed(page, &before, entry)
+    }
+
+    pub(super) fn set_body(&self, page: &PageId, body: &NewBody) -> Step<Plan> {
+        let before = self.known(page, "page")?;
+        let mut entry = before.clone();
+        let mut texts = Vec::new();
+        entry.body = self.next_body(&before.body, body, &mut texts)?;
+        check_body(entry.kind, &entry.body)?;
+        entry.clash.remove(clash_field::EXISTENCE);
+        let mut plan = self.changed(page, &before, entry)?;
+        plan.texts = texts;
+        Ok(plan)
+    }
+
+    /// The body a text makes of the one before: what it still shows between conflict markers stays a conflict.
+    pub(super) fn next_body(&self, before: &Body, new: &NewBody, texts: &mut Vec<String>) -> Step<Body> {
+        let NewBody::Text(text) = new else { return Ok(new.body()) };
+        if !before.is_conflict() {
+            return Ok(new.body());
+        }
+        let terms = term_texts(self.session, before)?;
+        let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
+        let (shown, sizes) = render(self.merger, &terms);
+        if shown == *text {
+            return Ok(before.clone());
+        }
+        let terms = unfold(text, &sizes)
+            .ok_or_else(|| invalid("document", "has a conflict marker without its counterparts"))?;
+        if terms.len() == 1 {
+            return Ok(new.body());
+        }
+        let hashes: Vec<_> = terms.iter().map(|t| (!t.is_empty()).then(|| Hash::of(t.as_bytes()))).collect();
+        texts.extend(terms.into_iter().filter(|t| !t.is_empty()));
+        Ok(body_of(cancel(&hashes)))
+    }
+
+    pub(super) fn move_page(
+        &self,
+        page: &PageId,
+        into: Option<&Option<PageId>>,
+        at: Option<usize>,
+    ) -> Step<Plan> {
+        let before = self.known(page, "page")?;
+        let mut entry = before.clone();
+        entry.clash.remove(clash_field::POSITION);
+        entry.clash.remove(clash_field::EXISTENCE);
+        let parent = into.map_or(before.parent.as_ref(), Option::as_ref);
+        let stays = parent == before.parent.as_ref();
+        if !stays {
+            self.check_not_below(page, parent)?;
+            self.check_parent(entry.kind, parent, self.height(page)?)?;
+        }
+        let mut plan = Plan::default();
+        if !stays || at.is_some() {
+            entry.parent = parent.cloned();
+            entry.rank = self.rank_at(&mut plan, page, parent, at)?;
+            if !stays {
+                entry.slug = self.slug_for(page, &entry, &before.slug, &HashSet::new())?;
+            }
+        }
+        if entry != before {
+            entry.updated_at = Some(self.now);
+        }
+        plan.set(page, Some(&before), Some(&entry))?;
+        Ok(plan)
+    }
+
+    pub(super) fn delete(&self, page: &PageId) -> Step<Plan> {
+        self.known(page, "page")?;
+        let ids = read::subtree(self.session, &self.root, page)?;
+        let entries = read::pages(self.session, &self.root, &ids)?;
+        let mut plan = Plan::default();
+        for (id, entry) in ids.iter().zip(entries) {
+            plan.set(id, entry.as_ref(), None)?;
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn clear_clashes(&self, page: &PageId) -> Step<Plan> {
+        let before = self.known(page, "page")?;
+        let mut entry = before.clone();
+        entry.clash.clear();
+        self.changed(page, &before, entry)
+    }
+
+    /// The plan that writes a page, with its new time of change if it is another one now.
+    pub(super) fn changed(&self, page: &PageId, before: &PageEntry, mut after: PageEntry) -> Step<Plan> {
+        let mut plan = Plan::default();
+        if *before != after {
+            after.updated_at = Some(self.now);
+            plan.set(page, Some(before), Some(&after))?;
+        }
+        Ok(plan)
+    }
+
+    /// Refuses a parent that is the page itself or below it.
+    pub(super) fn check_not_below(&self, page: &PageId, parent: Option<&PageId>) -> Step<()> {
+        let Some(parent) = parent else { return Ok(()) };
+        let entry = self.known(parent, "into")?;
+        let above = read::ancestors(self.session, &self.root, &entry)?;
+        if parent == page || above.iter().any(|(id, _)| id == page) {
+            return Err(invalid("into", "is the page itself or one below it").into());
+        }
+        Ok(())
+    }
+
+    /// How many levels a page and what is below it take.
+    fn height(&self, page: &PageId) -> Step<usize> {
+        let mut level = vec![page.clone()];
+        let mut height = 0;
+        while !level.is_empty() && height <= read::MAX_DEPTH {
+            height += 1;
+            level = read::children_of_all(self.session, &self.root, &level)?;
+        }
+        Ok(height)
+    }
+}
+
+fn check_body(kind: PageKind, body: &Body) -> Step<()> {
+    if kind == PageKind::Document || body.is_empty() {
+        return Ok(());
+    }
+    Err(invalid("document", "is for documents only").into())
+}

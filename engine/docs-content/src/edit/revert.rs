@@ -1,0 +1,125 @@
+//! Making a page what it was in another revision.
+
+use std::collections::{HashMap, HashSet};
+
+use docs_model::PageId;
+use docs_store::Hash;
+
+use super::{
+    super::{PageEntry, error::invalid, load::Step, read},
+    At, Plan, appended,
+};
+
+/// Slugs given out by a plan, by parent.
+type Given = HashMap<Option<PageId>, HashSet<String>>;
+
+impl At<'_, '_> {
+    pub(super) fn revert(&self, page: &PageId, to: &Hash) -> Step<Plan> {
+        let now = self.page(page)?;
+        let then = read::page(self.session, to, page)?;
+        match (now, then) {
+            (None, None) => Err(invalid("page", format!("is `{page}`, which does not exist")).into()),
+            (Some(now), None) => self.take_away(page, &now, to),
+            (None, Some(_)) => self.bring_back(page, to),
+            (Some(now), Some(then)) => self.reset(page, &now, then),
+        }
+    }
+
+    /// Removes a page the other revision lacks. Pages below it that the other has are not what is being undone: they
+    /// move up to where the page stood.
+    fn take_away(&self, page: &PageId, now: &PageEntry, to: &Hash) -> Step<Plan> {
+        let below = read::subtree(self.session, &self.root, page)?;
+        let mut gone = HashSet::new();
+        for (id, entry) in below.iter().zip(read::pages(self.session, to, &below)?) {
+            if entry.is_none() {
+                gone.insert(id.clone());
+            }
+        }
+        let mut plan = Plan::default();
+        let mut given = Given::new();
+        let mut last = appended(self.session, &self.root, now.parent.as_ref())?;
+        for (id, entry) in below.iter().zip(read::pages(self.session, &self.root, &below)?) {
+            let Some(before) = entry else { continue };
+            if gone.contains(id) {
+                plan.set(id, Some(&before), None)?;
+                continue;
+            }
+            if before.parent.as_ref().is_some_and(|parent| gone.contains(parent)) {
+                let mut after =
+                    PageEntry { parent: now.parent.clone(), rank: last.clone(), ..before.clone() };
+                last = super::super::Rank::between(Some(&last), None).unwrap_or(last);
+                after.slug = self.unique(id, &after, &mut given)?;
+                after.updated_at = Some(self.now);
+                plan.set(id, Some(&before), Some(&after))?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Restores a page that is missing, with the pages that were below it and are missing too.
+    fn bring_back(&self, page: &PageId, to: &Hash) -> Step<Plan> {
+        let below = read::subtree(self.session, to, page)?;
+        let mut plan = Plan::default();
+        let mut given = Given::new();
+        let mut back: HashSet<PageId> = HashSet::new();
+        let living = read::pages(self.session, &self.root, &below)?;
+        for ((id, then), living) in below.iter().zip(read::pages(self.session, to, &below)?).zip(living) {
+            let (Some(mut entry), None) = (then, living) else { continue };
+            let parent = entry.parent.clone();
+            if !parent.as_ref().is_some_and(|parent| back.contains(parent)) {
+                entry.parent = self.nearest_parent(&entry, to)?;
+            }
+            if entry.parent != parent {
+                entry.rank = appended(self.session, &self.root, entry.parent.as_ref())?;
+            }
+            entry.slug = self.unique(id, &entry, &mut given)?;
+            back.insert(id.clone());
+            plan.set(id, None, Some(&entry))?;
+        }
+        Ok(plan)
+    }
+
+    /// Gives a page its fields, text and place back; the place only if it still is one.
+    fn reset(&self, page: &PageId, now: &PageEntry, then: PageEntry) -> Step<Plan> {
+        let mut entry = then;
+        entry.kind = now.kind;
+        entry.created_at = now.created_at;
+        entry.updated_at = now.updated_at;
+        if !self.may_stand(page, &entry)? {
+            entry.parent.clone_from(&now.parent);
+            entry.rank = now.rank.clone();
+        }
+        entry.slug = self.unique(page, &entry, &mut Given::new())?;
+        self.changed(page, now, entry)
+    }
+
+    /// Tells whether a page may stand where its record says.
+    fn may_stand(&self, page: &PageId, entry: &PageEntry) -> Step<bool> {
+        let Some(parent) = &entry.parent else { return Ok(true) };
+        match self.page(parent)? {
+            Some(above) if above.kind.is_parent() && parent != page => {
+                let chain = read::ancestors(self.session, &self.root, &above)?;
+                Ok(chain.iter().all(|(id, _)| id != page))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The nearest page above that is still there and can have pages below it.
+    fn nearest_parent(&self, entry: &PageEntry, to: &Hash) -> Step<Option<PageId>> {
+        for (id, _) in read::ancestors(self.session, to, entry)? {
+            if self.page(&id)?.is_some_and(|above| above.kind.is_parent()) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    fn unique(&self, page: &PageId, entry: &PageEntry, given: &mut Given) -> Step<String> {
+        let taken = given.entry(entry.parent.clone()).or_default();
+        let wanted = if entry.slug.is_empty() { "page" } else { &entry.slug };
+        let slug = self.slug_for(page, entry, wanted, taken)?;
+        taken.insert(slug.clone());
+        Ok(slug)
+    }
+}

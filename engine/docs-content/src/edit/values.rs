@@ -1,0 +1,89 @@
+//! Edits of files, reusable contents and variables.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use docs_model::{FileId, ReusableId, VariableValue};
+
+use super::{
+    super::{
+        FileEntry, ReusableEntry, VariableEntry, entry::encode, error::invalid, file_name::free_file_name,
+        keys, load::Step, read,
+    },
+    At, Plan, ReusablePatch, check_variables,
+};
+
+impl At<'_, '_> {
+    pub(super) fn put_file(&self, file: &FileId, entry: &FileEntry) -> Step<Plan> {
+        if entry.name.trim().is_empty() {
+            return Err(invalid("name", "is empty").into());
+        }
+        let before = read::file(self.session, &self.root, file)?;
+        let mut entry = entry.clone();
+        if before.as_ref().is_none_or(|before| before.name != entry.name) {
+            let is_free =
+                |name: &str| Ok(read::named(self.session, &self.root, name)?.iter().all(|id| id == file));
+            entry.name = free_file_name(&entry.name, is_free)?;
+        }
+        let mut plan = Plan::default();
+        if let Some(before) = before {
+            plan.changes.remove(keys::derived_of_file(file, &before));
+        }
+        plan.changes.put(keys::derived_of_file(file, &entry), Bytes::new());
+        plan.changes.put(keys::file(file), encode(&entry)?);
+        Ok(plan)
+    }
+
+    pub(super) fn delete_file(&self, file: &FileId) -> Step<Plan> {
+        let Some(before) = read::file(self.session, &self.root, file)? else {
+            return Err(invalid("file", format!("is `{file}`, which does not exist")).into());
+        };
+        let mut plan = Plan::default();
+        plan.changes.remove(keys::derived_of_file(file, &before));
+        plan.changes.remove(keys::file(file));
+        Ok(plan)
+    }
+
+    pub(super) fn put_reusable(&self, reusable: &ReusableId, fields: &ReusablePatch) -> Step<Plan> {
+        let known = read::reusable(self.session, &self.root, reusable)?;
+        let mut entry = match (known, &fields.title) {
+            (Some(entry), _) => entry,
+            (None, Some(title)) => ReusableEntry::new(title),
+            (None, None) => return Err(invalid("title", "is missing").into()),
+        };
+        fields.apply(&mut entry)?;
+        let mut plan = Plan::default();
+        if let Some(body) = &fields.body {
+            entry.body = self.next_body(&entry.body, body, &mut plan.texts)?;
+        }
+        plan.changes.put(keys::reusable(reusable), encode(&entry)?);
+        Ok(plan)
+    }
+
+    pub(super) fn delete_reusable(&self, reusable: &ReusableId) -> Step<Plan> {
+        if read::reusable(self.session, &self.root, reusable)?.is_none() {
+            return Err(invalid("reusable", format!("is `{reusable}`, which does not exist")).into());
+        }
+        let mut plan = Plan::default();
+        plan.changes.remove(keys::reusable(reusable));
+        Ok(plan)
+    }
+
+    pub(super) fn set_variables(&self, variables: &BTreeMap<String, Option<VariableValue>>) -> Step<Plan> {
+        let set: BTreeMap<String, VariableValue> =
+            variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect();
+        check_variables(&set)?;
+        let mut plan = Plan::default();
+        for (name, value) in variables {
+            let key = keys::variable(name);
+            match value {
+                Some(value) => {
+                    let entry = VariableEntry { value: value.clone(), clash: BTreeMap::new() };
+                    plan.changes.put(key, encode(&entry)?);
+                }
+                None => plan.changes.remove(key),
+            }
+        }
+        Ok(plan)
+    }
+}

@@ -1,0 +1,61 @@
+//! Why a content operation failed.
+
+use docs_model::error::Error;
+use docs_store::{Hash, StoreError};
+
+/// Why a content operation failed.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ContentError {
+    /// The object store failed; nothing refers to what was written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An object is not in this domain: it was never stored, or it was collected as garbage.
+    #[error("the content `{0}` does not exist")]
+    NotFound(Hash),
+    /// The caller asked for something that cannot be.
+    #[error("change {index}: `{field}` {message}")]
+    Invalid {
+        /// Which of the edits or imported items, counted from 0.
+        index: usize,
+        /// The field at fault.
+        field: &'static str,
+        /// What is wrong with it, as the end of a sentence that starts with the field.
+        message: String,
+    },
+    /// Stored content breaks its own rules.
+    #[error("stored content is damaged: {0}")]
+    Corrupt(String),
+}
+
+impl ContentError {
+    /// The same error, told of another item of the batch.
+    #[must_use]
+    pub(crate) fn at(self, position: usize) -> Self {
+        match self {
+            Self::Invalid { field, message, .. } => Self::Invalid { index: position, field, message },
+            other => other,
+        }
+    }
+}
+
+impl From<ContentError> for Error {
+    fn from(error: ContentError) -> Self {
+        match error {
+            ContentError::Store(error) => error.into(),
+            ContentError::Invalid { index, field, message } => {
+                Self::invalid(&format!("changes[{index}].{field}"), message)
+            }
+            // An object that a living record refers to is missing, or breaks its form: never the caller's doing.
+            other => Self::internal(other),
+        }
+    }
+}
+
+/// What a content operation answers.
+pub type ContentResult<T> = Result<T, ContentError>;
+
+/// A refusal whose place in the batch is not known yet; [`ContentError::at`] sets it.
+pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> ContentError {
+    ContentError::Invalid { index: 0, field, message: message.into() }
+}

@@ -1,0 +1,295 @@
+//! Documents as a visitor sees them: conditions decided, values in the text (SPEC 4.7 `evaluated`).
+
+use std::mem;
+
+use docs_expression::{self as expression, Budget, Claims, Context, Expression, MAX_STEPS};
+use docs_markup::document;
+use docs_model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most steps that all expressions of a document take together. The rest then counts as failed.
+const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
+
+/// What of a document is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum Evaluated {
+    /// Nothing: conditions and expressions stay where they are.
+    #[default]
+    #[serde(rename = "false")]
+    No,
+    /// Everything.
+    #[serde(rename = "true")]
+    Yes,
+    /// What variables and claims with known values decide. The rest stays for the client, which knows the visitor.
+    #[serde(rename = "deterministic-only")]
+    DeterministicOnly,
+}
+
+/// Evaluates a document.
+///
+/// A condition that holds is replaced by its blocks, one that does not is removed. An expression becomes text and joins
+/// the text around it; one that fails stands there in double braces. What is left without content by that is removed
+/// when it is only a frame (a list, an item, a quotation, a hint, a set of tabs, steps or columns), and holds an empty
+/// paragraph when it has a title or a place of its own (a tab, a step, a column, a cell, the body of an expandable).
+///
+/// Reusable contents are not expanded here; evaluate them as documents of their own.
+#[must_use]
+pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims: &Claims) -> Document {
+    if mode == Evaluated::No {
+        return document.clone();
+    }
+    let (conditions, budget) = (Conditions::Asked, Budget(MAX_DOCUMENT_STEPS));
+    run(document, Evaluator { mode, conditions, context, claims, budget })
+}
+
+/// Evaluates a document for a visitor, who is to get nothing that a condition hides: conditions are decided in every
+/// mode, and only expressions within text are left for the client. A condition that reads what may not decide who sees
+/// what ([`Expression::is_deterministic`]) does not hold.
+#[must_use]
+pub fn evaluate_for_visitor(
+    document: &Document,
+    mode: Evaluated,
+    context: &Context,
+    claims: &Claims,
+) -> Document {
+    let budget = Budget(MAX_DOCUMENT_STEPS);
+    // What an expression is made of is for visitors only where they must evaluate it themselves.
+    let mode = if mode == Evaluated::No { Evaluated::DeterministicOnly } else { mode };
+    run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, budget })
+}
+
+/// What of a document stands under no condition.
+pub(crate) fn unconditional(document: &Document) -> Document {
+    let (context, claims) = (&Context::default(), &Claims::default());
+    // Without a step left no condition holds.
+    let budget = Budget(0);
+    let (mode, conditions) = (Evaluated::No, Conditions::Visitor);
+    run(document, Evaluator { mode, conditions, context, claims, budget })
+}
+
+fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
+    let mut document = document.clone();
+    document.nodes = evaluator.blocks(document.nodes);
+    document
+}
+
+struct Evaluator<'e> {
+    /// What becomes of expressions within text.
+    mode: Evaluated,
+    conditions: Conditions,
+    context: &'e Context,
+    claims: &'e Claims,
+    budget: Budget,
+}
+
+/// What becomes of conditions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Conditions {
+    /// What becomes of expressions within text.
+    Asked,
+    /// All are decided for a visitor.
+    Visitor,
+}
+
+impl Evaluator<'_> {
+    /// Whether an expression is left for the client. One that cannot be read depends on nothing.
+    fn leaves(&self, text: &str) -> bool {
+        match self.mode {
+            Evaluated::No => true,
+            Evaluated::Yes => false,
+            Evaluated::DeterministicOnly => {
+                Expression::parse(text).is_ok_and(|expression| !expression.is_deterministic(self.claims))
+            }
+        }
+    }
+
+    /// Whether a condition holds; `None` where it is left for the client.
+    fn decide(&mut self, text: &str) -> Option<bool> {
+        if self.conditions == Conditions::Asked {
+            let decides = !self.leaves(text);
+            return decides.then(|| expression::condition_within(text, self.context, &mut self.budget));
+        }
+        let known = (self.context, self.claims);
+        let shows = |condition| expression::shows_within(&condition, known, &mut self.budget);
+        Some(expression::is_blank(text) || Expression::parse(text).is_ok_and(shows))
+    }
+
+    fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
+        let nodes = self.nodes(blocks.into_iter().map(Node::Block).collect());
+        // Only blocks come of blocks, unless a condition held text of its own.
+        nodes.into_iter().map(into_block).collect()
+    }
+
+    fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let mut done = Vec::with_capacity(nodes.len());
+        let leaves_none = self.conditions == Conditions::Visitor || self.mode == Evaluated::Yes;
+        let mut undecided = Undecided::default();
+        for node in nodes {
+            match node {
+                Node::Block(block) if leaves_none && undecided.hides(&block) => {}
+                Node::Block(block) => self.block(block, &mut done),
+                Node::Inline(inline) => self.inline(inline, &mut done),
+                Node::Text(text) => push_text(&mut done, text),
+            }
+        }
+        done
+    }
+
+    fn block(&mut self, mut block: Block, done: &mut Vec<Node>) {
+        if let BlockKind::If { expression } = &block.kind {
+            match self.decide(expression) {
+                None => {
+                    block.nodes = self.nodes(block.nodes);
+                    done.push(Node::Block(block));
+                }
+                Some(true) => done.extend(self.nodes(block.nodes)),
+                Some(false) => {}
+            }
+            return;
+        }
+        let was_empty = block.nodes.is_empty();
+        block.nodes = self.nodes(block.nodes);
+        self.fragments(&mut block.fragments);
+        if block.nodes.is_empty() && !was_empty {
+            match left_empty(&block.kind) {
+                Left::Nothing => return,
+                Left::Paragraph => block.nodes.push(Node::Block(paragraph(vec![empty_text()]))),
+                Left::Text => block.nodes.push(empty_text()),
+            }
+        }
+        done.push(Node::Block(block));
+    }
+
+    fn fragments(&mut self, fragments: &mut Option<Vec<Fragment>>) {
+        for fragment in fragments.iter_mut().flatten() {
+            let was_empty = fragment.nodes.is_empty();
+            fragment.nodes = self.blocks(mem::take(&mut fragment.nodes));
+            if fragment.nodes.is_empty() && !was_empty {
+                fragment.nodes.push(paragraph(vec![empty_text()]));
+            }
+        }
+    }
+
+    fn inline(&mut self, mut inline: Inline, done: &mut Vec<Node>) {
+        if let InlineKind::Expression { expression } = &inline.kind {
+            if self.leaves(expression) {
+                done.push(Node::Inline(inline));
+                return;
+            }
+            let value = expression::inline_within(expression, self.context, &mut self.budget);
+            if !value.is_empty() {
+                let text = TextNode::new(vec![Leaf::new(value, Vec::new())]);
+                push_text(done, TextNode { key: inline.key, ..text });
+            }
+            return;
+        }
+        let was_empty = inline.nodes.is_empty();
+        inline.nodes = self.nodes(inline.nodes);
+        if inline.nodes.is_empty() && !was_empty {
+            inline.nodes.push(empty_text());
+        }
+        self.fragments(&mut inline.fragments);
+        done.push(Node::Inline(inline));
+    }
+}
+
+/// Conditions within Markdown that is kept as it is, which nothing decides: it is left out, and so is what stands behind
+/// one that was opened, to its end.
+#[derive(Debug, Default)]
+pub struct Undecided {
+    open: usize,
+}
+
+impl Undecided {
+    /// Tells whether a block, asked about after those before it, may stand under such a condition.
+    pub fn hides(&mut self, block: &Block) -> bool {
+        let was_open = self.open > 0;
+        if !document::is_verbatim(block) {
+            return was_open;
+        }
+        let text = plain(&block.nodes);
+        let (mut has_any, mut rest) = (false, text.as_str());
+        while let Some((_, tag)) = rest.split_once("{%") {
+            let name = tag.trim_start_matches(['-', ' ', '\t', '\n', '\r', '>']);
+            let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            match name {
+                "if" => (has_any, self.open) = (true, self.open + 1),
+                "endif" => (has_any, self.open) = (true, self.open.saturating_sub(1)),
+                _ => {}
+            }
+            rest = tag;
+        }
+        was_open || has_any
+    }
+}
+
+fn plain(nodes: &[Node]) -> String {
+    let text = |node: &Node| match node {
+        Node::Text(text) => text.leaves.iter().map(|leaf| leaf.text.as_str()).collect(),
+        Node::Inline(inline) => plain(&inline.nodes),
+        Node::Block(block) => plain(&block.nodes),
+    };
+    nodes.iter().map(text).collect::<String>()
+}
+
+/// What becomes of a block that has lost all it held.
+enum Left {
+    Nothing,
+    Paragraph,
+    Text,
+}
+
+const fn left_empty(kind: &BlockKind) -> Left {
+    match kind {
+        BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Blockquote {}
+        | BlockKind::Hint { .. }
+        | BlockKind::Tabs { .. }
+        | BlockKind::Stepper {}
+        | BlockKind::Columns { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::Code { .. } => Left::Nothing,
+        BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. } => {
+            Left::Paragraph
+        }
+        _ => Left::Text,
+    }
+}
+
+fn paragraph(nodes: Vec<Node>) -> Block {
+    Block::new(BlockKind::Paragraph { align: None }, nodes)
+}
+
+fn empty_text() -> Node {
+    Node::Text(TextNode::new(vec![Leaf::new("", Vec::new())]))
+}
+
+fn into_block(node: Node) -> Block {
+    match node {
+        Node::Block(block) => block,
+        other => paragraph(vec![other]),
+    }
+}
+
+/// Adds text, joined with the text before it.
+fn push_text(done: &mut Vec<Node>, text: TextNode) {
+    let Some(Node::Text(before)) = done.last_mut() else {
+        done.push(Node::Text(text));
+        return;
+    };
+    // Empty text only holds a place.
+    for leaf in text.leaves.into_iter().filter(|leaf| !leaf.text.is_empty()) {
+        match before.leaves.last_mut() {
+            Some(last) if last.marks == leaf.marks => last.text.push_str(&leaf.text),
+            Some(last) if last.text.is_empty() => *last = leaf,
+            _ => before.leaves.push(leaf),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Documents before and after evaluation.
+
+use docs_model::{DocumentObject, Variables};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn claims() -> Claims {
+    Claims::from_schema(&json!({ "type": "object", "properties": {
+        "beta": { "type": "boolean" },
+        "plan": { "type": "string", "enum": ["free", "pro"] },
+        "name": { "type": "string" },
+    } }))
+}
+
+fn context() -> Context {
+    let variables: Variables = serde_json::from_value(json!({ "version": "2.4", "empty": "" })).unwrap();
+    Context::default()
+        .with_visitor(&json!({ "beta": true, "plan": "free", "name": "Ada" }), &json!({}))
+        .with_space(&variables)
+}
+
+fn text(text: &str) -> Value {
+    json!({ "object": "text", "leaves": [{ "object": "leaf", "text": text, "marks": [] }] })
+}
+
+fn block(kind: &str, nodes: &[Value]) -> Value {
+    json!({ "object": "block", "type": kind, "isVoid": false, "data": {}, "nodes": nodes })
+}
+
+fn p(words: &str) -> Value {
+    block("paragraph", &[text(words)])
+}
+
+fn when(expression: &str, nodes: &[Value]) -> Value {
+    json!({ "object": "block", "type": "if", "isVoid": false, "data": { "expression": expression }, "nodes": nodes })
+}
+
+fn value(expression: &str) -> Value {
+    json!({ "object": "inline", "type": "expression", "isVoid": true, "data": { "expression": expression } })
+}
+
+/// The blocks of a document after evaluation.
+fn run(mode: Evaluated, nodes: &[Value]) -> Value {
+    let document: Document =
+        serde_json::from_value(json!({ "object": "document", "data": {}, "nodes": nodes })).unwrap();
+    let done = evaluate(&document, mode, &context(), &claims());
+    assert_eq!(done.object, DocumentObject::Is);
+    // What clients get can be read again.
+    let wire = serde_json::to_value(&done).unwrap();
+    assert_eq!(serde_json::from_value::<Document>(wire.clone()).unwrap(), done);
+    wire["nodes"].clone()
+}
+
+fn all(nodes: &[Value]) -> Value {
+    run(Evaluated::Yes, nodes)
+}
+
+#[test]
+fn without_evaluation_a_document_stays_as_it_is() {
+    let nodes =
+        [when("false", &[p("x")]), block("paragraph", &[text("a"), value("space.vars.version"), text("b")])];
+    assert_eq!(run(Evaluated::No, &nodes), json!(nodes));
+}
+
+#[test]
+fn a_condition_that_holds_is_replaced_by_its_blocks_and_another_removed() {
+    let nodes = [
+        p("first"),
+        when("visitor.claims.beta", &[p("a"), p("b")]),
+        when("visitor.claims.plan == 'pro'", &[p("c")]),
+        when("visitor.claims.", &[p("broken")]),
+        when("", &[p("always")]),
+        p("last"),
+    ];
+    assert_eq!(all(&nodes), json!([p("first"), p("a"), p("b"), p("always"), p("last")]));
+    assert_eq!(all(&[when("false", &[p("x")])]), json!([]));
+}
+
+#[test]
+fn conditions_within_conditions_are_decided_too() {
+    let inner = |expression: &str| when(expression, &[p(expression)]);
+    let nodes =
+        [when("true", &[inner("1"), inner("0"), when("true", &[inner("2")])]), when("0", &[inner("1")])];
+    assert_eq!(all(&nodes), json!([p("1"), p("2")]));
+}
+
+#[test]
+fn a_value_joins_the_text_around_it() {
+    let paragraph = block("paragraph", &[text("v"), value("space.vars.version"), text("!")]);
+    assert_eq!(all(&[paragraph]), json!([p("v2.4!")]));
+    let only = block("paragraph", &[value("1 + 1"), value("space.vars.empty"), value("'x'")]);
+    assert_eq!(all(&[only]), json!([p("2x")]));
+    assert_eq!(all(&[block("paragraph", &[value("missing")])]), json!([p("")]));
+    assert_eq!(all(&[block("paragraph", &[value("1 +")])]), json!([p("{{1 +}}")]));
+}
+
+#[test]
+fn marks_of_the_text_around_a_value_stay() {
+    let bold = |text: &str| {
+        json!({ "object": "text", "leaves": [
+            { "object": "leaf", "text": text, "marks": [{ "object": "mark", "type": "bold" }] },
+        ] })
+    };
+    let done = all(&[block("paragraph", &[bold("a"), value("'b'"), bold("c"), text("d")])]);
+    let leaves = done[0]["nodes"][0]["leaves"].as_array().unwrap();
+    let texts: Vec<_> =
+        leaves.iter().map(|leaf| (leaf["text"].clone(), leaf["marks"].as_array().unwrap().len())).collect();
+    assert_eq!(texts, [(json!("a"), 1), (json!("b"), 0), (json!("c"), 1), (json!("d"), 0)]);
+}
+
+#[test]
+fn values_are_written_in_links_annotations_code_cells_and_expandables() {
+    let link = json!({ "object": "inline", "type": "link", "isVoid": false, "nodes": [value("missing")],
+        "data": { "ref": { "kind": "url", "url": "https://example.com" } } });
+    let done = all(&[block("paragraph", &[link])]);
+    assert_eq!(done[0]["nodes"][0]["nodes"], json!([text("")]));
+
+    let fragment =
+        |name: &str, nodes: &[Value]| json!({ "object": "fragment", "fragment": name, "nodes": nodes });
+    let note = json!({ "object": "inline", "type": "annotation", "isVoid": false, "data": {}, "nodes": [value("'w'")],
+        "fragments": [fragment("annotation-body", &[block("paragraph", &[value("'note'")])])] });
+    let done = all(&[block("paragraph", &[note])]);
+    assert_eq!(done[0]["nodes"][0]["nodes"], json!([text("w")]));
+    assert_eq!(done[0]["nodes"][0]["fragments"][0]["nodes"], json!([p("note")]));
+
+    let line = block("code-line", &[text("v="), value("space.vars.version")]);
+    assert_eq!(all(&[block("code", &[line])])[0]["nodes"][0]["nodes"], json!([text("v=2.4")]));
+
+    let expandable = json!({ "object": "block", "type": "expandable", "isVoid": true, "data": {}, "fragments": [
+        fragment("expandable-title", &[block("paragraph", &[value("'title'")])]),
+        fragment("expandable-body", &[when("false", &[p("x")])]),
+    ] });
+    let done = all(&[expandable]);
+    assert_eq!(done[0]["fragments"][0]["nodes"], json!([p("title")]));
+    assert_eq!(done[0]["fragments"][1]["nodes"], json!([p("")]));
+
+    let table = json!({ "object": "block", "type": "table", "isVoid": true,
+        "data": { "view": { "type": "grid", "columns": ["c"] }, "definition": {}, "records": {
+            "r": { "orderIndex": "a", "values": { "c": "cell" } } } },
+        "fragments": [fragment("cell", &[block("paragraph", &[value("1 / 4")])])] });
+    assert_eq!(all(&[table])[0]["fragments"][0]["nodes"], json!([p("0.25")]));
+}
+
+#[test]
+fn frames_that_lose_all_they_hold_go_and_places_stay() {
+    let hidden = || when("false", &[p("x")]);
+    let list = block("list-unordered", &[block("list-item", &[hidden()])]);
+    let quote = block("blockquote", &[hidden()]);
+    assert_eq!(all(&[list, quote]), json!([]));
+
+    let half = block("list-unordered", &[block("list-item", &[hidden()]), block("list-item", &[p("y")])]);
+    assert_eq!(all(&[half]), json!([block("list-unordered", &[block("list-item", &[p("y")])])]));
+
+    let tabs = block("tabs", &[block("tabs-item", &[hidden()]), block("tabs-item", &[p("y")])]);
+    let shown = block("tabs", &[block("tabs-item", &[p("")]), block("tabs-item", &[p("y")])]);
+    assert_eq!(all(&[tabs]), json!([shown]));
+
+    let tabs = block("tabs", &[when("false", &[block("tabs-item", &[p("x")])])]);
+    assert_eq!(all(&[tabs]), json!([]));
+    let tabs = block("tabs", &[when("true", &[block("tabs-item", &[p("x")])])]);
+    assert_eq!(all(&[tabs]), json!([block("tabs", &[block("tabs-item", &[p("x")])])]));
+}
+
+#[test]
+fn what_only_the_client_can_know_is_left_to_it() {
+    let nodes = [
+        when(
+            "visitor.claims.beta",
+            &[block("paragraph", &[value("visitor.claims.name"), value("space.vars.version")])],
+        ),
+        when("visitor.claims.plan == 'pro'", &[p("pro")]),
+        when("visitor.claims.name == 'Ada'", &[when("false", &[p("x")]), p("for Ada")]),
+        when("visitor.claims.", &[p("broken")]),
+        block("paragraph", &[value("visitor.claims."), value("visitor.claims.plan")]),
+    ];
+    let expected = json!([
+        block("paragraph", &[value("visitor.claims.name"), text("2.4")]),
+        when("visitor.claims.name == 'Ada'", &[p("for Ada")]),
+        p("{{visitor.claims.}}free"),
+    ]);
+    assert_eq!(run(Evaluated::DeterministicOnly, &nodes), expected);
+}
+
+#[test]
+fn for_a_visitor_a_condition_on_what_may_not_decide_does_not_hold() {
+    let nodes = [
+        when("visitor.claims.beta", &[p("beta"), when("visitor.claims.name == 'Ada'", &[p("x")])]),
+        when("visitor.claims.name == 'Ada'", &[p("x")]),
+        when("visitor.claims.name != 'Bob' || true", &[p("x")]),
+        when("!visitor.claims.undeclared", &[p("x")]),
+        when("space.vars.version == '2.4' && visitor.claims.plan == 'free'", &[p("known")]),
+        when("", &[block("paragraph", &[value("visitor.claims.name")])]),
+    ];
+    let document: Document =
+        serde_json::from_value(json!({ "object": "document", "data": {}, "nodes": nodes })).unwrap();
+    for (mode, name) in [
+        (Evaluated::No, block("paragraph", &[value("visitor.claims.name")])),
+        (Evaluated::DeterministicOnly, block("paragraph", &[value("visitor.claims.name")])),
+        (Evaluated::Yes, p("Ada")),
+    ] {
+        let done = evaluate_for_visitor(&document, mode, &context(), &claims());
+        let done = serde_json::to_value(&done).unwrap();
+        assert_eq!(done["nodes"], json!([p("beta"), p("known"), name]), "{mode:?}");
+    }
+}
+
+#[test]
+fn expressions_that_cost_too_much_together_fail_and_the_rest_is_written() {
+    let costly = "'x'.repeat(9999).split('').map(x => x).length";
+    let many: Vec<Value> = (0..200).map(|_| block("paragraph", &[value(costly)])).collect();
+    let done = all(&many);
+    assert_eq!(done[0], p("9999"));
+    assert_eq!(done[199], p(&format!("{{{{{costly}}}}}")));
+}
+
+#[test]
+fn a_mode_is_known_by_its_name() {
+    let mode = |text: &str| serde_json::from_value::<Evaluated>(text.into()).ok();
+    assert_eq!(mode("true"), Some(Evaluated::Yes));
+    assert_eq!(mode("false"), Some(Evaluated::No));
+    assert_eq!(mode("deterministic-only"), Some(Evaluated::DeterministicOnly));
+    assert_eq!(mode("yes"), None);
+}

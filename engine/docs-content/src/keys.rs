@@ -1,0 +1,110 @@
+//! The keys of a revision's map, and the entries that follow from a page record.
+//!
+//! | key | value |
+//! |---|---|
+//! | `p!<page>` | the page |
+//! | `f!<file>`, `r!<reusable content>`, `v!<name>` | the file, the reusable content, the variable |
+//! | `k!<parent>!<rank>!<page>` | derived: the order of children |
+//! | `s!<parent>!<slug>` | derived: the page that has the slug among its siblings |
+//! | `c!<page>` | derived: the page has something a merge could not unite |
+//! | `n!<name>!<file>` | derived: the file has the name |
+//! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
+//! | `b!<target>!<source>` | derived: something links there, whether or not it exists |
+//!
+//! The top level is the parent with the empty name. Derived entries are functions of the records, those of links also of
+//! the texts: an edit writes both, a merge recomputes them for the pages it touched, and [`check`](super::check)
+//! recomputes them all. A source is two segments, its class and its id; so is a target. See [`links`](super::links).
+
+use bytes::Bytes;
+use docs_model::{FileId, PageId, ReusableId};
+use docs_store::{Key, KeyBuf, key::last_segment};
+
+use super::{ContentError, ContentResult, FileEntry, PageEntry, Rank};
+
+pub(crate) const PAGE: &str = "p";
+pub(crate) const FILE: &str = "f";
+pub(crate) const REUSABLE: &str = "r";
+pub(crate) const VARIABLE: &str = "v";
+pub(crate) const CHILD: &str = "k";
+pub(crate) const SLUG: &str = "s";
+pub(crate) const CONFLICTED: &str = "c";
+pub(crate) const LINK: &str = "l";
+pub(crate) const BACKLINK: &str = "b";
+pub(crate) const NAMED: &str = "n";
+
+/// The classes of records that link or are linked to, in key order.
+pub(crate) const LINKED: [&str; 3] = [FILE, PAGE, REUSABLE];
+/// The classes of records, as opposed to derived entries, in key order.
+pub(crate) const RECORDS: [&str; 4] = [FILE, PAGE, REUSABLE, VARIABLE];
+
+pub(crate) fn page(id: &PageId) -> Key {
+    KeyBuf::new(PAGE).part(id.as_str()).key()
+}
+
+pub(crate) fn file(id: &FileId) -> Key {
+    KeyBuf::new(FILE).part(id.as_str()).key()
+}
+
+pub(crate) fn reusable(id: &ReusableId) -> Key {
+    KeyBuf::new(REUSABLE).part(id.as_str()).key()
+}
+
+pub(crate) fn variable(name: &str) -> Key {
+    KeyBuf::new(VARIABLE).part(name).key()
+}
+
+pub(crate) fn children(parent: Option<&PageId>) -> KeyBuf {
+    KeyBuf::new(CHILD).part(parent.map_or("", PageId::as_str))
+}
+
+pub(crate) fn child(parent: Option<&PageId>, rank: &Rank, id: &PageId) -> Key {
+    children(parent).part(rank.as_str()).part(id.as_str()).key()
+}
+
+pub(crate) fn slug(parent: Option<&PageId>, slug: &str) -> Key {
+    KeyBuf::new(SLUG).part(parent.map_or("", PageId::as_str)).part(slug).key()
+}
+
+pub(crate) fn conflicted(id: &PageId) -> Key {
+    KeyBuf::new(CONFLICTED).part(id.as_str()).key()
+}
+
+/// The files that have a name: more than one only after a merge.
+pub(crate) fn named(name: &str) -> KeyBuf {
+    KeyBuf::new(NAMED).part(name)
+}
+
+/// The entry that follows from a file record.
+pub(crate) fn derived_of_file(id: &FileId, entry: &FileEntry) -> Key {
+    named(&entry.name).part(id.as_str()).key()
+}
+
+/// The range of a class of entries.
+pub(crate) fn class(name: &str) -> (Key, Key) {
+    KeyBuf::new(name).below()
+}
+
+/// The id at the end of a key.
+pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
+    last_segment(key).parse().map_err(|_| ContentError::Corrupt(format!("the key `{key}` ends in no id")))
+}
+
+/// The id a derived entry holds.
+pub(crate) fn page_of(key: &str, value: &Bytes) -> ContentResult<PageId> {
+    serde_json::from_slice(value)
+        .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` holds no page id")))
+}
+
+/// The entries that follow from a page record.
+pub(crate) fn derived(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
+    let mut out = vec![(child(entry.parent.as_ref(), &entry.rank, id), Bytes::new())];
+    if !entry.slug.is_empty() {
+        // The letters of an id need no escape.
+        let holder = Bytes::from(format!("\"{id}\""));
+        out.push((slug(entry.parent.as_ref(), &entry.slug), holder));
+    }
+    if entry.is_conflicted() {
+        out.push((conflicted(id), Bytes::new()));
+    }
+    out
+}

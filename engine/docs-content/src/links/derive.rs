@@ -1,0 +1,226 @@
+//! Keeping the links of a revision what its records and texts say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use docs_store::{Hash, Key};
+use serde::de::DeserializeOwned;
+
+use super::{
+    super::{
+        Content, ContentResult, PageEntry, ReusableEntry,
+        edit::Changes,
+        entry::decode,
+        keys,
+        load::{Gather, Session, Step},
+        map::{self, Difference, Range},
+    },
+    Backlinks, Link, LinkRange, LinkSource, LinkTarget, Parts, Place, References, Standing, Uses, backlinks,
+    of_parts, source_of,
+};
+
+impl Content {
+    /// Brings the links up to date after records changed from `before` to `after`; answers the new root.
+    ///
+    /// The links of `before` must be right; those of `after` are still the same. Costs what changed, the links of the
+    /// sources that changed, and the backlinks of the targets that came or went. The nodes it makes stay in the session.
+    pub(crate) async fn relink(
+        &self,
+        session: &mut Session<'_>,
+        before: Hash,
+        after: Hash,
+    ) -> ContentResult<Hash> {
+        if before == after {
+            return Ok(after);
+        }
+        let work = session
+            .run(|session| {
+                let ranges: Vec<(Key, Key)> = keys::LINKED.iter().map(|class| keys::class(class)).collect();
+                let found = map::diff(session, &before, &after, &ranges)?;
+                let mut work = Work::default();
+                let mut gather = Gather::default();
+                for difference in &found {
+                    work.take(difference)?;
+                }
+                for (source, parts) in &work.parts {
+                    let references = gather.ask(of_parts(session, self.merger(), parts))?;
+                    work.sources.insert(source.clone(), references.unwrap_or_default());
+                }
+                gather.done()?;
+                Ok(work)
+            })
+            .await?;
+        let changes = session.run(|session| work.changes(session, &after)).await?.into_changes();
+        session.apply(after, &changes).await
+    }
+}
+
+/// What a change of records means for links.
+#[derive(Default)]
+struct Work {
+    parts: Vec<(LinkSource, Parts)>,
+    /// The sources that refer to other things than before, with what they refer to now.
+    sources: BTreeMap<LinkSource, References>,
+    came: Vec<LinkTarget>,
+    went: Vec<LinkTarget>,
+}
+
+impl Work {
+    fn take(&mut self, difference: &Difference) -> ContentResult<()> {
+        let Some(target) = LinkTarget::of_record(&difference.key)? else { return Ok(()) };
+        match &target {
+            LinkTarget::Page(id) => {
+                self.compare::<PageEntry>(LinkSource::Page(id.clone()), difference)?;
+            }
+            LinkTarget::Reusable(id) => {
+                self.compare::<ReusableEntry>(LinkSource::Reusable(id.clone()), difference)?;
+            }
+            LinkTarget::File(_) => {}
+        }
+        match (&difference.before, &difference.after) {
+            (None, Some(_)) => self.came.push(target),
+            (Some(_), None) => self.went.push(target),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn compare<T: DeserializeOwned>(
+        &mut self,
+        source: LinkSource,
+        difference: &Difference,
+    ) -> ContentResult<()>
+    where
+        for<'a> Parts: From<&'a T>,
+    {
+        let parts = |bytes: &Option<Bytes>| -> ContentResult<Parts> {
+            let entry: Option<T> = bytes.as_ref().map(|b| decode(&difference.key, b)).transpose()?;
+            Ok(entry.as_ref().map(Parts::from).unwrap_or_default())
+        };
+        let (before, after) = (parts(&difference.before)?, parts(&difference.after)?);
+        if before != after {
+            self.parts.push((source, after));
+        }
+        Ok(())
+    }
+
+    fn changes(&self, session: &Session<'_>, root: &Hash) -> Step<Changes> {
+        let mut gather = Gather::default();
+        let mut changes = Changes::default();
+        let wanted: Vec<LinkTarget> = self
+            .sources
+            .iter()
+            .flat_map(|(source, references)| {
+                references.keys().filter_map(|(reference, _)| Place::of(source, reference).target())
+            })
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let records: Vec<Key> = wanted.iter().map(LinkTarget::record).collect();
+        let records = gather.ask(map::get_many(session, root, &records).map_err(Into::into))?;
+        let there: BTreeSet<&LinkTarget> = wanted
+            .iter()
+            .zip(records.unwrap_or_default())
+            .filter_map(|(target, record)| record.map(|_| target))
+            .collect();
+        for (source, references) in &self.sources {
+            let old = gather.ask(links_of(session, root, source))?.unwrap_or_default();
+            let new = entries(source, references, |target| there.contains(target))?;
+            for key in old.keys().filter(|key| !new.contains_key(*key)) {
+                changes.remove(key.clone());
+            }
+            for (key, value) in new {
+                if old.get(&key) != Some(&value) {
+                    changes.put(key, value);
+                }
+            }
+        }
+        for (targets, from, to) in [
+            (&self.came, Standing::Broken, Standing::Inside),
+            (&self.went, Standing::Inside, Standing::Broken),
+        ] {
+            for target in targets {
+                let moved = gather.ask(self.links_to(session, root, (target, from)))?;
+                for (key, value) in moved.unwrap_or_default() {
+                    let link = Link { standing: to, ..Link::read(&key, &value)? };
+                    changes.remove(key);
+                    changes.put(link.key()?, value);
+                }
+            }
+        }
+        gather.done()?;
+        Ok(changes)
+    }
+
+    /// The links to a target, of the sources that still refer to the same things.
+    fn links_to(
+        &self,
+        session: &Session<'_>,
+        root: &Hash,
+        (target, standing): (&LinkTarget, Standing),
+    ) -> Step<Vec<(Key, Bytes)>> {
+        let (from, to) = backlinks(target).below();
+        let found = map::range(session, root, &Range::new(from, to))?;
+        let mut gather = Gather::default();
+        let mut out = Vec::new();
+        for (key, _) in found {
+            let source = source_of(&key)?;
+            if self.sources.contains_key(&source) {
+                continue;
+            }
+            let (from, to) = LinkRange { standing, source: Some(source) }.to(target).below();
+            let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
+            out.extend(gather.ask(range)?.unwrap_or_default());
+        }
+        gather.done()?;
+        Ok(out)
+    }
+}
+
+/// The entries of a source: its links, and the backlinks that follow from them.
+fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTreeMap<Key, Bytes>> {
+    let mut gather = Gather::default();
+    let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
+    for standing in Standing::ALL {
+        let (from, to) = LinkRange { standing, source: Some(source.clone()) }.prefix().below();
+        let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
+        for (key, value) in gather.ask(range)?.unwrap_or_default() {
+            let link = Link::read(&key, &value)?;
+            if let Some(target) = link.target() {
+                back.add(&target, &link);
+            }
+            out.insert(key, value);
+        }
+    }
+    gather.done()?;
+    out.extend(back.into_entries());
+    Ok(out)
+}
+
+/// The entries that follow from what a source refers to, in a revision that has some targets.
+pub(crate) fn entries(
+    source: &LinkSource,
+    references: &References,
+    has: impl Fn(&LinkTarget) -> bool,
+) -> ContentResult<BTreeMap<Key, Bytes>> {
+    let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
+    for ((reference, relation), uses) in references {
+        let place = Place::of(source, reference);
+        let standing = match &place {
+            Place::Inside(target) if has(target) => Standing::Inside,
+            Place::Inside(_) | Place::Lost(_) => Standing::Broken,
+            Place::Itself => Standing::Inside,
+            Place::Outside(..) => Standing::Outside,
+            Place::Web(_) => Standing::Web,
+        };
+        let (source, reference) = (source.clone(), reference.clone());
+        let Uses { times, is_conditional } = *uses;
+        let link = Link { source, reference, relation: *relation, times, standing, is_conditional };
+        out.insert(link.key()?, link.value()?);
+        if let Some(target) = place.target() {
+            back.add(&target, &link);
+        }
+    }
+    out.extend(back.into_entries());
+    Ok(out)
+}

@@ -1,0 +1,363 @@
+//! Links: what pages and reusable contents refer to, derived with the revision.
+//!
+//! Each reference of a source is one entry, whatever the number of places it stands at, and it is kept under how it
+//! stands: [`Standing`] is part of the key, so that broken links are a range of their own and counting them costs
+//! O(log n). The entry names its target, so what becomes of a target's links when it comes or goes is found from the
+//! target's backlinks, without looking at other links of their sources.
+//!
+//! Entries follow from the records and the texts alone, hence equal content has equal entries. Nothing here depends on
+//! what is outside of the revision: whether another space exists is for whoever shows the link to say.
+
+mod derive;
+mod read;
+mod refer;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use docs_markup::reference;
+use docs_model::{BASE32, ContentRef, FileId, LinkRelation, PageId, ReusableId};
+use docs_store::{Key, KeyBuf, key::segments};
+use serde::{Deserialize, Serialize};
+
+#[cfg(test)]
+pub(super) use self::refer::reference as referred;
+pub(crate) use self::{
+    derive::entries,
+    refer::{References, Uses, of_parts},
+};
+pub use self::{read::Backlinks as AllBacklinks, refer::Parts};
+use super::{
+    ContentError, ContentResult,
+    entry::{decode, encode},
+    keys,
+};
+
+/// Most bytes of an address in a key; a hash of the whole follows.
+const MAX_KEY_TEXT: usize = 100;
+
+/// How a link stands within its revision.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Standing {
+    /// The revision lacks the target; or the text leads nowhere, like a path that no page has.
+    Broken,
+    /// The revision has the target.
+    Inside,
+    /// The target is on the platform and not in the revision: only the store can tell whether it exists.
+    Outside,
+    /// An address.
+    Web,
+}
+
+impl Standing {
+    /// All of them, in the order that links are kept in.
+    pub const ALL: [Self; 4] = [Self::Broken, Self::Inside, Self::Outside, Self::Web];
+
+    const fn segment(self) -> &'static str {
+        match self {
+            Self::Broken => "b",
+            Self::Inside => "i",
+            Self::Outside => "o",
+            Self::Web => "w",
+        }
+    }
+}
+
+/// What a link stands in.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LinkSource {
+    /// A page: its text, its cover, its target or what it is computed from.
+    Page(PageId),
+    /// A reusable content.
+    Reusable(ReusableId),
+}
+
+impl LinkSource {
+    fn segments(&self) -> (&'static str, &str) {
+        match self {
+            Self::Page(id) => (keys::PAGE, id.as_str()),
+            Self::Reusable(id) => (keys::REUSABLE, id.as_str()),
+        }
+    }
+
+    fn parse(class: &str, id: &str) -> Option<Self> {
+        match class {
+            keys::PAGE => id.parse().ok().map(Self::Page),
+            keys::REUSABLE => id.parse().ok().map(Self::Reusable),
+            _ => None,
+        }
+    }
+}
+
+/// What has backlinks: a thing of the revision.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LinkTarget {
+    /// A page.
+    Page(PageId),
+    /// A file.
+    File(FileId),
+    /// A reusable content.
+    Reusable(ReusableId),
+}
+
+impl LinkTarget {
+    fn segments(&self) -> (&'static str, &str) {
+        match self {
+            Self::Page(id) => (keys::PAGE, id.as_str()),
+            Self::File(id) => (keys::FILE, id.as_str()),
+            Self::Reusable(id) => (keys::REUSABLE, id.as_str()),
+        }
+    }
+
+    /// The key of its record.
+    fn record(&self) -> Key {
+        match self {
+            Self::Page(id) => keys::page(id),
+            Self::File(id) => keys::file(id),
+            Self::Reusable(id) => keys::reusable(id),
+        }
+    }
+
+    pub(crate) fn of_record(key: &str) -> ContentResult<Option<Self>> {
+        Ok(match key.split('!').next() {
+            Some(keys::PAGE) => Some(Self::Page(keys::id(key)?)),
+            Some(keys::FILE) => Some(Self::File(keys::id(key)?)),
+            Some(keys::REUSABLE) => Some(Self::Reusable(keys::id(key)?)),
+            _ => None,
+        })
+    }
+}
+
+/// A reference of a source, once for all the places it stands at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// What it stands in.
+    pub source: LinkSource,
+    /// Where it leads, as the source says it.
+    pub reference: ContentRef,
+    /// What it means for the source.
+    pub relation: LinkRelation,
+    /// At how many places it stands.
+    pub times: u64,
+    /// How it stands within the revision.
+    pub standing: Standing,
+    /// Whether all of those places stand under a condition.
+    pub is_conditional: bool,
+}
+
+/// How many links there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounts {
+    /// In all.
+    pub total: u64,
+    /// Those whose target the revision lacks.
+    pub broken: u64,
+}
+
+/// The links of one standing, of all sources or of one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkRange {
+    /// How they stand.
+    pub standing: Standing,
+    /// What they stand in; everything when none.
+    pub source: Option<LinkSource>,
+}
+
+impl LinkRange {
+    fn prefix(&self) -> KeyBuf {
+        let key = KeyBuf::new(keys::LINK).part(self.standing.segment());
+        match self.source.as_ref().map(LinkSource::segments) {
+            Some((class, id)) => key.part(class).part(id),
+            None => key,
+        }
+    }
+
+    /// The links to one target.
+    fn to(&self, target: &LinkTarget) -> KeyBuf {
+        let (class, id) = target.segments();
+        self.prefix().part(class).part(id)
+    }
+}
+
+/// Where a reference leads, seen from what it stands in.
+enum Place {
+    /// To the source itself: it is there as long as the link is.
+    Itself,
+    Inside(LinkTarget),
+    /// To something of the platform, by kind and id.
+    Outside(&'static str, String),
+    Web(String),
+    /// Nowhere.
+    Lost(String),
+}
+
+impl Place {
+    fn of(source: &LinkSource, reference: &ContentRef) -> Self {
+        let inside = |target: LinkTarget| {
+            if target.segments() == source.segments() { Self::Itself } else { Self::Inside(target) }
+        };
+        let outside = |kind, id: &str| Self::Outside(kind, id.to_owned());
+        match reference {
+            ContentRef::Url { url } if refer::has_host_or_scheme(url) => Self::Web(url.clone()),
+            ContentRef::Url { url } => Self::Lost(url.clone()),
+            ContentRef::File { file } => inside(LinkTarget::File(file.clone())),
+            ContentRef::Page { page, space: None }
+            | ContentRef::Anchor { page: Some(page), space: None, .. } => {
+                inside(LinkTarget::Page(page.clone()))
+            }
+            ContentRef::Anchor { page: None, space: None, .. } => Self::Itself,
+            ContentRef::ReusableContent { reusable_content, space: None } => {
+                inside(LinkTarget::Reusable(reusable_content.clone()))
+            }
+            ContentRef::Page { space: Some(space), .. }
+            | ContentRef::Anchor { space: Some(space), .. }
+            | ContentRef::ReusableContent { space: Some(space), .. }
+            | ContentRef::Space { space } => outside("s", space.as_str()),
+            ContentRef::User { user } => outside("u", user.as_str()),
+            ContentRef::Collection { collection } => outside("c", collection.as_str()),
+            ContentRef::OpenApi { spec } => outside("o", spec),
+        }
+    }
+
+    fn target(self) -> Option<LinkTarget> {
+        match self {
+            Self::Inside(target) => Some(target),
+            _ => None,
+        }
+    }
+}
+
+/// A link as it is stored: what its key does not tell.
+#[derive(Serialize, Deserialize)]
+struct LinkEntry {
+    #[serde(rename = "ref")]
+    reference: ContentRef,
+    #[serde(default, skip_serializing_if = "is_reference")]
+    relation: LinkRelation,
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    times: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "if")]
+    is_conditional: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_reference(relation: &LinkRelation) -> bool {
+    matches!(relation, LinkRelation::Reference)
+}
+
+const fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_once(times: &u64) -> bool {
+    *times == 1
+}
+
+impl Link {
+    /// Where it leads, as stored text writes it.
+    #[must_use]
+    pub fn destination(&self) -> String {
+        reference::destination(&self.reference)
+    }
+
+    /// The record of the revision that it leads to.
+    #[must_use]
+    pub fn target(&self) -> Option<LinkTarget> {
+        Place::of(&self.source, &self.reference).target()
+    }
+
+    fn key(&self) -> ContentResult<Key> {
+        let range = LinkRange { standing: self.standing, source: Some(self.source.clone()) };
+        let key = match Place::of(&self.source, &self.reference) {
+            Place::Inside(target) => range.to(&target),
+            Place::Itself => {
+                let (class, id) = self.source.segments();
+                range.prefix().part(class).part(id)
+            }
+            Place::Outside(kind, id) => range.prefix().part(kind).part(cut(&id)),
+            Place::Web(url) | Place::Lost(url) => range.prefix().part("w").part(cut(&url)),
+        };
+        let whole = encode(&(&self.reference, self.relation))?;
+        let hash = blake3::hash(&whole);
+        Ok(key.part(&BASE32.encode(&hash.as_bytes()[..8])).key())
+    }
+
+    fn value(&self) -> ContentResult<Bytes> {
+        let Self { reference, relation, times, is_conditional, .. } = self.clone();
+        encode(&LinkEntry { reference, relation, times, is_conditional })
+    }
+
+    fn read(key: &str, value: &[u8]) -> ContentResult<Self> {
+        let damaged = || ContentError::Corrupt(format!("the key `{key}` is of no link"));
+        let parts = segments(key);
+        let [_, standing, class, id, ..] = parts.as_slice() else { return Err(damaged()) };
+        let standing = Standing::ALL.into_iter().find(|s| s.segment() == standing).ok_or_else(damaged)?;
+        let source = LinkSource::parse(class, id).ok_or_else(damaged)?;
+        let LinkEntry { reference, relation, times, is_conditional } = decode(key, value)?;
+        Ok(Self { source, reference, relation, times, standing, is_conditional })
+    }
+}
+
+fn backlinks(target: &LinkTarget) -> KeyBuf {
+    let (class, id) = target.segments();
+    KeyBuf::new(keys::BACKLINK).part(class).part(id)
+}
+
+fn backlink(target: &LinkTarget, source: &LinkSource) -> Key {
+    let (class, id) = source.segments();
+    backlinks(target).part(class).part(id).key()
+}
+
+/// The backlinks of one source: each says whether all links to its target stand under conditions.
+#[derive(Default)]
+struct Backlinks(BTreeMap<Key, bool>);
+
+impl Backlinks {
+    fn add(&mut self, target: &LinkTarget, link: &Link) {
+        let is_conditional = self.0.entry(backlink(target, &link.source)).or_insert(true);
+        *is_conditional &= link.is_conditional;
+    }
+
+    fn into_entries(self) -> impl Iterator<Item = (Key, Bytes)> {
+        let value =
+            |is_conditional| if is_conditional { Bytes::from_static(CONDITIONAL) } else { Bytes::new() };
+        self.0.into_iter().map(move |(key, is_conditional)| (key, value(is_conditional)))
+    }
+}
+
+/// The value of a backlink that only conditions let a reader see.
+const CONDITIONAL: &[u8] = b"true";
+
+/// The source at the end of a backlink's key.
+fn source_of(key: &str) -> ContentResult<LinkSource> {
+    let parts = segments(key);
+    let source = match parts.as_slice() {
+        [.., class, id] => LinkSource::parse(class, id),
+        _ => None,
+    };
+    source.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
+}
+
+/// The target that a backlink's key names.
+fn target_of(key: &str) -> ContentResult<LinkTarget> {
+    let parts = segments(key);
+    let target = match parts.as_slice() {
+        [_, class, id, ..] => match class.as_ref() {
+            keys::PAGE => id.parse().ok().map(LinkTarget::Page),
+            keys::FILE => id.parse().ok().map(LinkTarget::File),
+            keys::REUSABLE => id.parse().ok().map(LinkTarget::Reusable),
+            _ => None,
+        },
+        _ => None,
+    };
+    target.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_KEY_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,189 @@
+//! Reading links and backlinks, and many things of a revision at once.
+
+use std::collections::HashMap;
+
+use docs_model::{FileId, PageId, ReusableId};
+use docs_store::{Hash, Key, KeyBuf, key};
+
+use super::{
+    super::{
+        Content, ContentResult, FileEntry, PageEntry, ReusableEntry, View,
+        entry::decode,
+        keys,
+        load::{Gather, Session, Step},
+        map::{self, Range},
+        read,
+    },
+    CONDITIONAL, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks,
+    source_of, target_of,
+};
+
+/// What links to what, and whether under conditions only.
+pub type Backlinks = HashMap<LinkTarget, Vec<(LinkSource, bool)>>;
+
+impl View {
+    /// Up to `limit` links of a standing after a key, with their keys: first those of one source, then of the next.
+    ///
+    /// # Errors
+    /// [`ContentError`](super::super::ContentError) when the content cannot be read.
+    pub async fn links(
+        &self,
+        of: &LinkRange,
+        after: Option<&str>,
+        limit: usize,
+    ) -> ContentResult<Vec<(Key, Link)>> {
+        let (start, to) = of.prefix().below();
+        let from = match after {
+            Some(after) if *after >= *start => key::after(after),
+            _ => start,
+        };
+        if from >= to {
+            return Ok(Vec::new());
+        }
+        let found = self.range(Range::new(from, to).limit(limit)).await?;
+        found.into_iter().map(|(key, value)| Ok((key.clone(), Link::read(&key, &value)?))).collect()
+    }
+
+    /// How many links there are, in all or of one source, in O(log n).
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn link_counts(&self, source: Option<&LinkSource>) -> ContentResult<LinkCounts> {
+        let root = self.root();
+        self.run(|session| {
+            let mut gather = Gather::default();
+            let mut counts = LinkCounts::default();
+            for standing in Standing::ALL {
+                let (from, to) = LinkRange { standing, source: source.cloned() }.prefix().below();
+                let count = gather.ask(map::count(session, &root, &from, &to).map_err(Into::into))?;
+                counts.total += count.unwrap_or_default();
+                if standing == Standing::Broken {
+                    counts.broken = count.unwrap_or_default();
+                }
+            }
+            gather.done()?;
+            Ok(counts)
+        })
+        .await
+    }
+
+    /// Up to `limit` sources that link to a target, after one: pages first, each in the order of the ids, and whether they
+    /// do so under conditions only. The target need not exist; what links to itself is not among them.
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn backlinks(
+        &self,
+        target: &LinkTarget,
+        after: Option<&LinkSource>,
+        limit: usize,
+    ) -> ContentResult<Vec<(LinkSource, bool)>> {
+        let (start, to) = backlinks(target).below();
+        let from = after.map_or(start, |source| key::after(&backlink(target, source)));
+        let found = self.range(Range::new(from, to).limit(limit)).await?;
+        found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL))).collect()
+    }
+
+    /// All that links to files and reusable contents, by target, as [`View::backlinks`] says it.
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn all_backlinks(&self) -> ContentResult<Backlinks> {
+        let mut all = Backlinks::new();
+        for class in [keys::FILE, keys::REUSABLE] {
+            let (from, to) = KeyBuf::new(keys::BACKLINK).part(class).below();
+            for (key, value) in self.range(Range::new(from, to)).await? {
+                let (target, source) = (target_of(&key)?, source_of(&key)?);
+                all.entry(target).or_default().push((source, *value == *CONDITIONAL));
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many sources link to a target, in O(log n).
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn backlink_count(&self, target: &LinkTarget) -> ContentResult<u64> {
+        let (root, (from, to)) = (self.root(), backlinks(target).below());
+        self.run(|session| Ok(map::count(session, &root, &from, &to)?)).await
+    }
+
+    /// Pages with their paths, in the order asked; the path is empty for kinds that have none.
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
+        let root = self.root();
+        self.run(|session| {
+            let mut gather = Gather::default();
+            let mut out = Vec::with_capacity(ids.len());
+            for entry in read::pages(session, &root, ids)? {
+                let Some(entry) = entry else {
+                    out.push(None);
+                    continue;
+                };
+                let path = gather.ask(read::path(session, &root, &entry))?.flatten();
+                out.push(Some((entry, path.unwrap_or_default())));
+            }
+            gather.done()?;
+            Ok(out)
+        })
+        .await
+    }
+
+    /// Files, in the order asked.
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn files_by_id(&self, ids: &[FileId]) -> ContentResult<Vec<Option<FileEntry>>> {
+        let wanted: Vec<Key> = ids.iter().map(keys::file).collect();
+        self.many(&wanted).await
+    }
+
+    /// Reusable contents, in the order asked.
+    ///
+    /// # Errors
+    /// As [`View::links`].
+    pub async fn reusables_by_id(&self, ids: &[ReusableId]) -> ContentResult<Vec<Option<ReusableEntry>>> {
+        let wanted: Vec<Key> = ids.iter().map(keys::reusable).collect();
+        self.many(&wanted).await
+    }
+
+    async fn many<T: serde::de::DeserializeOwned>(&self, wanted: &[Key]) -> ContentResult<Vec<Option<T>>> {
+        let root = self.root();
+        let found = self.run(|session| Ok(map::get_many(session, &root, wanted)?)).await?;
+        let read = |(key, bytes): (&Key, Option<bytes::Bytes>)| bytes.map(|b| decode(key, &b)).transpose();
+        wanted.iter().zip(found).map(read).collect()
+    }
+}
+
+impl Content {
+    /// The links of `after` that `before` does not have so: new ones, and those that came to stand otherwise. With
+    /// their keys, in order, of all sources or of one. Costs what differs.
+    ///
+    /// # Errors
+    /// [`ContentError`](super::super::ContentError) when the content cannot be read.
+    pub async fn changed_links(
+        &self,
+        domain: &str,
+        (before, after): (Hash, Hash),
+        source: Option<&LinkSource>,
+    ) -> ContentResult<Vec<(Key, Link)>> {
+        let ranges: Vec<(Key, Key)> = match source {
+            None => vec![KeyBuf::new(keys::LINK).below()],
+            Some(_) => Standing::ALL
+                .iter()
+                .map(|standing| LinkRange { standing: *standing, source: source.cloned() }.prefix().below())
+                .collect(),
+        };
+        let differences =
+            |session: &Session<'_>| -> Step<_> { Ok(map::diff(session, &before, &after, &ranges)?) };
+        let found = self.session(domain).run(differences).await?;
+        let new = |it: map::Difference| match (it.before, it.after) {
+            (None, Some(value)) => Some(Link::read(&it.key, &value).map(|link| (it.key, link))),
+            _ => None,
+        };
+        found.into_iter().filter_map(new).collect()
+    }
+}

@@ -1,0 +1,226 @@
+//! What a page or a reusable content refers to.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use docs_markup::{
+    document,
+    markdown::{LinkRole, links_and_specs},
+    reference::named,
+};
+use docs_model::{ContentRef, LinkRelation, PageCover};
+use serde_json::Value;
+
+use super::{
+    super::{
+        Body, PageEntry, ReusableEntry, TextMerger, evaluate,
+        facade::term_texts,
+        load::{Session, Step},
+        text,
+    },
+    LinkSource, LinkTarget, Place,
+};
+
+/// The references of one source, and where each stands.
+pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), Uses>;
+
+/// Where a reference stands in a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Uses {
+    /// At how many places.
+    pub(crate) times: u64,
+    /// Whether they all stand under a condition.
+    pub(crate) is_conditional: bool,
+}
+
+/// The parts of a record that refer to something.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Parts {
+    /// The text.
+    pub body: Body,
+    cover: Option<PageCover>,
+    target: Option<ContentRef>,
+    computed: Option<Value>,
+}
+
+impl From<&PageEntry> for Parts {
+    fn from(page: &PageEntry) -> Self {
+        Self {
+            body: page.body.clone(),
+            cover: page.cover.clone(),
+            target: page.target.clone(),
+            computed: page.computed.clone(),
+        }
+    }
+}
+
+impl From<&ReusableEntry> for Parts {
+    fn from(content: &ReusableEntry) -> Self {
+        Self { body: content.body.clone(), computed: content.computed.clone(), ..Self::default() }
+    }
+}
+
+impl Parts {
+    /// The references of the parts, given the text of the body.
+    pub(crate) fn references(&self, markdown: &str) -> References {
+        let mut found = References::new();
+        let mut add = |reference, relation| {
+            let none = Uses { times: 0, is_conditional: false };
+            found.entry((reference, relation)).or_insert(none).times += 1;
+        };
+        of_text(markdown, &mut add);
+        if may_have_conditions(markdown) {
+            let mut always = BTreeSet::new();
+            of_text(&unconditional(markdown), &mut |reference, relation| {
+                always.insert((reference, relation));
+            });
+            found.iter_mut().for_each(|(reference, uses)| uses.is_conditional = !always.contains(reference));
+        }
+        // What does not stand in the text is there for all who see the source.
+        let mut add = |reference, relation| {
+            let none = Uses { times: 0, is_conditional: false };
+            let uses = found.entry((reference, relation)).or_insert(none);
+            (uses.times, uses.is_conditional) = (uses.times + 1, false);
+        };
+        let covers = self.cover.iter().flat_map(|cover| [&cover.reference, &cover.reference_dark]);
+        for picture in covers.flatten() {
+            add(picture.clone(), LinkRelation::DependsOn);
+        }
+        if let Some(target) = &self.target {
+            add(target.clone(), LinkRelation::Reference);
+        }
+        let sources = self.computed.as_ref().and_then(|it| it.get("dependencies")).and_then(Value::as_object);
+        for source in sources.into_iter().flatten() {
+            // What a page is computed from is kept as it was given; not all of it need be a reference.
+            let reference = source.1.get("ref").and_then(|it| serde_json::from_value(it.clone()).ok());
+            if let Some(reference) = reference {
+                add(reference, LinkRelation::DependsOn);
+            }
+        }
+        found
+    }
+}
+
+impl Parts {
+    /// What of the same content they refer to, given the text of the body.
+    #[must_use]
+    pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
+        let references = self.references(markdown);
+        references.keys().filter_map(|(reference, _)| Place::of(source, reference).target()).collect()
+    }
+}
+
+/// The references of a record. A body in conflict counts as what readers are shown: the change request's side.
+pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &Parts) -> Step<References> {
+    let terms = term_texts(session, &parts.body)?;
+    if let [only] = terms.as_slice() {
+        return Ok(parts.references(only));
+    }
+    let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
+    Ok(parts.references(&text::request_side(merger, &terms)))
+}
+
+/// Tells whether a text may have conditions. Where a tag ends is for its reader to say: it may be on lines that begin with
+/// the marks of a quotation.
+fn may_have_conditions(markdown: &str) -> bool {
+    markdown.split_once("{%").is_some_and(|(_, behind)| behind.contains("if"))
+}
+
+/// What of a text stands under no condition; nothing when that cannot be told.
+fn unconditional(markdown: &str) -> String {
+    document::print(&evaluate::unconditional(&document::parse(markdown))).unwrap_or_default()
+}
+
+fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
+    if markdown.is_empty() {
+        return;
+    }
+    let (sites, specs) = links_and_specs(markdown);
+    for site in sites {
+        let relation = match site.role {
+            LinkRole::Leads => LinkRelation::Reference,
+            LinkRole::Embeds | LinkRole::EmbedsSet => LinkRelation::DependsOn,
+        };
+        if site.role == LinkRole::EmbedsSet {
+            // `a.png 1x, b.png 2x`.
+            for one in site.destination.split(',') {
+                let one = one.split_whitespace().next().unwrap_or_default();
+                reference(one).into_iter().for_each(|reference| add(reference, relation));
+            }
+        } else if let Some(reference) = reference(&site.destination) {
+            add(reference, relation);
+        }
+    }
+    for spec in specs {
+        add(ContentRef::OpenApi { spec }, LinkRelation::DependsOn);
+    }
+}
+
+/// What a destination in stored text refers to; `None` for one that is empty or holds the data itself.
+///
+/// Stored text names things by their ids: see [`reference`](docs_markup::reference). A query, a slash at the end and
+/// space around change nothing of what is meant, nor does a place on what has none. Whatever else has neither scheme nor
+/// host was kept because nothing was found there; it becomes an address that leads nowhere.
+pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
+    let text = destination.trim();
+    let is_data = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
+    if text.is_empty() || text == "#" || is_data {
+        return None;
+    }
+    let url = || ContentRef::Url { url: text.to_owned() };
+    if has_host_or_scheme(text) {
+        return Some(url());
+    }
+    if let Some(anchor) = text.strip_prefix('#') {
+        return Some(ContentRef::Anchor { anchor: anchor.to_owned(), page: None, space: None });
+    }
+    let (path, anchor) = match text.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor).filter(|anchor| !anchor.is_empty())),
+        None => (text, None),
+    };
+    let path = path.split('?').next().unwrap_or_default();
+    Some(named(path.trim_end_matches('/'), anchor).unwrap_or_else(url))
+}
+
+/// Tells whether an address leads out of the content: it has a scheme, or a host.
+pub(super) fn has_host_or_scheme(text: &str) -> bool {
+    text.starts_with("//")
+        || text.split_once(':').is_some_and(|(scheme, _)| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use docs_markup::reference::destination;
+
+    #[test]
+    fn what_a_destination_refers_to_is_written_as_that_destination() {
+        for text in [
+            "https://x.example/a?b#c",
+            "mailto:a@b.c",
+            "//x.example",
+            "../lost.md",
+            "/pages/p1",
+            "/pages/p1#top",
+            "/files/f1",
+            "/reusable-content/r1",
+            "/spaces/s1",
+            "/spaces/s1/pages/p1",
+            "/spaces/s1/pages/p1#top",
+            "/users/u1",
+            "/collections/c1",
+            "#top",
+        ] {
+            let found = reference(text).unwrap();
+            assert_eq!(destination(&found), text);
+        }
+    }
+
+    #[test]
+    fn a_query_does_not_change_what_is_meant() {
+        assert_eq!(reference("/files/f1?raw=true"), reference("/files/f1"));
+        assert_eq!(reference(" /pages/p1/?x#top "), reference("/pages/p1#top"));
+    }
+}

@@ -1,0 +1,416 @@
+//! Running the pure algorithms over stored objects: load what a pass reports as missing, then run it again.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use docs_store::{Hash, Key, Objects};
+use quick_cache::{Equivalent, Weighter, sync::Cache};
+
+use super::{
+    ContentError, ContentResult, PageTree,
+    map::{Applied, Change, Fault, Fresh, Node, Nodes, apply},
+};
+
+/// Most objects asked for or stored in one call of the object store.
+const CHUNK: usize = 256;
+/// Most bytes stored in one call of the object store, unless one object is larger.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// How much immutable content is kept decoded in memory. Nothing cached ever becomes stale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CacheLimits {
+    /// Bytes of map nodes.
+    pub node_bytes: u64,
+    /// Bytes of texts.
+    pub text_bytes: u64,
+    /// Pages of built page trees.
+    pub tree_pages: u64,
+}
+
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_pages: 500_000 }
+    }
+}
+
+/// What operations cost: what they loaded from and stored in the object store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cost {
+    /// Map nodes loaded; what the cache held is not counted.
+    pub nodes_loaded: u64,
+    /// Map nodes stored.
+    pub nodes_written: u64,
+    /// Texts loaded; what the cache held is not counted.
+    pub texts_loaded: u64,
+    /// Texts stored.
+    pub texts_written: u64,
+    /// Bytes stored.
+    pub bytes_written: u64,
+    /// Calls of the object store.
+    pub calls: u64,
+}
+
+/// Why a pass ended without an answer.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// These objects are needed first.
+    Need(Need),
+    /// The operation failed.
+    Fail(ContentError),
+}
+
+/// Objects a pass needs.
+#[derive(Debug, Default)]
+pub(crate) struct Need {
+    nodes: BTreeSet<Hash>,
+    texts: BTreeSet<Hash>,
+}
+
+impl Need {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.texts.is_empty()
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Missing(nodes) => Self::Need(Need { nodes, texts: BTreeSet::new() }),
+            Fault::Corrupt(what) => Self::Fail(ContentError::Corrupt(format!("a node of the map: {what}"))),
+        }
+    }
+}
+
+impl From<ContentError> for Stop {
+    fn from(error: ContentError) -> Self {
+        Self::Fail(error)
+    }
+}
+
+pub(crate) type Step<T> = Result<T, Stop>;
+
+/// Collects what several steps need, so that one load serves them all.
+#[derive(Debug, Default)]
+pub(crate) struct Gather(Need);
+
+impl Gather {
+    /// The answer of a step, or `None` when it must be asked again after a load.
+    pub(crate) fn ask<T>(&mut self, step: Step<T>) -> Step<Option<T>> {
+        match step {
+            Ok(value) => Ok(Some(value)),
+            Err(Stop::Need(need)) => {
+                self.0.nodes.extend(need.nodes);
+                self.0.texts.extend(need.texts);
+                Ok(None)
+            }
+            Err(fail) => Err(fail),
+        }
+    }
+
+    /// Ends the pass when anything is needed.
+    pub(crate) fn done(self) -> Step<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(Stop::Need(self.0)) }
+    }
+}
+
+/// A cached object: hashes of different tenants never meet.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Id {
+    domain: Arc<str>,
+    hash: Hash,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct IdRef<'a> {
+    domain: &'a str,
+    hash: &'a Hash,
+}
+
+impl Equivalent<Id> for IdRef<'_> {
+    fn equivalent(&self, id: &Id) -> bool {
+        *self.domain == *id.domain && *self.hash == id.hash
+    }
+}
+
+#[derive(Clone)]
+struct Weigh;
+
+impl Weighter<Id, Arc<Node>> for Weigh {
+    fn weight(&self, _: &Id, node: &Arc<Node>) -> u64 {
+        node.weight() as u64 + 64
+    }
+}
+
+impl Weighter<Id, Arc<str>> for Weigh {
+    fn weight(&self, _: &Id, text: &Arc<str>) -> u64 {
+        text.len() as u64 + 64
+    }
+}
+
+impl Weighter<Id, Arc<PageTree>> for Weigh {
+    fn weight(&self, _: &Id, tree: &Arc<PageTree>) -> u64 {
+        tree.len() as u64 + 1
+    }
+}
+
+/// What all operations share: the object store and the caches over it.
+pub(crate) struct Shared {
+    objects: Arc<dyn Objects>,
+    nodes: Cache<Id, Arc<Node>, Weigh>,
+    texts: Cache<Id, Arc<str>, Weigh>,
+    trees: Cache<Id, Arc<PageTree>, Weigh>,
+    total: [AtomicU64; 6],
+}
+
+impl Shared {
+    pub(crate) fn new(objects: Arc<dyn Objects>, limits: CacheLimits) -> Self {
+        let items = |bytes: u64, each: u64| usize::try_from(bytes / each).unwrap_or(usize::MAX).max(16);
+        Self {
+            objects,
+            nodes: Cache::with_weighter(items(limits.node_bytes, 4096), limits.node_bytes, Weigh),
+            texts: Cache::with_weighter(items(limits.text_bytes, 4096), limits.text_bytes, Weigh),
+            trees: Cache::with_weighter(items(limits.tree_pages, 256), limits.tree_pages, Weigh),
+            total: Default::default(),
+        }
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        let [nodes_loaded, nodes_written, texts_loaded, texts_written, bytes_written, calls] =
+            self.total.each_ref().map(|n| n.load(Ordering::Relaxed));
+        Cost { nodes_loaded, nodes_written, texts_loaded, texts_written, bytes_written, calls }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn objects(&self) -> &dyn Objects {
+        &*self.objects
+    }
+
+    pub(crate) fn tree(&self, domain: &str, root: &Hash) -> Option<Arc<PageTree>> {
+        self.trees.get(&IdRef { domain, hash: root })
+    }
+
+    pub(crate) fn keep_tree(&self, domain: &Arc<str>, root: Hash, tree: &Arc<PageTree>) {
+        self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
+    }
+
+    fn count(&self, cost: Cost) {
+        let all = [
+            cost.nodes_loaded,
+            cost.nodes_written,
+            cost.texts_loaded,
+            cost.texts_written,
+            cost.bytes_written,
+            cost.calls,
+        ];
+        for (total, more) in self.total.iter().zip(all) {
+            total.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One operation: the objects it loaded, the objects it made, what it cost.
+pub(crate) struct Session<'a> {
+    shared: &'a Shared,
+    domain: Arc<str>,
+    nodes: HashMap<Hash, Arc<Node>>,
+    texts: HashMap<Hash, Arc<str>>,
+    fresh: HashMap<Hash, Fresh>,
+    fresh_texts: HashMap<Hash, Bytes>,
+    cost: Cost,
+}
+
+impl Nodes for Session<'_> {
+    fn node(&self, hash: &Hash) -> Option<Arc<Node>> {
+        if let Some(node) = self.nodes.get(hash) {
+            return Some(Arc::clone(node));
+        }
+        if let Some(fresh) = self.fresh.get(hash) {
+            return Some(Arc::clone(&fresh.node));
+        }
+        self.shared.nodes.get(&IdRef { domain: &self.domain, hash })
+    }
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(shared: &'a Shared, domain: &Arc<str>) -> Self {
+        Self {
+            shared,
+            domain: Arc::clone(domain),
+            nodes: HashMap::new(),
+            texts: HashMap::new(),
+            fresh: HashMap::new(),
+            fresh_texts: HashMap::new(),
+            cost: Cost::default(),
+        }
+    }
+
+    /// A text that was loaded or made before.
+    pub(crate) fn text(&self, hash: &Hash) -> Step<Arc<str>> {
+        if let Some(text) = self.texts.get(hash) {
+            return Ok(Arc::clone(text));
+        }
+        self.shared
+            .texts
+            .get(&IdRef { domain: &self.domain, hash })
+            .ok_or_else(|| Stop::Need(Need { nodes: BTreeSet::new(), texts: BTreeSet::from([*hash]) }))
+    }
+
+    /// Takes a text into the operation, to be stored if the result refers to it.
+    pub(crate) fn add_text(&mut self, text: &str) -> Hash {
+        let hash = Hash::of(text.as_bytes());
+        self.texts.entry(hash).or_insert_with(|| text.into());
+        self.fresh_texts.entry(hash).or_insert_with(|| Bytes::copy_from_slice(text.as_bytes()));
+        hash
+    }
+
+    pub(crate) fn add_nodes(&mut self, nodes: Vec<Fresh>) {
+        self.fresh.extend(nodes.into_iter().map(|f| (f.hash, f)));
+    }
+
+    /// Runs a step, loading what it needs, until it answers.
+    pub(crate) async fn run<T, F>(&mut self, step: F) -> ContentResult<T>
+    where
+        F: Fn(&Self) -> Step<T> + Send + Sync,
+        T: Send,
+    {
+        loop {
+            match step(self) {
+                Ok(value) => return Ok(value),
+                Err(Stop::Fail(error)) => return Err(error),
+                Err(Stop::Need(need)) => self.load(need).await?,
+            }
+        }
+    }
+
+    /// Changes a map; the new nodes stay in memory until [`Session::save`].
+    pub(crate) async fn apply(
+        &mut self,
+        root: Hash,
+        changes: &std::collections::BTreeMap<Key, Change>,
+    ) -> ContentResult<Hash> {
+        let Applied { root, nodes } =
+            self.run(|session| apply(session, &root, changes).map_err(Stop::from)).await?;
+        self.add_nodes(nodes);
+        Ok(root)
+    }
+
+    /// Stores the nodes made that the root reaches, and the given texts; then nothing of them is missing any more.
+    pub(crate) async fn save(&mut self, root: Hash, texts: &BTreeSet<Hash>) -> ContentResult<()> {
+        let mut objects: Vec<(Hash, Bytes)> = Vec::new();
+        for hash in texts {
+            if let Some(bytes) = self.fresh_texts.remove(hash) {
+                objects.push((*hash, bytes));
+            }
+        }
+        self.cost.texts_written += objects.len() as u64;
+        let mut made = Vec::new();
+        let mut stack = vec![root];
+        while let Some(hash) = stack.pop() {
+            if let Some(fresh) = self.fresh.remove(&hash) {
+                stack.extend(fresh.node.children());
+                objects.push((hash, fresh.bytes));
+                made.push((hash, fresh.node));
+            }
+        }
+        self.cost.nodes_written += made.len() as u64;
+        self.put(&objects).await?;
+        // Only what is stored is cached: a cached node is taken to be there.
+        for (hash, node) in made {
+            self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&node));
+            self.nodes.insert(hash, node);
+        }
+        Ok(())
+    }
+
+    /// Stores the texts made so far, for an import that would not fit into memory.
+    pub(crate) async fn flush_texts(&mut self) -> ContentResult<()> {
+        let objects: Vec<(Hash, Bytes)> = self.fresh_texts.drain().collect();
+        self.cost.texts_written += objects.len() as u64;
+        self.texts.clear();
+        self.put(&objects).await
+    }
+
+    pub(crate) fn waiting_text_bytes(&self) -> usize {
+        self.fresh_texts.values().map(Bytes::len).sum()
+    }
+
+    /// What the operation cost; adds it to the totals.
+    pub(crate) fn finish(self) -> Cost {
+        self.cost
+    }
+
+    async fn put(&mut self, objects: &[(Hash, Bytes)]) -> ContentResult<()> {
+        let mut rest = objects;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest
+                .iter()
+                .take(CHUNK)
+                .take_while(|(_, b)| {
+                    bytes += b.len();
+                    bytes <= CHUNK_BYTES
+                })
+                .count()
+                .max(1);
+            let (chunk, later) = rest.split_at(fits);
+            self.cost.calls += 1;
+            self.cost.bytes_written += chunk.iter().map(|(_, b)| b.len() as u64).sum::<u64>();
+            self.shared.objects.put(&self.domain, chunk).await?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    async fn load(&mut self, need: Need) -> ContentResult<()> {
+        if need.is_empty() {
+            return Err(ContentError::Corrupt("a pass needs nothing and does not end".into()));
+        }
+        for (hash, bytes) in self.get(&need.nodes).await? {
+            let node =
+                Node::decode(&bytes).map_err(|fault| ContentError::Corrupt(format!("{hash}: {fault}")))?;
+            let node = Arc::new(node);
+            self.cost.nodes_loaded += 1;
+            self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&node));
+            self.nodes.insert(hash, node);
+        }
+        for (hash, bytes) in self.get(&need.texts).await? {
+            let text = std::str::from_utf8(&bytes)
+                .map_err(|_| ContentError::Corrupt(format!("the text {hash} is not UTF-8")))?;
+            let text: Arc<str> = text.into();
+            self.cost.texts_loaded += 1;
+            self.shared.texts.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&text));
+            self.texts.insert(hash, text);
+        }
+        Ok(())
+    }
+
+    async fn get(&mut self, hashes: &BTreeSet<Hash>) -> ContentResult<Vec<(Hash, Bytes)>> {
+        let hashes: Vec<Hash> = hashes.iter().copied().collect();
+        let mut out = Vec::with_capacity(hashes.len());
+        for chunk in hashes.chunks(CHUNK) {
+            self.cost.calls += 1;
+            let found = self.shared.objects.get(&self.domain, chunk).await?;
+            if found.len() != chunk.len() {
+                return Err(ContentError::Corrupt(
+                    "the object store answers another number of objects".into(),
+                ));
+            }
+            for (hash, bytes) in chunk.iter().zip(found) {
+                out.push((*hash, bytes.ok_or(ContentError::NotFound(*hash))?));
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.shared.count(self.cost);
+    }
+}

@@ -1,0 +1,290 @@
+//! Changing a map: rewrites only the nodes on the way to what changed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use docs_store::{Hash, Key};
+
+use super::{
+    Child, Entry, Fault, Fresh, Item, Node, Nodes, Pass,
+    build::{cut, empty, raise},
+    load,
+};
+
+/// One change of a map: a new value, or `None` to remove the key.
+pub type Change = Option<Bytes>;
+
+/// A map after a change.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The new root; the old one when nothing changed.
+    pub root: Hash,
+    /// The nodes made on the way to what changed.
+    pub nodes: Vec<Fresh>,
+}
+
+/// Changes to the entries of one level.
+type Changes = BTreeMap<Key, Option<Item>>;
+
+/// A node that the changes of a level touch, and those changes.
+struct Touched {
+    node: Arc<Node>,
+    changes: Vec<(Key, Option<Item>)>,
+}
+
+/// A run of neighbouring nodes that is cut anew.
+struct Run {
+    /// The keys of the nodes it replaces, in the level above.
+    old: Vec<(Key, Hash)>,
+    entries: Vec<Entry>,
+}
+
+/// Applies changes to a map.
+///
+/// Works from the leaves up. On each level, the nodes that hold a changed key are cut anew, together with the left
+/// neighbour of a node that lost the key it started with; what comes out are the changes of the level above.
+///
+/// # Errors
+/// See [`Fault`].
+pub fn apply(nodes: &dyn Nodes, root: &Hash, changes: &BTreeMap<Key, Change>) -> Pass<Applied> {
+    let top = load(nodes, root, None)?;
+    let mut made = Vec::new();
+    let mut changes: Changes =
+        changes.iter().map(|(key, value)| (key.clone(), value.clone().map(Item::Value))).collect();
+    for level in 0..=top.level() {
+        if changes.is_empty() {
+            return Ok(Applied { root: *root, nodes: Vec::new() });
+        }
+        let tree = Tree { nodes, root: *root, level };
+        let runs = tree.runs(tree.touched(changes)?)?;
+        if level < top.level() {
+            changes = recut(level, runs, &mut made);
+            continue;
+        }
+        let mut above = Vec::new();
+        for run in &runs {
+            above.extend(cut_run(level, run, &mut made));
+        }
+        if above.is_empty() {
+            let node = empty();
+            return Ok(finish(node.hash, vec![node]));
+        }
+        let raised = raise(level + 1, above, &mut made);
+        let root = collapse(nodes, raised, &made)?;
+        return Ok(finish(root, made));
+    }
+    Err(Fault::Corrupt("a map without a root"))
+}
+
+/// Cuts runs into nodes; answers the changes of the level above.
+fn recut(level: u8, runs: Vec<Run>, made: &mut Vec<Fresh>) -> Changes {
+    let mut above = Changes::new();
+    for run in runs {
+        let new = cut_run(level, &run, made);
+        let old: BTreeMap<Key, Hash> = run.old.into_iter().collect();
+        for key in old.keys() {
+            above.insert(key.clone(), None);
+        }
+        for (key, item) in new {
+            let same = matches!(&item, Item::Child(child) if old.get(&key) == Some(&child.hash));
+            if same {
+                above.remove(&key);
+            } else {
+                above.insert(key, Some(item));
+            }
+        }
+    }
+    above
+}
+
+fn cut_run(level: u8, run: &Run, made: &mut Vec<Fresh>) -> Vec<Entry> {
+    match run.old.first() {
+        Some((first, _)) if !run.entries.is_empty() => cut(level, first, &run.entries, made),
+        _ => Vec::new(),
+    }
+}
+
+/// The lowest node that holds the whole map: a root with one child is not canonical.
+fn collapse(nodes: &dyn Nodes, root: Hash, made: &[Fresh]) -> Pass<Hash> {
+    let fresh: HashMap<Hash, &Arc<Node>> = made.iter().map(|f| (f.hash, &f.node)).collect();
+    let mut root = root;
+    loop {
+        let node = match fresh.get(&root) {
+            Some(node) => Arc::clone(node),
+            None => load(nodes, &root, None)?,
+        };
+        match node.refs() {
+            [only] => root = only.hash,
+            _ => return Ok(root),
+        }
+    }
+}
+
+/// Keeps of the nodes made those that the new root reaches.
+///
+/// One that happens to be known from elsewhere stays among them: storing it again tells the store that it is in use.
+fn finish(root: Hash, made: Vec<Fresh>) -> Applied {
+    let mut fresh: HashMap<Hash, Fresh> = made.into_iter().map(|f| (f.hash, f)).collect();
+    let mut out = Vec::new();
+    let mut stack = vec![root];
+    while let Some(hash) = stack.pop() {
+        if let Some(node) = fresh.remove(&hash) {
+            stack.extend(node.node.children());
+            out.push(node);
+        }
+    }
+    out.reverse();
+    Applied { root, nodes: out }
+}
+
+/// One level of a map.
+struct Tree<'a> {
+    nodes: &'a dyn Nodes,
+    root: Hash,
+    level: u8,
+}
+
+/// A node of the level: the key it has in the level above, its name, its content.
+struct Place {
+    key: Key,
+    hash: Hash,
+    node: Arc<Node>,
+}
+
+impl Tree<'_> {
+    /// The nodes that hold the changed keys, and the left neighbours of those that lose the key they start with.
+    fn touched(&self, changes: Changes) -> Pass<BTreeMap<Key, (Hash, Touched)>> {
+        let mut missing = BTreeSet::new();
+        let mut touched: BTreeMap<Key, (Hash, Touched)> = BTreeMap::new();
+        let lost: Vec<Key> = changes.iter().filter(|(_, v)| v.is_none()).map(|(k, _)| k.clone()).collect();
+        for (key, item) in changes {
+            match self.locate(&key) {
+                Ok(place) => {
+                    let node = place.node;
+                    let entry = touched
+                        .entry(place.key)
+                        .or_insert_with(|| (place.hash, Touched { node, changes: Vec::new() }));
+                    entry.1.changes.push((key, item));
+                }
+                Err(Fault::Missing(hashes)) => missing.extend(hashes),
+                Err(fault) => return Err(fault),
+            }
+        }
+        for key in lost.iter().filter(|key| !key.is_empty()) {
+            if !touched.contains_key(key) {
+                continue;
+            }
+            match self.before(key) {
+                Ok(place) => {
+                    let node = place.node;
+                    touched
+                        .entry(place.key)
+                        .or_insert_with(|| (place.hash, Touched { node, changes: Vec::new() }));
+                }
+                Err(Fault::Missing(hashes)) => missing.extend(hashes),
+                Err(fault) => return Err(fault),
+            }
+        }
+        if missing.is_empty() { Ok(touched) } else { Err(Fault::Missing(missing)) }
+    }
+
+    /// Joins neighbours where the key between them is gone.
+    fn runs(&self, touched: BTreeMap<Key, (Hash, Touched)>) -> Pass<Vec<Run>> {
+        let mut runs: Vec<Run> = Vec::new();
+        for (key, (hash, part)) in touched {
+            let lost_start =
+                !key.is_empty() && part.changes.iter().any(|(k, item)| *k == key && item.is_none());
+            let entries = merged(&part.node, part.changes);
+            match runs.last_mut() {
+                Some(run) if lost_start || run.entries.is_empty() && self.follows(run, &key)? => {
+                    run.old.push((key, hash));
+                    run.entries.extend(entries);
+                }
+                _ => runs.push(Run { old: vec![(key, hash)], entries }),
+            }
+        }
+        // The leftmost node lost everything: the next one takes over its key.
+        if let Some(run) = runs.first_mut()
+            && run.entries.is_empty()
+            && let Some((last, _)) = run.old.last()
+            && let Some(place) = self.after(last)?
+        {
+            run.entries.extend(place.node.entries());
+            run.old.push((place.key, place.hash));
+        }
+        Ok(runs)
+    }
+
+    /// Tells whether a key starts the node directly after a run.
+    fn follows(&self, run: &Run, key: &Key) -> Pass<bool> {
+        let Some((last, _)) = run.old.last() else { return Ok(false) };
+        Ok(self.after(last)?.is_some_and(|place| place.key == *key))
+    }
+
+    /// The node that holds a key, or would.
+    fn locate(&self, key: &str) -> Pass<Place> {
+        self.descend(|node| node.child_for(key))
+    }
+
+    /// The node before the one that starts with `key`.
+    fn before(&self, key: &str) -> Pass<Place> {
+        self.descend(|node| node.lower_bound(key).saturating_sub(1))
+    }
+
+    fn descend(&self, choose: impl Fn(&Node) -> usize) -> Pass<Place> {
+        let mut place =
+            Place { key: Key::from(""), hash: self.root, node: load(self.nodes, &self.root, None)? };
+        while place.node.level() > self.level {
+            let at = choose(&place.node);
+            place = child(self.nodes, &place.node, at)?;
+        }
+        Ok(place)
+    }
+
+    /// The node after the one that starts with `key`.
+    fn after(&self, key: &str) -> Pass<Option<Place>> {
+        let mut node = load(self.nodes, &self.root, None)?;
+        let mut next: Option<(Arc<Node>, usize)> = None;
+        while node.level() > self.level {
+            let at = node.child_for(key);
+            if at + 1 < node.len() {
+                next = Some((Arc::clone(&node), at + 1));
+            }
+            node = child(self.nodes, &node, at)?.node;
+        }
+        let Some((parent, at)) = next else { return Ok(None) };
+        let mut place = child(self.nodes, &parent, at)?;
+        let key = place.key.clone();
+        while place.node.level() > self.level {
+            place = child(self.nodes, &place.node, 0)?;
+        }
+        place.key = key;
+        Ok(Some(place))
+    }
+}
+
+fn child(nodes: &dyn Nodes, node: &Arc<Node>, at: usize) -> Pass<Place> {
+    let Child { hash, .. } = node.refs().get(at).copied().ok_or(Fault::Corrupt("a child is missing"))?;
+    let below = load(nodes, &hash, Some(node.level() - 1))?;
+    Ok(Place { key: Key::from(node.key(at)), hash, node: below })
+}
+
+/// The entries of a node with changes in key order applied.
+fn merged(node: &Node, changes: Vec<(Key, Option<Item>)>) -> Vec<Entry> {
+    let mut out = Vec::with_capacity(node.len() + changes.len());
+    let mut changes = changes.into_iter().peekable();
+    for entry in node.entries() {
+        while let Some((key, item)) = changes.next_if(|(key, _)| *key < entry.0) {
+            out.extend(item.map(|item| (key, item)));
+        }
+        match changes.next_if(|(key, _)| *key == entry.0) {
+            Some((key, item)) => out.extend(item.map(|item| (key, item))),
+            None => out.push(entry),
+        }
+    }
+    out.extend(changes.filter_map(|(key, item)| item.map(|item| (key, item))));
+    out
+}

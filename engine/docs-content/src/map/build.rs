@@ -1,0 +1,72 @@
+//! Building a map from all its entries, in one pass.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use docs_store::{Hash, Key};
+
+use super::{Child, Entry, Fresh, Item, Node, is_boundary};
+
+/// A map made from all its entries.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The root.
+    pub root: Hash,
+    /// Every node of the map, the root last.
+    pub nodes: Vec<Fresh>,
+}
+
+/// The map without entries.
+#[must_use]
+pub fn empty() -> Fresh {
+    fresh(0, &[])
+}
+
+/// Makes a map of entries that are in key order, each key once.
+#[must_use]
+pub fn build(entries: Vec<(Key, Bytes)>) -> Built {
+    debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are in order");
+    let mut nodes = Vec::new();
+    let items: Vec<Entry> = entries.into_iter().map(|(key, value)| (key, Item::Value(value))).collect();
+    if items.is_empty() {
+        let node = empty();
+        return Built { root: node.hash, nodes: vec![node] };
+    }
+    let leaves = cut(0, &Key::from(""), &items, &mut nodes);
+    let root = raise(1, leaves, &mut nodes);
+    Built { root, nodes }
+}
+
+/// Puts levels on top of the nodes of a whole level until one is left.
+pub(super) fn raise(level: u8, children: Vec<Entry>, nodes: &mut Vec<Fresh>) -> Hash {
+    let (mut level, mut children) = (level, children);
+    loop {
+        if let [(_, Item::Child(only))] = children.as_slice() {
+            return only.hash;
+        }
+        children = cut(level, &Key::from(""), &children, nodes);
+        level = level.saturating_add(1);
+    }
+}
+
+/// Cuts a run of entries into nodes; answers the entries of the level above. `first` is the key of the first node.
+pub(super) fn cut(level: u8, first: &Key, run: &[Entry], nodes: &mut Vec<Fresh>) -> Vec<Entry> {
+    let mut above = Vec::new();
+    let mut start = 0;
+    for at in 1..=run.len() {
+        if at < run.len() && !is_boundary(level, &run[at].0) {
+            continue;
+        }
+        let node = fresh(level, &run[start..at]);
+        let key = if start == 0 { first.clone() } else { run[start].0.clone() };
+        above.push((key, Item::Child(Child { hash: node.hash, count: node.node.count() })));
+        nodes.push(node);
+        start = at;
+    }
+    above
+}
+
+fn fresh(level: u8, entries: &[Entry]) -> Fresh {
+    let (node, bytes) = Node::of(level, entries);
+    Fresh { hash: Hash::of(&bytes), node: Arc::new(node), bytes }
+}

@@ -1,0 +1,148 @@
+//! Comparing two maps, at the cost of what differs.
+
+use std::collections::{BTreeSet, HashSet};
+
+use bytes::Bytes;
+use docs_store::{Hash, Key};
+
+use super::{Fault, Nodes, Pass, load};
+
+/// A key that two maps do not hold alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// The key.
+    pub key: Key,
+    /// What the first map holds.
+    pub before: Option<Bytes>,
+    /// What the second map holds.
+    pub after: Option<Bytes>,
+}
+
+/// A subtree that may differ: `from` is its first possible key, `to` the end.
+#[derive(Clone)]
+struct Part {
+    hash: Hash,
+    level: u8,
+    from: Key,
+    to: Option<Key>,
+}
+
+/// The keys within `ranges` (in order, half open, without overlap) that differ, in key order.
+///
+/// Walks both maps level by level. A node that occurs in both is left out with everything below it: equal names are
+/// equal content, and a key occurs once in a map, so nothing below it can differ.
+///
+/// # Errors
+/// See [`Fault`].
+pub fn diff(nodes: &dyn Nodes, before: &Hash, after: &Hash, ranges: &[(Key, Key)]) -> Pass<Vec<Difference>> {
+    if before == after {
+        return Ok(Vec::new());
+    }
+    let (first, second) = (top(nodes, before), top(nodes, after));
+    let (mut left, mut right) = both(first, second)?;
+    let mut level = left.iter().chain(&right).map(|p| p.level).max().unwrap_or(0);
+    while level > 0 {
+        let (a, b) = (lower(nodes, left, level, ranges), lower(nodes, right, level, ranges));
+        (left, right) = both(a, b)?;
+        without_common(&mut left, &mut right);
+        level -= 1;
+    }
+    let (a, b) = (leaves(nodes, &left, ranges), leaves(nodes, &right, ranges));
+    let (old, new) = both(a, b)?;
+    Ok(compare(old, new))
+}
+
+fn top(nodes: &dyn Nodes, hash: &Hash) -> Pass<Vec<Part>> {
+    let node = load(nodes, hash, None)?;
+    Ok(vec![Part { hash: *hash, level: node.level(), from: Key::from(""), to: None }])
+}
+
+/// Both results, or everything that is missing for either.
+fn both<A, B>(a: Pass<A>, b: Pass<B>) -> Pass<(A, B)> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(Fault::Missing(mut a)), Err(Fault::Missing(b))) => {
+            a.extend(b);
+            Err(Fault::Missing(a))
+        }
+        (Err(fault @ Fault::Corrupt(_)), _) | (_, Err(fault @ Fault::Corrupt(_))) => Err(fault),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+    }
+}
+
+/// Replaces the parts of a level by their children.
+fn lower(nodes: &dyn Nodes, parts: Vec<Part>, level: u8, ranges: &[(Key, Key)]) -> Pass<Vec<Part>> {
+    let mut out = Vec::new();
+    let mut missing = BTreeSet::new();
+    for part in parts {
+        if part.level < level {
+            out.push(part);
+            continue;
+        }
+        let node = match load(nodes, &part.hash, Some(level)) {
+            Ok(node) => node,
+            Err(Fault::Missing(hashes)) => {
+                missing.extend(hashes);
+                continue;
+            }
+            Err(fault) => return Err(fault),
+        };
+        for (at, child) in node.refs().iter().enumerate() {
+            let from = if at == 0 { part.from.clone() } else { Key::from(node.key(at)) };
+            let to = if at + 1 < node.len() { Some(Key::from(node.key(at + 1))) } else { part.to.clone() };
+            if meets(&from, to.as_deref(), ranges) {
+                out.push(Part { hash: child.hash, level: level - 1, from, to });
+            }
+        }
+    }
+    if missing.is_empty() { Ok(out) } else { Err(Fault::Missing(missing)) }
+}
+
+fn meets(from: &str, to: Option<&str>, ranges: &[(Key, Key)]) -> bool {
+    ranges.iter().any(|(low, high)| *from < **high && to.is_none_or(|to| **low < *to))
+}
+
+fn without_common(left: &mut Vec<Part>, right: &mut Vec<Part>) {
+    let ours: HashSet<Hash> = left.iter().map(|p| p.hash).collect();
+    let common: HashSet<Hash> = right.iter().map(|p| p.hash).filter(|h| ours.contains(h)).collect();
+    left.retain(|p| !common.contains(&p.hash));
+    right.retain(|p| !common.contains(&p.hash));
+}
+
+fn leaves(nodes: &dyn Nodes, parts: &[Part], ranges: &[(Key, Key)]) -> Pass<Vec<(Key, Bytes)>> {
+    let mut out = Vec::new();
+    let mut missing = BTreeSet::new();
+    for part in parts {
+        match load(nodes, &part.hash, Some(0)) {
+            Ok(node) => out.extend(
+                node.values()
+                    .filter(|(key, _)| ranges.iter().any(|(low, high)| **low <= **key && **key < **high))
+                    .map(|(key, value)| (Key::from(key), value.clone())),
+            ),
+            Err(Fault::Missing(hashes)) => missing.extend(hashes),
+            Err(fault) => return Err(fault),
+        }
+    }
+    if missing.is_empty() { Ok(out) } else { Err(Fault::Missing(missing)) }
+}
+
+/// Walks two lists in key order side by side.
+fn compare(old: Vec<(Key, Bytes)>, new: Vec<(Key, Bytes)>) -> Vec<Difference> {
+    let mut out = Vec::new();
+    let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return out,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+        };
+        let before = if order.is_le() { old.next() } else { None };
+        let after = if order.is_ge() { new.next() } else { None };
+        let Some(key) = before.as_ref().or(after.as_ref()).map(|(key, _)| key.clone()) else { return out };
+        let (before, after) = (before.map(|(_, v)| v), after.map(|(_, v)| v));
+        if before != after {
+            out.push(Difference { key, before, after });
+        }
+    }
+}

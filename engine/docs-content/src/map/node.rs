@@ -1,0 +1,269 @@
+//! One node: its content and its bytes.
+
+use std::{borrow::Cow, fmt::Write as _};
+
+use bytes::Bytes;
+use docs_store::{Hash, Key};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Child, Entry, Fault, Item, Pass};
+
+/// How an entry without a value is written.
+const NOTHING: &str = "null";
+/// No map that fits into memory is higher; a damaged one is refused.
+const MAX_LEVEL: u8 = 64;
+
+/// A decoded node of a map.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    level: u8,
+    /// All keys, one after the other.
+    keys: String,
+    /// Where each key ends in `keys`.
+    ends: Vec<usize>,
+    items: Items,
+    count: u64,
+    weight: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Items {
+    Leaf(Vec<Bytes>),
+    Inner(Vec<Child>),
+}
+
+impl Node {
+    /// Reads a node.
+    ///
+    /// # Errors
+    /// [`Fault::Corrupt`] when the bytes are no node, or one that no map contains.
+    pub fn decode(bytes: &Bytes) -> Pass<Self> {
+        let form: Form<'_> =
+            serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("not the JSON of a node"))?;
+        let node = match (form.level, form.entries, form.children) {
+            (0, Some(entries), None) => Self::leaf(bytes, &entries)?,
+            (1..=MAX_LEVEL, None, Some(children)) => Self::inner(form.level, &children)?,
+            _ => return Err(Fault::Corrupt("a level that does not fit what it holds")),
+        };
+        Ok(node.weighed(bytes.len()))
+    }
+
+    fn leaf(bytes: &Bytes, entries: &[(Text<'_>, &RawValue)]) -> Pass<Self> {
+        let mut node = Self::empty(0, entries.len());
+        let mut values = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            node.push_key(&key.0)?;
+            let json = value.get();
+            values.push(if json == NOTHING { Bytes::new() } else { bytes.slice_ref(json.as_bytes()) });
+        }
+        node.count = values.len() as u64;
+        node.items = Items::Leaf(values);
+        Ok(node)
+    }
+
+    fn inner(level: u8, children: &[(Text<'_>, Hash, u64)]) -> Pass<Self> {
+        if children.is_empty() {
+            return Err(Fault::Corrupt("an inner node without children"));
+        }
+        let mut node = Self::empty(level, children.len());
+        let mut refs = Vec::with_capacity(children.len());
+        for (key, hash, count) in children {
+            node.push_key(&key.0)?;
+            if *count == 0 {
+                return Err(Fault::Corrupt("an empty child"));
+            }
+            let sum = node.count.checked_add(*count);
+            node.count = sum.ok_or(Fault::Corrupt("more entries than can be counted"))?;
+            refs.push(Child { hash: *hash, count: *count });
+        }
+        node.items = Items::Inner(refs);
+        Ok(node)
+    }
+
+    fn empty(level: u8, room: usize) -> Self {
+        let (keys, ends) = (String::new(), Vec::with_capacity(room));
+        Self { level, keys, ends, items: Items::Leaf(Vec::new()), count: 0, weight: 0 }
+    }
+
+    fn push_key(&mut self, key: &str) -> Pass<()> {
+        if self.ends.len().checked_sub(1).is_some_and(|last| self.key(last) >= key) {
+            return Err(Fault::Corrupt("keys out of order"));
+        }
+        self.keys.push_str(key);
+        self.ends.push(self.keys.len());
+        Ok(())
+    }
+
+    fn weighed(mut self, bytes: usize) -> Self {
+        self.weight = bytes + std::mem::size_of::<Self>() + self.keys.len() + self.ends.len() * 48;
+        self
+    }
+
+    /// Makes a node of entries in key order, and its bytes.
+    pub(crate) fn of(level: u8, entries: &[Entry]) -> (Self, Bytes) {
+        let mut node = Self::empty(level, entries.len());
+        let (mut values, mut children) = (Vec::new(), Vec::new());
+        let mut out = String::with_capacity(96 * entries.len() + 32);
+        // Writing to a text cannot fail.
+        let _ = match level {
+            0 => out.write_str("{\"entries\":["),
+            _ => write!(out, "{{\"level\":{level},\"children\":["),
+        };
+        for (at, (key, item)) in entries.iter().enumerate() {
+            out.push_str(if at == 0 { "[" } else { ",[" });
+            push_text(&mut out, key);
+            node.keys.push_str(key);
+            node.ends.push(node.keys.len());
+            match item {
+                Item::Value(value) => {
+                    debug_assert!(level == 0, "values are in leaves");
+                    out.push(',');
+                    out.push_str(json_of(value));
+                    values.push(value.clone());
+                    node.count += 1;
+                }
+                Item::Child(child) => {
+                    debug_assert!(level > 0, "children are above leaves");
+                    let _ = write!(out, ",\"{}\",{}", child.hash, child.count);
+                    children.push(*child);
+                    node.count += child.count;
+                }
+            }
+            out.push(']');
+        }
+        out.push_str("]}");
+        node.items = if level == 0 { Items::Leaf(values) } else { Items::Inner(children) };
+        (node.weighed(out.len()), out.into())
+    }
+
+    /// The level: 0 for a leaf.
+    #[must_use]
+    pub const fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// How many entries of the map are below this node.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Roughly the bytes the node takes in memory.
+    #[must_use]
+    pub const fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// The names of the nodes directly below, for a walk over everything a root refers to.
+    pub fn children(&self) -> impl Iterator<Item = Hash> + '_ {
+        self.refs().iter().map(|c| c.hash)
+    }
+
+    /// The keys and values of a leaf; nothing for an inner node.
+    pub fn values(&self) -> impl Iterator<Item = (&str, &Bytes)> + '_ {
+        let values: &[Bytes] = match &self.items {
+            Items::Leaf(values) => values,
+            Items::Inner(_) => &[],
+        };
+        values.iter().enumerate().map(|(i, value)| (self.key(i), value))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn key(&self, index: usize) -> &str {
+        self.span(index).map_or("", |(start, end)| &self.keys[start..end])
+    }
+
+    pub(crate) fn refs(&self) -> &[Child] {
+        match &self.items {
+            Items::Leaf(_) => &[],
+            Items::Inner(children) => children,
+        }
+    }
+
+    pub(crate) fn value(&self, index: usize) -> Option<&Bytes> {
+        match &self.items {
+            Items::Leaf(values) => values.get(index),
+            Items::Inner(_) => None,
+        }
+    }
+
+    /// The position of the first key that is not below this one.
+    pub(crate) fn lower_bound(&self, key: &str) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.key(middle) < key { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The position of a key of a leaf.
+    pub(crate) fn find(&self, key: &str) -> Option<usize> {
+        let at = self.lower_bound(key);
+        (at < self.len() && self.key(at) == key).then_some(at)
+    }
+
+    /// The position of the child that holds a key, or would.
+    pub(crate) fn child_for(&self, key: &str) -> usize {
+        let at = self.lower_bound(key);
+        if at < self.len() && self.key(at) == key { at } else { at.saturating_sub(1) }
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.len()).map(|i| {
+            let item = match &self.items {
+                Items::Leaf(values) => Item::Value(values[i].clone()),
+                Items::Inner(children) => Item::Child(children[i]),
+            };
+            (Key::from(self.key(i)), item)
+        })
+    }
+
+    fn span(&self, index: usize) -> Option<(usize, usize)> {
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some((start, end))
+    }
+}
+
+/// The JSON form of a node.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form<'a> {
+    #[serde(default)]
+    level: u8,
+    #[serde(borrow, default)]
+    entries: Option<Vec<(Text<'a>, &'a RawValue)>>,
+    #[serde(borrow, default)]
+    children: Option<Vec<(Text<'a>, Hash, u64)>>,
+}
+
+/// A key, borrowed unless JSON had to escape it.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The JSON of a value; an empty one stands for an entry that is nothing but its key.
+fn json_of(value: &Bytes) -> &str {
+    let json = std::str::from_utf8(value).unwrap_or_default();
+    debug_assert!(
+        value.is_empty()
+            || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok_and(|_| json != NOTHING),
+        "a value is JSON and not null"
+    );
+    if json.is_empty() { NOTHING } else { json }
+}
+
+fn push_text(out: &mut String, text: &str) {
+    let plain = text.bytes().all(|b| b >= b' ' && b != b'"' && b != b'\\');
+    if plain {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::Value::from(text).to_string());
+    }
+}

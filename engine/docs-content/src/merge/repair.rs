@@ -1,0 +1,227 @@
+//! Making the pages that a merge touched a sound tree again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use docs_model::PageId;
+use docs_store::Hash;
+
+use super::{
+    super::{
+        Clash, ContentError, PageEntry, PageKind, Rank, clash_field,
+        edit::free_slug,
+        load::{Session, Step},
+        read,
+    },
+    Conflict, ConflictNote, Subject, TouchedPage, United,
+    fields::position,
+};
+
+/// The touched pages, sound.
+pub(super) struct Repaired {
+    pub(super) pages: BTreeMap<PageId, Option<PageEntry>>,
+    pub(super) notes: BTreeSet<ConflictNote>,
+}
+
+/// Repairs the tree: every page stands below one that lives and can have children, none below itself, and no two
+/// siblings share a slug.
+///
+/// Only touched pages can be wrong: a page no side changed stands as it did in both, and if the page above it is
+/// gone or moved, that one was touched.
+pub(super) fn repair(session: &Session<'_>, other: &Hash, united: &United) -> Step<Repaired> {
+    let pages = united.pages.iter().map(|(id, page)| (id.clone(), page.merged.clone())).collect();
+    let mut tree = Tree { session, root: *other, touched: &united.pages, pages, notes: BTreeSet::new() };
+    for id in united.pages.keys() {
+        tree.find_parent(id)?;
+    }
+    tree.break_cycles()?;
+    tree.number_slugs()?;
+    Ok(Repaired { pages: tree.pages, notes: tree.notes })
+}
+
+/// The merged tree: the touched pages over the content of the side that is not the request's.
+struct Tree<'a, 's> {
+    session: &'a Session<'s>,
+    root: Hash,
+    touched: &'a BTreeMap<PageId, TouchedPage>,
+    pages: BTreeMap<PageId, Option<PageEntry>>,
+    notes: BTreeSet<ConflictNote>,
+}
+
+impl Tree<'_, '_> {
+    fn page(&self, id: &PageId) -> Step<Option<PageEntry>> {
+        match self.pages.get(id) {
+            Some(page) => Ok(page.clone()),
+            None => read::page(self.session, &self.root, id),
+        }
+    }
+
+    fn note(&mut self, id: &PageId, conflict: Conflict) {
+        self.notes.insert(ConflictNote { subject: Subject::Page(id.clone()), conflict });
+    }
+
+    /// Puts a page at a new place and remembers where everyone had it.
+    fn place(&mut self, id: &PageId, parent: Option<PageId>, rank: Rank) {
+        let known = self.touched.get(id);
+        let clash = Clash {
+            other: position(known.and_then(|page| page.other.as_ref())),
+            base: position(known.and_then(|page| page.base.as_ref())),
+            request: position(known.and_then(|page| page.request.as_ref())),
+        };
+        if let Some(Some(entry)) = self.pages.get_mut(id) {
+            entry.parent = parent;
+            entry.rank = rank;
+            entry.clash.insert(clash_field::POSITION.to_owned(), clash);
+        }
+    }
+
+    /// Moves a page up until it stands below one that lives and may have it.
+    fn find_parent(&mut self, id: &PageId) -> Step<()> {
+        let Some(Some(entry)) = self.pages.get(id).cloned() else { return Ok(()) };
+        let mut parent = entry.parent.clone();
+        let mut problem = None;
+        let mut seen = BTreeSet::new();
+        while let Some(above) = parent.take() {
+            if !seen.insert(above.clone()) {
+                break;
+            }
+            let living = self.page(&above)?;
+            let nests = entry.kind == PageKind::Group;
+            match living {
+                Some(living) if living.kind.is_parent() && !nests => {
+                    parent = Some(above);
+                    break;
+                }
+                Some(living) => {
+                    problem.get_or_insert(Conflict::Misplaced);
+                    parent = living.parent;
+                }
+                None => {
+                    problem.get_or_insert(Conflict::ParentGone { parent: above.clone() });
+                    parent = self.parent_of_dead(&above);
+                }
+            }
+        }
+        if let Some(problem) = problem {
+            self.place(id, parent, entry.rank);
+            self.note(id, problem);
+        }
+        Ok(())
+    }
+
+    /// The page a removed one stood below, on the side where it lived longest.
+    fn parent_of_dead(&self, id: &PageId) -> Option<PageId> {
+        let known = self.touched.get(id)?;
+        let last = known.other.as_ref().or(known.request.as_ref()).or(known.base.as_ref())?;
+        last.parent.clone()
+    }
+
+    /// Undoes moves of the request until no page stands below itself.
+    fn break_cycles(&mut self) -> Step<()> {
+        let mut undone = BTreeSet::new();
+        for id in self.touched.keys() {
+            while let Some(cycle) = self.cycle_above(id)? {
+                self.undo_one(&cycle, &mut undone)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pages of the cycle that the pages above a page run into.
+    fn cycle_above(&self, id: &PageId) -> Step<Option<Vec<PageId>>> {
+        let mut chain: Vec<PageId> = Vec::new();
+        let mut seen: HashMap<PageId, usize> = HashMap::new();
+        let mut next = Some(id.clone());
+        while let Some(id) = next {
+            if let Some(start) = seen.get(&id) {
+                return Ok(Some(chain.split_off(*start)));
+            }
+            seen.insert(id.clone(), chain.len());
+            next = self.page(&id)?.and_then(|entry| entry.parent);
+            chain.push(id);
+        }
+        Ok(None)
+    }
+
+    /// Takes one page out of a cycle: back to where the other side has it, or to the top level when that was tried.
+    ///
+    /// Neither side has a cycle, so one contains a move of the request or a page that a repair moved. Each page goes
+    /// back once and to the top once, so this ends.
+    fn undo_one(&mut self, cycle: &[PageId], undone: &mut BTreeSet<PageId>) -> Step<()> {
+        let moved = |id: &&PageId| {
+            let Some(page) = self.touched.get(*id) else { return false };
+            let place = |entry: &Option<PageEntry>| entry.as_ref().map(|e| e.parent.clone());
+            let by_request =
+                place(&page.request) != place(&page.base) && place(&page.request) != place(&page.other);
+            page.other.is_some() && by_request && !undone.contains(*id)
+        };
+        let back = cycle.iter().filter(moved).min().cloned();
+        let known = back.as_ref().and_then(|id| self.touched.get(id)).and_then(|page| page.other.clone());
+        if let (Some(id), Some(other)) = (back, known) {
+            undone.insert(id.clone());
+            self.place(&id, other.parent, other.rank);
+            self.note(&id, Conflict::Cycle);
+            return self.find_parent(&id);
+        }
+        let touched = cycle.iter().filter(|id| self.touched.contains_key(*id)).min().cloned();
+        let rank =
+            touched.as_ref().and_then(|id| self.pages.get(id)?.as_ref()).map(|entry| entry.rank.clone());
+        let (Some(id), Some(rank)) = (touched, rank) else {
+            return Err(ContentError::Corrupt("pages no side touched stand below themselves".into()).into());
+        };
+        self.place(&id, None, rank);
+        self.note(&id, Conflict::Cycle);
+        Ok(())
+    }
+
+    /// Gives pages whose slug a sibling has another one.
+    fn number_slugs(&mut self) -> Step<()> {
+        let mut claims: BTreeMap<(Option<PageId>, String), Vec<PageId>> = BTreeMap::new();
+        for (id, entry) in &mut self.pages {
+            let Some(entry) = entry else { continue };
+            if !entry.kind.has_slug() {
+                entry.slug.clear();
+                continue;
+            }
+            if entry.slug.is_empty() {
+                "page".clone_into(&mut entry.slug);
+            }
+            claims.entry((entry.parent.clone(), entry.slug.clone())).or_default().push(id.clone());
+        }
+        let mut taken: BTreeSet<(Option<PageId>, String)> = claims.keys().cloned().collect();
+        for ((parent, slug), mut claimants) in claims {
+            claimants.sort_by_key(|id| self.claim(id, parent.as_ref(), &slug));
+            let keeps = usize::from(self.untouched_holder(parent.as_ref(), &slug)?.is_none());
+            for id in claimants.iter().skip(keeps) {
+                let new = free_slug(&slug, |wanted| {
+                    let free = !taken.contains(&(parent.clone(), wanted.to_owned()));
+                    Ok(free && self.untouched_holder(parent.as_ref(), wanted)?.is_none())
+                })?;
+                taken.insert((parent.clone(), new.clone()));
+                if let Some(Some(entry)) = self.pages.get_mut(id) {
+                    entry.slug = new;
+                }
+                self.note(id, Conflict::SlugTaken { slug: slug.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Who keeps a slug: who had it in the base, then who has it on the side that is not the request's.
+    fn claim(&self, id: &PageId, parent: Option<&PageId>, slug: &str) -> (u8, PageId) {
+        let has = |entry: &Option<PageEntry>| {
+            entry.as_ref().is_some_and(|entry| entry.parent.as_ref() == parent && entry.slug == slug)
+        };
+        let order = match self.touched.get(id) {
+            Some(page) if has(&page.base) => 0,
+            Some(page) if has(&page.other) => 1,
+            _ => 2,
+        };
+        (order, id.clone())
+    }
+
+    /// The page with a slug that neither side touched.
+    fn untouched_holder(&self, parent: Option<&PageId>, slug: &str) -> Step<Option<PageId>> {
+        let holder = read::holder(self.session, &self.root, parent, slug)?;
+        Ok(holder.filter(|id| !self.pages.contains_key(id)))
+    }
+}

@@ -1,0 +1,71 @@
+//! What a revision refers to, for collecting garbage.
+
+use std::collections::{BTreeSet, HashSet};
+
+use docs_store::Hash;
+
+use super::{
+    Body, Content, ContentResult, FileEntry, PageEntry, ReusableEntry,
+    entry::decode,
+    keys,
+    load::Gather,
+    map::{Node, load},
+    text::texts_of,
+};
+
+impl Content {
+    /// Adds every object a root refers to, itself included: nodes, texts and the bytes of files.
+    ///
+    /// What is in `marked` already is taken to be marked with all it refers to, so marking the revisions of a space
+    /// one after the other costs what is different between them.
+    ///
+    /// # Errors
+    /// [`ContentError`](super::ContentError) when the content cannot be read; `marked` is then incomplete.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves `marked` incomplete: a root in it may lack what it refers to.
+    pub async fn mark(&self, domain: &str, root: Hash, marked: &mut HashSet<Hash>) -> ContentResult<()> {
+        let mut level = vec![root];
+        while !level.is_empty() {
+            level.retain(|hash| marked.insert(*hash));
+            let mut session = self.session(domain);
+            let nodes = session
+                .run(|session| {
+                    let mut gather = Gather::default();
+                    let mut nodes = Vec::with_capacity(level.len());
+                    for hash in &level {
+                        nodes.extend(gather.ask(load(session, hash, None).map_err(Into::into))?);
+                    }
+                    gather.done()?;
+                    Ok(nodes)
+                })
+                .await?;
+            level.clear();
+            for node in nodes {
+                level.extend(node.children());
+                marked.extend(referred(&node)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The objects the records of a leaf refer to.
+fn referred(node: &Node) -> ContentResult<BTreeSet<Hash>> {
+    let mut out = BTreeSet::new();
+    for (key, value) in node.values() {
+        let body: Option<Body> = match key.split('!').next() {
+            Some(keys::PAGE) => Some(decode::<PageEntry>(key, value)?.body),
+            Some(keys::REUSABLE) => Some(decode::<ReusableEntry>(key, value)?.body),
+            Some(keys::FILE) => {
+                out.insert(decode::<FileEntry>(key, value)?.blob);
+                None
+            }
+            _ => None,
+        };
+        if let Some(body) = body {
+            texts_of(&body, &mut out);
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,157 @@
+//! Typed reads of a revision, as pure passes over loaded nodes.
+
+use std::collections::BTreeMap;
+
+use docs_model::{FileId, PageId, ReusableId};
+use docs_store::{Hash, Key};
+
+use super::{
+    FileEntry, PageEntry, ReusableEntry, VariableEntry,
+    entry::decode,
+    keys,
+    load::{Gather, Session, Step},
+    map::{self, Range},
+};
+
+/// Most levels of pages that an edit or an import may make.
+pub(crate) const MAX_DEPTH: usize = 100;
+/// Merges may nest a little deeper than edits, but a chain of parents this long can only be a cycle.
+pub const ENDLESS: usize = 10_000;
+
+pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<Option<PageEntry>> {
+    let key = keys::page(id);
+    match map::get(session, root, &key)? {
+        Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
+        None => Ok(None),
+    }
+}
+
+pub(crate) fn pages(session: &Session<'_>, root: &Hash, ids: &[PageId]) -> Step<Vec<Option<PageEntry>>> {
+    let wanted: Vec<Key> = ids.iter().map(keys::page).collect();
+    let found = map::get_many(session, root, &wanted)?;
+    let read = |(key, bytes): (&Key, Option<bytes::Bytes>)| match bytes {
+        Some(bytes) => decode(key, &bytes).map(Some),
+        None => Ok(None),
+    };
+    Ok(wanted.iter().zip(found).map(read).collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Option<FileEntry>> {
+    let key = keys::file(id);
+    match map::get(session, root, &key)? {
+        Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
+        None => Ok(None),
+    }
+}
+
+/// The files that have a name, at most two of them: enough to tell whether another one has it.
+pub(crate) fn named(session: &Session<'_>, root: &Hash, name: &str) -> Step<Vec<FileId>> {
+    let (from, to) = keys::named(name).below();
+    let found = map::range(session, root, &Range::new(from, to).limit(2))?;
+    Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn reusable(session: &Session<'_>, root: &Hash, id: &ReusableId) -> Step<Option<ReusableEntry>> {
+    let key = keys::reusable(id);
+    match map::get(session, root, &key)? {
+        Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
+        None => Ok(None),
+    }
+}
+
+/// The page that has a slug among its siblings.
+pub(crate) fn holder(
+    session: &Session<'_>,
+    root: &Hash,
+    parent: Option<&PageId>,
+    slug: &str,
+) -> Step<Option<PageId>> {
+    let key = keys::slug(parent, slug);
+    match map::get(session, root, &key)? {
+        Some(value) => Ok(Some(keys::page_of(&key, &value)?)),
+        None => Ok(None),
+    }
+}
+
+/// The children of a page in their order.
+pub(crate) fn child_ids(session: &Session<'_>, root: &Hash, parent: Option<&PageId>) -> Step<Vec<PageId>> {
+    let (from, to) = keys::children(parent).below();
+    let found = map::range(session, root, &Range::new(from, to))?;
+    Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
+}
+
+/// The children of several pages.
+pub(crate) fn children_of_all(session: &Session<'_>, root: &Hash, parents: &[PageId]) -> Step<Vec<PageId>> {
+    let mut gather = Gather::default();
+    let mut out = Vec::new();
+    for id in parents {
+        out.extend(gather.ask(child_ids(session, root, Some(id)))?.unwrap_or_default());
+    }
+    gather.done()?;
+    Ok(out)
+}
+
+/// A page and everything below it, parents before their children.
+pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> Step<Vec<PageId>> {
+    let mut out = vec![top.clone()];
+    let mut level = vec![top.clone()];
+    for _ in 0..ENDLESS {
+        let next = children_of_all(session, root, &level)?;
+        if next.is_empty() {
+            return Ok(out);
+        }
+        out.extend(next.iter().cloned());
+        level = next;
+    }
+    Err(cycle(top))
+}
+
+/// The pages above a page, nearest first.
+pub(crate) fn ancestors(
+    session: &Session<'_>,
+    root: &Hash,
+    entry: &PageEntry,
+) -> Step<Vec<(PageId, PageEntry)>> {
+    let mut out = Vec::new();
+    let mut next = entry.parent.clone();
+    while let Some(id) = next {
+        if out.len() >= ENDLESS {
+            return Err(cycle(&id));
+        }
+        let Some(above) = page(session, root, &id)? else {
+            return Err(damaged(format!("the page {id} is a parent and does not exist")));
+        };
+        next = above.parent.clone();
+        out.push((id, above));
+    }
+    Ok(out)
+}
+
+/// The path of a page: the slugs of the pages above it and its own. Links and computed pages have none.
+pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> Step<Option<String>> {
+    if entry.slug.is_empty() {
+        return Ok(None);
+    }
+    let above = ancestors(session, root, entry)?;
+    let mut segments: Vec<&str> = above.iter().rev().map(|(_, e)| e.slug.as_str()).collect();
+    segments.push(&entry.slug);
+    Ok(Some(segments.join("/")))
+}
+
+/// All variables of the space.
+pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> Step<BTreeMap<String, VariableEntry>> {
+    let (from, to) = keys::class(keys::VARIABLE);
+    let found = map::range(session, root, &Range::new(from, to))?;
+    let read = |(key, value): &(Key, bytes::Bytes)| {
+        Ok::<_, super::ContentError>((docs_store::key::last_segment(key), decode(key, value)?))
+    };
+    Ok(found.iter().map(read).collect::<Result<_, _>>()?)
+}
+
+fn cycle(at: &PageId) -> super::load::Stop {
+    damaged(format!("the pages above or below {at} have no end"))
+}
+
+fn damaged(what: String) -> super::load::Stop {
+    super::ContentError::Corrupt(what).into()
+}

@@ -1,0 +1,94 @@
+//! Templates: pages to begin with, as the files of a small repository.
+
+/// A template.
+#[derive(Clone, Copy, Debug)]
+pub struct Template {
+    /// The name by which it is applied.
+    pub id: &'static str,
+    /// What it is for, in one sentence.
+    pub summary: &'static str,
+    /// Its files: a path and its text each, with a `SUMMARY.md` among them.
+    ///
+    /// Links to `/refs/NAME` lead where whoever applies the template says.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+/// Files of a template, compiled in.
+macro_rules! files {
+    ($folder:literal: $($path:literal),+ $(,)?) => {
+        &[$(($path, include_str!(concat!("templates/", $folder, "/", $path)))),+]
+    };
+}
+
+/// All templates.
+pub const TEMPLATES: [Template; 5] = [
+    Template {
+        id: "blank",
+        summary: "One page to write on.",
+        files: files!("blank": "SUMMARY.md", "README.md"),
+    },
+    Template {
+        id: "product-docs",
+        summary: "Documentation of a product: first steps, guides, help.",
+        files: files!("product-docs":
+            "SUMMARY.md",
+            "README.md",
+            "get-started/quick-start.md",
+            "get-started/installation.md",
+            "guides/first-project.md",
+            "guides/invite-your-team.md",
+            "help/troubleshooting.md",
+            "help/faq.md",
+        ),
+    },
+    Template {
+        id: "api-reference",
+        summary: "Documentation of an API: authentication, lists, errors, limits, and a page for each resource.",
+        files: files!("api-reference":
+            "SUMMARY.md",
+            "README.md",
+            "guides/authentication.md",
+            "guides/pagination.md",
+            "guides/errors.md",
+            "guides/limits.md",
+            "reference/items.md",
+        ),
+    },
+    Template {
+        id: "changelog",
+        summary: "What changed, a page for each version.",
+        files: files!("changelog":
+            "SUMMARY.md",
+            "README.md",
+            "versions.md",
+            "releases/1.1.md",
+            "releases/1.0.md",
+        ),
+    },
+    Template {
+        id: "handbook",
+        summary: "How a team works: the first week, communication, meetings, decisions.",
+        files: files!("handbook":
+            "SUMMARY.md",
+            "README.md",
+            "first-week.md",
+            "working-together/communication.md",
+            "working-together/meetings.md",
+            "working-together/time-off.md",
+            "decisions/README.md",
+            "decisions/template.md",
+        ),
+    },
+];
+
+/// The template of a name.
+///
+/// ```
+/// use docs_content::templates;
+/// assert!(templates::find("blank").is_some_and(|template| template.files.len() == 2));
+/// assert!(templates::find("Blank").is_none());
+/// ```
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Template> {
+    TEMPLATES.iter().find(|template| template.id == id)
+}

@@ -1,0 +1,136 @@
+//! Names of files, in edits, imports and merges.
+
+use std::collections::BTreeSet;
+
+use docs_model::FileId;
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Side, is_numbered};
+
+fn file_id(n: usize) -> FileId {
+    format!("file{n}").parse().unwrap()
+}
+
+fn entry(name: &str) -> FileEntry {
+    FileEntry {
+        name: name.to_owned(),
+        content_type: "text/plain".into(),
+        size: 1,
+        dimensions: None,
+        blob: Hash::of(b"1"),
+        git: None,
+        clash: Clashes::new(),
+    }
+}
+
+fn put(n: usize, name: &str) -> Edit {
+    Edit::PutFile { file: file_id(n), entry: entry(name) }
+}
+
+fn names(content: &Content, root: Hash) -> Vec<String> {
+    let files = now(content.view(DOMAIN, root).files(None, usize::MAX)).unwrap();
+    files.into_iter().map(|(_, entry)| entry.name).collect()
+}
+
+fn empty(content: &Content) -> Hash {
+    now(content.empty_root(DOMAIN)).unwrap()
+}
+
+#[test]
+fn a_name_that_another_file_has_gets_a_number() {
+    let content = content();
+    let root = apply(&content, empty(&content), &[put(0, "a.png"), put(1, "a.png"), put(2, "a.png")]);
+    assert_eq!(names(&content, root), ["a.png", "a (1).png", "a (2).png"]);
+    // A file keeps its own name, and one that is free again is given again.
+    let root = apply(&content, root, &[put(1, "a (1).png"), Edit::DeleteFile { file: file_id(0) }]);
+    let root = apply(&content, root, &[put(3, "a.png"), put(4, "a.png")]);
+    assert_eq!(names(&content, root), ["a (1).png", "a (2).png", "a.png", "a (3).png"]);
+    let root = apply(&content, root, &[put(2, "b.png"), put(5, "a (2).png")]);
+    assert_eq!(names(&content, root), ["a (1).png", "b.png", "a.png", "a (3).png", "a (2).png"]);
+    sound(&content, root);
+}
+
+#[test]
+fn an_import_numbers_names_in_its_order() {
+    let content = content();
+    let items = (0..3).map(|n| BuildItem::File(file_id(n), entry("a.png")));
+    let built = now(content.build(DOMAIN, time(0), items)).unwrap();
+    assert_eq!(names(&content, built.root), ["a.png", "a (1).png", "a (2).png"]);
+    sound(&content, built.root);
+}
+
+#[test]
+fn naming_one_of_many_files_costs_what_it_changes() {
+    let objects = Arc::new(Memory::default());
+    let items = (0..5_000).map(|n| BuildItem::File(file_id(n), entry(&format!("{}.png", n % 2_500))));
+    let root = now(cold(&objects).build(DOMAIN, time(0), items)).unwrap().root;
+    let cost = now(cold(&objects).edit(DOMAIN, root, time(0), &[put(9_999, "7.png")])).unwrap().cost;
+    assert!(cost.nodes_loaded < 30 && cost.nodes_written < 20, "{cost:?}");
+}
+
+#[test]
+fn a_merge_leaves_both_sides_their_names() {
+    let content = content();
+    let base = apply(&content, empty(&content), &[put(0, "a.png")]);
+    let main = apply(&content, base, &[put(1, "b.png"), put(0, "c.png")]);
+    let request = apply(&content, base, &[put(2, "b.png")]);
+    let merged = now(content.merge(DOMAIN, base, (main, request), Side::Theirs)).unwrap();
+    assert!(merged.is_clean(), "names of files are for people; nothing finds a file by its name");
+    assert_eq!(names(&content, merged.root), ["c.png", "b.png", "b.png"]);
+    sound(&content, merged.root);
+    let root = apply(&content, merged.root, &[put(3, "b.png"), put(4, "a.png")]);
+    assert_eq!(names(&content, root)[3..], ["b (1).png".to_owned(), "a.png".to_owned()]);
+    sound(&content, root);
+}
+
+fn any_edit() -> impl Strategy<Value = Edit> {
+    let name = proptest::sample::select(vec!["a.x", "b.x", "a (1).x", "a (2).x", "c"]);
+    prop_oneof![
+        4 => (0usize..8, name).prop_map(|(n, name)| put(n, name)),
+        1 => (0usize..8).prop_map(|n| Edit::DeleteFile { file: file_id(n) }),
+    ]
+}
+
+/// The root after the edits, without those that are refused, and the names that were asked for.
+fn applied(content: &Content, root: Hash, edits: &[Edit]) -> Hash {
+    edits.iter().fold(root, |root, edit| {
+        now(content.edit(DOMAIN, root, time(0), std::slice::from_ref(edit)))
+            .map_or(root, |edited| edited.root)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn edits_leave_no_two_files_with_one_name(edits in proptest::collection::vec(any_edit(), 0..40)) {
+        let content = content();
+        let mut root = empty(&content);
+        for edit in &edits {
+            root = applied(&content, root, std::slice::from_ref(edit));
+            if let Edit::PutFile { file, entry } = edit {
+                let given = now(content.view(DOMAIN, root).file(file)).unwrap().unwrap().name;
+                prop_assert!(is_numbered(&given, &entry.name), "{} for {}", given, entry.name);
+            }
+            let names = names(&content, root);
+            prop_assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        }
+        sound(&content, root);
+    }
+
+    #[test]
+    fn merges_keep_what_follows_from_names(
+        first in proptest::collection::vec(any_edit(), 0..12),
+        main in proptest::collection::vec(any_edit(), 0..12),
+        request in proptest::collection::vec(any_edit(), 0..12),
+    ) {
+        let content = content();
+        let base = applied(&content, empty(&content), &first);
+        let (main, request) = (applied(&content, base, &main), applied(&content, base, &request));
+        for (sides, side) in [((main, request), Side::Theirs), ((request, main), Side::Ours)] {
+            let merged = now(content.merge(DOMAIN, base, sides, side)).unwrap();
+            sound(&content, merged.root);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The engine as a whole, over objects in memory.
+
+mod edits;
+mod files;
+mod links;
+mod merges;
+mod records;
+mod references;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    future::Future,
+    pin::pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_model::PageId;
+use docs_store::{Hash, Objects, StoreResult};
+
+use super::*;
+
+pub(super) const DOMAIN: &str = "d";
+
+/// Objects in memory.
+#[derive(Default)]
+pub(super) struct Memory(Mutex<HashMap<(String, Hash), Bytes>>);
+
+#[async_trait]
+impl Objects for Memory {
+    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
+        let mut map = self.0.lock().unwrap();
+        for (hash, bytes) in objects {
+            assert_eq!(Hash::of(bytes), *hash);
+            map.insert((domain.to_owned(), *hash), bytes.clone());
+        }
+        Ok(())
+    }
+
+    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
+        let map = self.0.lock().unwrap();
+        Ok(hashes.iter().map(|hash| map.get(&(domain.to_owned(), *hash)).cloned()).collect())
+    }
+
+    async fn list(&self, _: &str, _: Option<Hash>, _: Duration, _: u32) -> StoreResult<Vec<Hash>> {
+        Ok(Vec::new())
+    }
+
+    async fn delete(&self, _: &str, _: &[Hash], _: Duration) -> StoreResult<()> {
+        Ok(())
+    }
+}
+
+/// Content over empty memory.
+pub(super) fn content() -> Content {
+    Content::new(Arc::new(Memory::default()))
+}
+
+/// The same objects with empty caches.
+pub(super) fn cold(objects: &Arc<Memory>) -> Content {
+    Content::new(Arc::clone(objects) as Arc<dyn Objects>)
+}
+
+/// Runs a future that never waits: memory answers at once.
+pub(super) fn now<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("memory does not wait"),
+    }
+}
+
+pub(super) fn id(n: usize) -> PageId {
+    format!("page{n:05}").parse().unwrap()
+}
+
+pub(super) fn time(n: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_700_000_000 + n, 0).unwrap()
+}
+
+/// The whole page tree as text: one line a page, indented by its depth.
+pub(super) fn outline(content: &Content, root: Hash) -> String {
+    let tree = now(content.view(DOMAIN, root).tree()).unwrap();
+    let mut out = String::new();
+    for page in tree.pages() {
+        out.push_str(&format!("{}{} {}\n", "  ".repeat(page.depth), page.id, page.entry.slug));
+    }
+    out
+}
+
+pub(super) fn insert(page: PageId, parent: Option<PageId>, at: Option<usize>, title: &str) -> Edit {
+    let new = NewPage::new(page, PageKind::Document, PagePatch::titled(title));
+    Edit::InsertPage(Box::new(NewPage { parent, at, ..new }))
+}
+
+pub(super) fn apply(content: &Content, root: Hash, edits: &[Edit]) -> Hash {
+    now(content.edit(DOMAIN, root, time(0), edits)).unwrap().root
+}
+
+pub(super) fn sound(content: &Content, root: Hash) {
+    assert_eq!(now(content.check(DOMAIN, root)).unwrap(), Vec::<String>::new());
+}
+
+pub(super) fn many_pages(count: usize) -> Vec<BuildItem> {
+    let mut items = Vec::new();
+    for n in 0..count {
+        let parent = (n % 40 != 0).then(|| id(n - n % 40));
+        let fields = PagePatch { title: Some(format!("Page {n}")), ..PagePatch::default() };
+        let mut page = BuildPage::new(id(n), parent, PageKind::Document, fields);
+        page.body = NewBody::Text(format!("Text of page {n}.\n"));
+        items.push(BuildItem::Page(Box::new(page)));
+    }
+    items
+}
+
+pub(super) fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, Option<docs_model::VariableValue>> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Some(docs_model::VariableValue::Text((*value).to_owned()))))
+        .collect()
+}

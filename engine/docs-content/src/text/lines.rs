@@ -1,0 +1,273 @@
+//! Merging by line.
+
+use std::{borrow::Cow, ops::Range};
+
+use docs_markup::diff::{LineId, Lines, changes};
+
+use super::{Hunk, TextMerger};
+
+/// Largest text that is merged by line.
+const MAX_BYTES: usize = 1024 * 1024;
+/// Most lines of a text that is merged by line.
+const MAX_LINES: usize = 50_000;
+
+/// Merges by line; larger texts clash as a whole.
+///
+/// Line breaks are no content: sides that write them differently still merge, and the result writes them as the side
+/// does that changed them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LineMerger;
+
+impl TextMerger for LineMerger {
+    fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<Hunk> {
+        if ours == theirs || base == theirs {
+            return vec![Hunk::Clean(ours.to_owned())];
+        }
+        if base == ours {
+            return vec![Hunk::Clean(theirs.to_owned())];
+        }
+        let shapes = [Shape::of(base), Shape::of(ours), Shape::of(theirs)];
+        let shape = Shape { windows: side(shapes.map(|s| s.windows)), open: side(shapes.map(|s| s.open)) };
+        let [base, ours, theirs] = [base, ours, theirs].map(plain);
+        let mut hunks = if [&base, &ours, &theirs].iter().any(|text| too_large(text)) {
+            vec![Hunk::Clash { ours: ours.into(), base: base.into(), theirs: theirs.into() }]
+        } else {
+            by_line(&base, &ours, &theirs)
+        };
+        shape.apply(&mut hunks);
+        hunks
+    }
+}
+
+fn by_line(base: &str, ours: &str, theirs: &str) -> Vec<Hunk> {
+    let mut numbers = Lines::default();
+    let ids = [base, ours, theirs].map(|text| numbers.number(text));
+    let texts = [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let mut out: Vec<Hunk> = Vec::new();
+    let mut at = 0;
+    for region in regions(&ids) {
+        let [of_base, of_ours, of_theirs] =
+            [0, 1, 2].map(|n: usize| texts[n][region.ranges[n].clone()].concat());
+        push_clean(&mut out, texts[0][at..region.ranges[0].start].concat());
+        match region.by {
+            By::Ours => push_clean(&mut out, of_ours),
+            By::Theirs => push_clean(&mut out, of_theirs),
+            By::Both if of_ours == of_theirs => push_clean(&mut out, of_ours),
+            By::Both => out.push(Hunk::Clash { ours: of_ours, base: of_base, theirs: of_theirs }),
+        }
+        at = region.ranges[0].end;
+    }
+    push_clean(&mut out, texts[0][at..].concat());
+    out
+}
+
+fn push_clean(out: &mut Vec<Hunk>, text: String) {
+    match out.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Hunk::Clean(before)) => before.push_str(&text),
+        _ => out.push(Hunk::Clean(text)),
+    }
+}
+
+/// Who changed a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Ours,
+    Theirs,
+    Both,
+}
+
+/// A part of the base that somebody changed, with what it is on all three sides.
+struct Region {
+    by: By,
+    ranges: [Range<usize>; 3],
+}
+
+/// The changed parts, in order. Changes of different sides that overlap or touch are one part.
+fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
+    let changes = [changes(base, ours), changes(base, theirs)];
+    let mut next = [0, 0];
+    // How far each side is ahead of the base behind the changes so far.
+    let mut drift = [0isize, 0];
+    let mut out = Vec::new();
+    while let Some(first) = (0..2)
+        .filter(|side| next[*side] < changes[*side].len())
+        .min_by_key(|side| changes[*side][next[*side]].old.start)
+    {
+        let start = changes[first][next[first]].old.start;
+        let before = drift;
+        let mut end = start;
+        let mut touched = [false, false];
+        loop {
+            let more = (0..2).find(|side| {
+                changes[*side]
+                    .get(next[*side])
+                    .is_some_and(|c| c.old.start < end || (c.old.start == end && (!touched[*side])))
+            });
+            let Some(side) = more else { break };
+            let change = &changes[side][next[side]];
+            end = end.max(change.old.end);
+            drift[side] += signed(change.new.len()) - signed(change.old.len());
+            touched[side] = true;
+            next[side] += 1;
+        }
+        let on = |side: usize| place(start, before[side])..place(end, drift[side]);
+        let by = match touched {
+            [true, true] => By::Both,
+            [true, false] => By::Ours,
+            _ => By::Theirs,
+        };
+        out.push(Region { by, ranges: [start..end, on(0), on(1)] });
+    }
+    out
+}
+
+/// A line of the base as a line of a side.
+fn place(at: usize, drift: isize) -> usize {
+    at.saturating_add_signed(drift)
+}
+
+fn signed(n: usize) -> isize {
+    isize::try_from(n).unwrap_or(isize::MAX)
+}
+
+fn too_large(text: &str) -> bool {
+    text.len() > MAX_BYTES || text.lines().count() > MAX_LINES
+}
+
+/// How a text writes its lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shape {
+    /// All line breaks are a carriage return and a line feed.
+    windows: bool,
+    /// The last line has no line break.
+    open: bool,
+}
+
+impl Shape {
+    fn of(text: &str) -> Self {
+        let breaks = text.matches('\n').count();
+        Self {
+            windows: breaks > 0 && text.matches("\r\n").count() == breaks,
+            open: !text.is_empty() && !text.ends_with('\n'),
+        }
+    }
+
+    /// Gives plain hunks this shape.
+    fn apply(self, hunks: &mut [Hunk]) {
+        let clean = hunks.iter().all(|hunk| matches!(hunk, Hunk::Clean(_)));
+        if self.open
+            && clean
+            && let Some(Hunk::Clean(last)) = hunks.last_mut()
+            && last.ends_with('\n')
+        {
+            last.pop();
+        }
+        if self.windows {
+            for hunk in hunks {
+                match hunk {
+                    Hunk::Clean(text) => *text = text.replace('\n', "\r\n"),
+                    Hunk::Clash { ours, base, theirs } => {
+                        for text in [ours, base, theirs] {
+                            *text = text.replace('\n', "\r\n");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a yes or no becomes that two sides may have changed. With two values, sides that differ from each other
+/// cannot both differ from the base.
+fn side([base, ours, theirs]: [bool; 3]) -> bool {
+    if ours == base { theirs } else { ours }
+}
+
+/// The text with every line ended by a line feed alone.
+fn plain(text: &str) -> Cow<'_, str> {
+    let mut out = Cow::Borrowed(text);
+    if Shape::of(text).windows {
+        out = Cow::Owned(text.replace("\r\n", "\n"));
+    }
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.to_mut().push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::clean, *};
+
+    fn merged(base: &str, ours: &str, theirs: &str) -> Option<String> {
+        clean(&LineMerger.merge(base, ours, theirs))
+    }
+
+    #[test]
+    fn changes_apart_unite() {
+        assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n").as_deref(), Some("A\nb\nC\n"));
+    }
+
+    #[test]
+    fn changes_of_the_same_line_clash() {
+        assert_eq!(
+            LineMerger.merge("a\nb\n", "x\nb\n", "y\nb\n"),
+            [
+                Hunk::Clash { ours: "x\n".into(), base: "a\n".into(), theirs: "y\n".into() },
+                Hunk::Clean("b\n".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn a_missing_last_line_break_is_no_clash() {
+        assert_eq!(merged("a\nb\nc", "A\nb\nc", "a\nb\nc\n").as_deref(), Some("A\nb\nc\n"));
+        assert_eq!(merged("a\nb\nc\n", "A\nb\nc", "a\nb\nC\n").as_deref(), Some("A\nb\nC"));
+    }
+
+    #[test]
+    fn line_breaks_of_both_kinds_unite() {
+        assert_eq!(merged("a\nb\nc\n", "a\r\nb\r\nc\r\n", "a\nb\nC\n").as_deref(), Some("a\r\nb\r\nC\r\n"));
+    }
+
+    #[test]
+    fn a_huge_text_clashes_as_a_whole() {
+        let base = "x\n".repeat(60_000);
+        let hunks = LineMerger.merge(&base, &format!("a\n{base}"), &format!("{base}b\n"));
+        assert!(matches!(hunks.as_slice(), [Hunk::Clash { .. }]));
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        proptest::collection::vec("[a-d]{0,2}", 0..12).prop_map(|lines| lines.join("\n"))
+    }
+
+    proptest! {
+        #[test]
+        fn a_side_that_changed_nothing_takes_the_other(base in text(), other in text()) {
+            prop_assert_eq!(merged(&base, &base, &other), Some(other.clone()));
+            prop_assert_eq!(merged(&base, &other, &base), Some(other));
+        }
+
+        #[test]
+        fn the_same_change_unites(base in text(), other in text()) {
+            prop_assert_eq!(merged(&base, &other, &other), Some(other));
+        }
+
+        #[test]
+        fn exchanged_sides_give_exchanged_hunks(base in text(), ours in text(), theirs in text()) {
+            let one = LineMerger.merge(&base, &ours, &theirs);
+            let two: Vec<Hunk> = LineMerger
+                .merge(&base, &theirs, &ours)
+                .into_iter()
+                .map(|hunk| match hunk {
+                    Hunk::Clash { ours, base, theirs } => Hunk::Clash { ours: theirs, base, theirs: ours },
+                    clean @ Hunk::Clean(_) => clean,
+                })
+                .collect();
+            prop_assert_eq!(one, two);
+        }
+    }
+}

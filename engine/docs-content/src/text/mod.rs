@@ -1,0 +1,143 @@
+//! Texts that several people changed: merging them, keeping what does not unite, and writing it for a person.
+
+mod lines;
+mod markers;
+
+use std::collections::BTreeSet;
+
+pub use lines::LineMerger;
+pub(crate) use markers::{render, request_side, unfold};
+
+use super::{Body, Term, Terms};
+
+/// A part of merged text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hunk {
+    /// Text all agree on, or that only one side changed.
+    Clean(String),
+    /// Text both sides changed differently.
+    Clash {
+        /// The first side's.
+        ours: String,
+        /// What both came from.
+        base: String,
+        /// The second side's.
+        theirs: String,
+    },
+}
+
+/// Merges two texts that came from a third.
+///
+/// A merger is pure and symmetric: with the sides exchanged, the same hunks come out with their sides exchanged.
+/// Every line of a hunk, the last one included, ends in a line break; when no hunk clashes, the hunks joined are the
+/// merged text exactly.
+pub trait TextMerger: Send + Sync + 'static {
+    /// Merges `ours` and `theirs`, which both came from `base`.
+    fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<Hunk>;
+}
+
+/// The terms of a merge of bodies, equal pairs cancelled: `other + (request - base)`.
+///
+/// Terms of a body alternate in sign and begin and end with an added one, so that the three bodies in this order
+/// alternate too.
+pub(crate) fn merged_terms(base: &Body, other: &Body, request: &Body) -> Vec<Term> {
+    let mut terms = other.terms();
+    terms.extend(base.terms());
+    terms.extend(request.terms());
+    cancel(&terms)
+}
+
+/// Takes out pairs of an added and a removed term that are equal. The order of the others stays.
+pub(crate) fn cancel(terms: &[Term]) -> Vec<Term> {
+    let mut added: Vec<Term> = terms.iter().step_by(2).copied().collect();
+    let mut removed: Vec<Term> = Vec::new();
+    for term in terms.iter().skip(1).step_by(2) {
+        match added.iter().position(|a| a == term) {
+            Some(at) if added.len() > 1 => {
+                added.remove(at);
+            }
+            _ => removed.push(*term),
+        }
+    }
+    let mut out = Vec::with_capacity(terms.len());
+    let mut removed = removed.into_iter();
+    for term in added {
+        if !out.is_empty() {
+            out.extend(removed.next());
+        }
+        out.push(term);
+    }
+    out
+}
+
+/// The body that these terms are.
+pub(crate) fn body_of(terms: Vec<Term>) -> Body {
+    let only = terms.first().copied().flatten();
+    Terms::try_from(terms).map_or(Body::of(only), Body::Conflict)
+}
+
+/// The texts a body refers to.
+pub(crate) fn texts_of(body: &Body, into: &mut BTreeSet<docs_store::Hash>) {
+    into.extend(body.terms().into_iter().flatten());
+}
+
+/// The merged text when nothing clashes.
+pub(crate) fn clean(hunks: &[Hunk]) -> Option<String> {
+    let mut out = String::new();
+    for hunk in hunks {
+        match hunk {
+            Hunk::Clean(text) => out.push_str(text),
+            Hunk::Clash { .. } => return None,
+        }
+    }
+    Some(out)
+}
+
+/// The text of terms that unite without a clash.
+pub(crate) fn unite(merger: &dyn TextMerger, terms: &[&str]) -> Option<String> {
+    let mut current = (*terms.first()?).to_owned();
+    for pair in terms[1..].chunks_exact(2) {
+        current = clean(&merger.merge(pair[0], &current, pair[1]))?;
+    }
+    Some(current)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use docs_store::Hash;
+
+    fn t(text: &str) -> Term {
+        Some(Hash::of(text.as_bytes()))
+    }
+
+    fn conflict(terms: &[Term]) -> Body {
+        body_of(terms.to_vec())
+    }
+
+    #[test]
+    fn two_sides_make_three_terms() {
+        let terms = merged_terms(&Body::of(t("b")), &Body::of(t("o")), &Body::of(t("r")));
+        assert_eq!(terms, [t("o"), t("b"), t("r")]);
+    }
+
+    #[test]
+    fn a_term_added_and_removed_goes_away() {
+        // The request had united with main at m and conflicts over base b; main went on to n.
+        let request = conflict(&[t("m"), t("b"), t("r")]);
+        let terms = merged_terms(&Body::of(t("m")), &Body::of(t("n")), &request);
+        assert_eq!(terms, [t("n"), t("b"), t("r")]);
+    }
+
+    #[test]
+    fn a_conflict_merged_with_its_resolution_is_resolved() {
+        let open = conflict(&[t("m"), t("b"), t("r")]);
+        assert_eq!(merged_terms(&open, &open, &Body::of(t("x"))), [t("x")]);
+        assert_eq!(body_of(vec![t("x")]), Body::of(t("x")));
+    }
+
+    #[test]
+    fn the_empty_text_is_a_term() {
+        assert_eq!(merged_terms(&Body::Empty, &Body::of(t("o")), &Body::of(t("r"))), [t("o"), None, t("r")]);
+    }
+}

@@ -1,0 +1,140 @@
+//! The page tree of a revision, whole.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bytes::Bytes;
+use docs_model::PageId;
+use docs_store::Key;
+
+use super::{ContentError, ContentResult, PageEntry, entry::decode, keys};
+
+/// A page in its tree.
+#[derive(Clone, Debug)]
+pub struct TreePage {
+    /// The page.
+    pub id: PageId,
+    /// Its record.
+    pub entry: PageEntry,
+    /// The slugs from the top down to it, joined by `/`; empty for links and computed pages.
+    pub path: String,
+    /// How many pages are above it.
+    pub depth: usize,
+    /// The position of the page it stands below.
+    pub parent: Option<usize>,
+    /// The positions of the pages below it, in their order.
+    pub children: Vec<usize>,
+}
+
+/// All pages of a revision in reading order: a page comes before those below it.
+#[derive(Clone, Debug, Default)]
+pub struct PageTree {
+    pages: Vec<TreePage>,
+    roots: Vec<usize>,
+    by_id: HashMap<PageId, usize>,
+    by_path: HashMap<String, usize>,
+}
+
+impl PageTree {
+    /// The pages in reading order. Positions elsewhere in this type are positions in this slice.
+    #[must_use]
+    pub fn pages(&self) -> &[TreePage] {
+        &self.pages
+    }
+
+    /// The positions of the pages of the top level, in their order.
+    #[must_use]
+    pub fn roots(&self) -> &[usize] {
+        &self.roots
+    }
+
+    /// The number of pages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Tells whether there are no pages.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// A page by its id.
+    #[must_use]
+    pub fn get(&self, id: &PageId) -> Option<&TreePage> {
+        self.by_id.get(id).and_then(|at| self.pages.get(*at))
+    }
+
+    /// A page by its path, in any case, with or without slashes around it.
+    #[must_use]
+    pub fn find(&self, path: &str) -> Option<&TreePage> {
+        self.by_path.get(&normal_path(path)).and_then(|at| self.pages.get(*at))
+    }
+
+    /// The pages directly below one, or of the top level.
+    pub fn children<'a>(&'a self, parent: Option<&'a TreePage>) -> impl Iterator<Item = &'a TreePage> {
+        let positions = parent.map_or(self.roots.as_slice(), |page| page.children.as_slice());
+        positions.iter().filter_map(|at| self.pages.get(*at))
+    }
+
+    /// The pages above one, nearest first.
+    pub fn ancestors<'a>(&'a self, page: &'a TreePage) -> impl Iterator<Item = &'a TreePage> {
+        std::iter::successors(page.parent.and_then(|at| self.pages.get(at)), |above| {
+            above.parent.and_then(|at| self.pages.get(at))
+        })
+    }
+
+    /// Makes the tree of page records.
+    pub(crate) fn build(records: &[(Key, Bytes)]) -> ContentResult<Self> {
+        let mut below: HashMap<Option<PageId>, BTreeMap<(super::Rank, PageId), PageEntry>> = HashMap::new();
+        for (key, value) in records {
+            let entry: PageEntry = decode(key, value)?;
+            let id: PageId = keys::id(key)?;
+            below.entry(entry.parent.clone()).or_default().insert((entry.rank.clone(), id), entry);
+        }
+        let mut tree = Self::default();
+        // The last one of the stack is next, so siblings are put there in reverse.
+        let mut stack: Vec<(PageId, PageEntry, Option<usize>)> = Vec::new();
+        let mut push = |stack: &mut Vec<_>, id: Option<PageId>, parent: Option<usize>| {
+            let children = below.remove(&id).unwrap_or_default();
+            stack.extend(children.into_iter().rev().map(|((_, id), entry)| (id, entry, parent)));
+        };
+        push(&mut stack, None, None);
+        while let Some((id, entry, parent)) = stack.pop() {
+            let at = tree.add(id.clone(), entry, parent);
+            push(&mut stack, Some(id), Some(at));
+        }
+        if tree.len() == records.len() {
+            Ok(tree)
+        } else {
+            Err(ContentError::Corrupt("some pages cannot be reached from the top level".into()))
+        }
+    }
+
+    fn add(&mut self, id: PageId, entry: PageEntry, parent: Option<usize>) -> usize {
+        let at = self.pages.len();
+        let above = parent.and_then(|p| self.pages.get(p));
+        let path = match above {
+            _ if entry.slug.is_empty() => String::new(),
+            Some(above) if !above.path.is_empty() => format!("{}/{}", above.path, entry.slug),
+            _ => entry.slug.clone(),
+        };
+        let depth = above.map_or(0, |above| above.depth + 1);
+        match parent.and_then(|p| self.pages.get_mut(p)) {
+            Some(above) => above.children.push(at),
+            None => self.roots.push(at),
+        }
+        if !path.is_empty() {
+            self.by_path.insert(path.clone(), at);
+        }
+        self.by_id.insert(id.clone(), at);
+        self.pages.push(TreePage { id, entry, path, depth, parent, children: Vec::new() });
+        at
+    }
+}
+
+/// A path as it is kept: lower case, composed letters, no slashes around it.
+pub(crate) fn normal_path(path: &str) -> String {
+    use unicode_normalization::UnicodeNormalization as _;
+    path.split('/').filter(|s| !s.is_empty()).collect::<Vec<_>>().join("/").to_lowercase().nfc().collect()
+}

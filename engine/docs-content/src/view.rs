@@ -1,0 +1,264 @@
+//! Reading a revision: [`View`].
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use docs_model::{FileId, PageId, ReusableId};
+use docs_store::{Hash, Key, key};
+
+use super::{
+    Body, Content, ContentResult, FileEntry, PageEntry, PageTree, ReusableEntry, VariableEntry,
+    entry::decode,
+    keys,
+    load::{Session, Step},
+    map::{self, Range},
+    read,
+    tree::normal_path,
+};
+
+/// How many things a revision holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Pages of every kind.
+    pub pages: u64,
+    /// Files.
+    pub files: u64,
+    /// Reusable contents.
+    pub reusables: u64,
+    /// Variables.
+    pub variables: u64,
+    /// Pages that have something a merge could not unite.
+    pub conflicted: u64,
+}
+
+/// How a body that a merge could not unite is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rendering {
+    /// With all sides between conflict markers, for a person to decide.
+    Markers,
+    /// With the change request's side and no markers, for readers.
+    Request,
+}
+
+/// One revision, to be read.
+///
+/// A view never changes. Reads cost O(log n) of the revision plus what they answer; what they load stays cached.
+#[derive(Clone)]
+pub struct View {
+    content: Content,
+    domain: Arc<str>,
+    root: Hash,
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").field("domain", &self.domain).field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl View {
+    pub(crate) fn new(content: Content, domain: &str, root: Hash) -> Self {
+        Self { content, domain: domain.into(), root }
+    }
+
+    /// The root of the revision.
+    #[must_use]
+    pub const fn root(&self) -> Hash {
+        self.root
+    }
+
+    /// A page.
+    ///
+    /// # Errors
+    /// [`ContentError`](super::ContentError) when the content cannot be read.
+    pub async fn page(&self, id: &PageId) -> ContentResult<Option<PageEntry>> {
+        self.run(|session| read::page(session, &self.root, id)).await
+    }
+
+    /// Pages, in the order asked.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn pages(&self, ids: &[PageId]) -> ContentResult<Vec<Option<PageEntry>>> {
+        self.run(|session| read::pages(session, &self.root, ids)).await
+    }
+
+    /// The page of a path, in any case, with or without slashes around it: one lookup a segment.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn find(&self, path: &str) -> ContentResult<Option<(PageId, PageEntry)>> {
+        let path = normal_path(path);
+        if path.is_empty() {
+            return Ok(None);
+        }
+        self.run(|session| {
+            let mut at: Option<PageId> = None;
+            for segment in path.split('/') {
+                match read::holder(session, &self.root, at.as_ref(), segment)? {
+                    Some(id) => at = Some(id),
+                    None => return Ok(None),
+                }
+            }
+            let Some(id) = at else { return Ok(None) };
+            Ok(read::page(session, &self.root, &id)?.map(|entry| (id, entry)))
+        })
+        .await
+    }
+
+    /// The path of a page; `None` when it does not exist or is of a kind that has none.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn path_of(&self, id: &PageId) -> ContentResult<Option<String>> {
+        self.run(|session| match read::page(session, &self.root, id)? {
+            Some(entry) => read::path(session, &self.root, &entry),
+            None => Ok(None),
+        })
+        .await
+    }
+
+    /// The pages above a page, nearest first; none for a page that does not exist.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn ancestors(&self, id: &PageId) -> ContentResult<Vec<(PageId, PageEntry)>> {
+        self.run(|session| match read::page(session, &self.root, id)? {
+            Some(entry) => read::ancestors(session, &self.root, &entry),
+            None => Ok(Vec::new()),
+        })
+        .await
+    }
+
+    /// The pages directly below one, or of the top level, in their order.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn children(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, PageEntry)>> {
+        self.run(|session| {
+            let ids = read::child_ids(session, &self.root, parent)?;
+            let entries = read::pages(session, &self.root, &ids)?;
+            Ok(ids.into_iter().zip(entries).filter_map(|(id, entry)| Some((id, entry?))).collect())
+        })
+        .await
+    }
+
+    /// All pages. Built once a revision and then cached.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn tree(&self) -> ContentResult<Arc<PageTree>> {
+        if let Some(tree) = self.content.shared().tree(&self.domain, &self.root) {
+            return Ok(tree);
+        }
+        let (from, to) = keys::class(keys::PAGE);
+        let records = self.range(Range::new(from, to)).await?;
+        let tree = Arc::new(PageTree::build(&records)?);
+        self.content.shared().keep_tree(&self.domain, self.root, &tree);
+        Ok(tree)
+    }
+
+    /// A file.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn file(&self, id: &FileId) -> ContentResult<Option<FileEntry>> {
+        self.run(|session| read::file(session, &self.root, id)).await
+    }
+
+    /// Up to `limit` files after one, in the order of their ids.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn files(
+        &self,
+        after: Option<&FileId>,
+        limit: usize,
+    ) -> ContentResult<Vec<(FileId, FileEntry)>> {
+        let (start, to) = keys::class(keys::FILE);
+        let from = after.map_or(start, |id| key::after(&keys::file(id)));
+        let found = self.range(Range::new(from, to).limit(limit)).await?;
+        found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
+    }
+
+    /// A reusable content.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn reusable(&self, id: &ReusableId) -> ContentResult<Option<ReusableEntry>> {
+        self.run(|session| read::reusable(session, &self.root, id)).await
+    }
+
+    /// Up to `limit` reusable contents after one, in the order of their ids.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn reusables(
+        &self,
+        after: Option<&ReusableId>,
+        limit: usize,
+    ) -> ContentResult<Vec<(ReusableId, ReusableEntry)>> {
+        let (start, to) = keys::class(keys::REUSABLE);
+        let from = after.map_or(start, |id| key::after(&keys::reusable(id)));
+        let found = self.range(Range::new(from, to).limit(limit)).await?;
+        found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
+    }
+
+    /// The variables of the space, by name.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn variables(&self) -> ContentResult<BTreeMap<String, VariableEntry>> {
+        self.run(|session| read::variables(session, &self.root)).await
+    }
+
+    /// Up to `limit` pages after one that have something a merge could not unite, in the order of their ids.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn conflicted(&self, after: Option<&PageId>, limit: usize) -> ContentResult<Vec<PageId>> {
+        let (start, to) = keys::class(keys::CONFLICTED);
+        let from = after.map_or(start, |id| key::after(&keys::conflicted(id)));
+        let found = self.range(Range::new(from, to).limit(limit)).await?;
+        found.iter().map(|(key, _)| keys::id(key)).collect()
+    }
+
+    /// How many things the revision holds, in O(log n).
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn counts(&self) -> ContentResult<Counts> {
+        self.run(|session| {
+            let count = |name| -> Step<u64> {
+                let (from, to) = keys::class(name);
+                Ok(map::count(session, &self.root, &from, &to)?)
+            };
+            Ok(Counts {
+                pages: count(keys::PAGE)?,
+                files: count(keys::FILE)?,
+                reusables: count(keys::REUSABLE)?,
+                variables: count(keys::VARIABLE)?,
+                conflicted: count(keys::CONFLICTED)?,
+            })
+        })
+        .await
+    }
+
+    /// The Markdown of a body; empty for an empty body.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn text(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<str>> {
+        self.content.body_text(&self.domain, body, rendering).await
+    }
+
+    pub(super) async fn range(&self, range: Range) -> ContentResult<Vec<(Key, bytes::Bytes)>> {
+        self.run(|session| Ok(map::range(session, &self.root, &range)?)).await
+    }
+
+    pub(super) async fn run<T: Send>(
+        &self,
+        step: impl Fn(&Session<'_>) -> Step<T> + Send + Sync,
+    ) -> ContentResult<T> {
+        Session::new(self.content.shared(), &self.domain).run(step).await
+    }
+}

@@ -1,0 +1,297 @@
+//! Methods of text that take a regular expression or a text.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::{arg, find};
+use crate::{
+    EvalError, MAX_ITEMS, MAX_TEXT,
+    eval::{Eval, Machine},
+    regex::{Found, Regex},
+    value::Value,
+};
+
+/// Tells whether a text has what a regular expression looks for.
+pub(crate) fn matches(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eval<bool> {
+    let characters = characters(machine, text)?;
+    Ok(regex.find(&characters, 0, &mut machine.left)?.is_some())
+}
+
+/// The first place, as an array of the whole and its groups; `null` when there is none.
+pub(super) fn first(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eval<Value> {
+    let characters = characters(machine, text)?;
+    match regex.find(&characters, 0, &mut machine.left)? {
+        None => Ok(Value::Null),
+        Some(found) => {
+            let groups = groups(machine, &characters, &found)?;
+            machine.array(groups)
+        }
+    }
+}
+
+pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, args: &[Value]) -> Eval<Value> {
+    match (method, arg(args, 0)) {
+        ("match", Value::Regex(regex)) if regex.is_global() => {
+            let characters = characters(machine, text)?;
+            let all = all(machine, regex, &characters)?;
+            if all.is_empty() {
+                return Ok(Value::Null);
+            }
+            let found = all.iter().map(|found| slice(&characters, found.whole())).collect();
+            machine.array(found)
+        }
+        ("match", Value::Regex(regex)) => first(machine, regex, text),
+        ("search", Value::Regex(regex)) => {
+            let characters = characters(machine, text)?;
+            let found = regex.find(&characters, 0, &mut machine.left)?;
+            Ok(Value::Number(found.map_or(-1.0, |found| {
+                characters[..found.whole().0].iter().map(|c| c.len_utf16()).sum::<usize>() as f64
+            })))
+        }
+        ("match" | "search", other) => {
+            let source = match other {
+                Value::Undefined => "".into(),
+                other => machine.text(other)?,
+            };
+            machine.charge(source.len())?;
+            let regex = Regex::new(&source, "").map_err(EvalError::wrong)?;
+            call(machine, text, method, &[Value::Regex(regex.into())])
+        }
+        ("split", separator) => split(machine, text, separator, arg(args, 1)),
+        (_, Value::Regex(regex)) => {
+            if method == "replaceAll" && !regex.is_global() {
+                return Err(EvalError::wrong("`replaceAll` takes a regular expression with the flag `g`"));
+            }
+            let characters = characters(machine, text)?;
+            let places = if regex.is_global() {
+                all(machine, regex, &characters)?
+            } else {
+                regex.find(&characters, 0, &mut machine.left)?.into_iter().collect()
+            };
+            replace(machine, &Places { text, characters, found: places, names: regex.groups() }, arg(args, 1))
+        }
+        (_, what) => {
+            let what = machine.text(what)?;
+            let characters = characters(machine, text)?;
+            let what = self::characters(machine, &what)?;
+            let most = if method == "replace" { 1 } else { usize::MAX };
+            let places = plain(machine, &characters, &what, most)?;
+            replace(machine, &Places { text, characters, found: places, names: &[] }, arg(args, 1))
+        }
+    }
+}
+
+fn characters(machine: &mut Machine<'_>, text: &str) -> Eval<Vec<char>> {
+    machine.charge(text.len() / 16)?;
+    Ok(text.chars().collect())
+}
+
+fn slice(characters: &[char], (from, to): (usize, usize)) -> Value {
+    if let [character] = &characters[from..to] {
+        return Value::from(&*character.encode_utf8(&mut [0; 4]));
+    }
+    Value::from(characters[from..to].iter().collect::<String>())
+}
+
+/// The whole and what each group has read, which may be the whole again: so each costs its length.
+fn groups(machine: &mut Machine<'_>, characters: &[char], found: &Found) -> Eval<Vec<Value>> {
+    let within = found.groups.iter().skip(1);
+    let length: usize = within.clone().flatten().map(|(from, to)| to - from).sum();
+    machine.charge(within.len() + length / 16)?;
+    let value = |range: &Option<_>| range.map_or(Value::Undefined, |range| slice(characters, range));
+    Ok(found.groups.iter().map(value).collect())
+}
+
+/// All places, none of which overlap.
+fn all(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<Found>> {
+    let mut places = Vec::new();
+    let mut at = 0;
+    while at <= text.len() {
+        machine.charge(1)?;
+        let Some(found) = regex.find(text, at, &mut machine.left)? else { break };
+        let (from, to) = found.whole();
+        at = if to == from { to + 1 } else { to };
+        places.push(found);
+    }
+    Ok(places)
+}
+
+/// The places of a plain text.
+fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -> Eval<Vec<Found>> {
+    let mut places = Vec::new();
+    let mut at = 0;
+    let Some(last) = text.len().checked_sub(what.len()) else { return Ok(places) };
+    while places.len() < most
+        && let Some(from) = find(machine, (text, what), at..=last)?
+    {
+        machine.charge(1)?;
+        places.push(Found { groups: smallvec![Some((from, from + what.len()))] });
+        at = from + what.len().max(1);
+    }
+    Ok(places)
+}
+
+/// What is replaced.
+struct Places<'p> {
+    text: &'p Arc<str>,
+    characters: Vec<char>,
+    found: Vec<Found>,
+    names: &'p [Option<String>],
+}
+
+fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval<Value> {
+    let text = &places.characters[..];
+    let pattern = match with {
+        Value::Function(_) => None,
+        with => Some(machine.text(with)?),
+    };
+    let mut out = String::new();
+    let mut copied = 0;
+    for found in &places.found {
+        let (from, to) = found.whole();
+        out.extend(&text[copied..from]);
+        copied = to;
+        match &pattern {
+            Some(pattern) => expand(machine, pattern, text, (found, places.names), &mut out)?,
+            None => {
+                let arguments = arguments(machine, places, found)?;
+                let replaced = machine.call(with, arguments.into())?;
+                out.push_str(&machine.text(&replaced)?);
+            }
+        }
+        if out.len() > MAX_TEXT {
+            return Err(EvalError::TextTooLong);
+        }
+    }
+    out.extend(&text[copied..]);
+    machine.text_value(out)
+}
+
+/// What a function that replaces is told: what was found, its groups, where, in which text, and the groups by name.
+fn arguments(machine: &mut Machine<'_>, places: &Places<'_>, found: &Found) -> Eval<Vec<Value>> {
+    let mut arguments = groups(machine, &places.characters, found)?;
+    let (from, _) = found.whole();
+    machine.charge(from / 16)?;
+    let before = places.characters[..from].iter().map(|c| c.len_utf16()).sum::<usize>();
+    arguments.push(Value::Number(before as f64));
+    arguments.push(Value::Text(places.text.clone()));
+    if places.names.iter().any(Option::is_some) {
+        let named = places.names.iter().zip(&arguments);
+        let named = named.filter_map(|(name, group)| Some((name.as_deref()?.into(), group.clone())));
+        let named = machine.object(named.collect())?;
+        arguments.push(named);
+    }
+    Ok(arguments)
+}
+
+/// Writes a replacement, in which `$1` and others stand for what was found.
+fn expand(
+    machine: &mut Machine<'_>,
+    pattern: &str,
+    text: &[char],
+    (found, names): (&Found, &[Option<String>]),
+    out: &mut String,
+) -> Eval<()> {
+    machine.charge(1 + pattern.len() / 16)?;
+    let (from, to) = found.whole();
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let mut push = |range: (usize, usize)| out.extend(&text[range.0..range.1]);
+        let group = |n: usize| found.groups.get(n).filter(|_| n > 0);
+        let digit =
+            |at: usize| after.as_bytes().get(at).filter(|b| b.is_ascii_digit()).map(|b| usize::from(b - 48));
+        let two = digit(0).zip(digit(1)).map(|(a, b)| a * 10 + b).filter(|n| group(*n).is_some());
+        let one = digit(0).filter(|n| group(*n).is_some());
+        let named = after.strip_prefix('<').filter(|_| names.iter().any(Option::is_some));
+        machine.charge(named.map_or(0, str::len) / 16)?;
+        let taken = match after.bytes().next() {
+            Some(b'$') => {
+                out.push('$');
+                1
+            }
+            Some(sign @ (b'&' | b'`' | b'\'')) => {
+                push(match sign {
+                    b'&' => (from, to),
+                    b'`' => (0, from),
+                    _ => (to, text.len()),
+                });
+                1
+            }
+            Some(b'0'..=b'9') if two.or(one).is_some() => {
+                let n = two.or(one).unwrap_or_default();
+                group(n).copied().flatten().into_iter().for_each(push);
+                if two.is_some() { 2 } else { 1 }
+            }
+            _ => match named.and_then(|named| named.split_once('>')) {
+                Some((name, _)) => {
+                    let n = names.iter().position(|known| known.as_deref() == Some(name));
+                    n.and_then(|n| found.groups[n]).into_iter().for_each(push);
+                    name.len() + 2
+                }
+                None => {
+                    out.push('$');
+                    0
+                }
+            },
+        };
+        if out.len() > MAX_TEXT {
+            return Err(EvalError::TextTooLong);
+        }
+        machine.charge(out.len() / 64)?;
+        rest = &after[taken..];
+    }
+    out.push_str(rest);
+    Ok(())
+}
+
+fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &Value) -> Eval<Value> {
+    let most = match limit {
+        Value::Undefined => usize::MAX,
+        limit => {
+            let limit = machine.number(limit)?;
+            crate::number::to_i32(limit) as u32 as usize
+        }
+    };
+    if most == 0 {
+        return machine.array(Vec::new());
+    }
+    let characters = characters(machine, text)?;
+    let places = match separator {
+        Value::Undefined => return machine.array(vec![Value::Text(text.clone())]),
+        Value::Regex(regex) => all(machine, &regex.anywhere(), &characters)?,
+        separator => {
+            let separator = machine.text(separator)?;
+            let separator = self::characters(machine, &separator)?;
+            // The places at both ends may separate nothing.
+            plain(machine, &characters, &separator, most.min(MAX_ITEMS) + 2)?
+        }
+    };
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for found in &places {
+        let (start, end) = found.whole();
+        // Nothing separates two characters, but not one from an edge.
+        if start == end && (start == from || start == characters.len()) {
+            continue;
+        }
+        parts.push(slice(&characters, (from, start)));
+        if found.groups.len() > 1 {
+            parts.extend(groups(machine, &characters, found)?.into_iter().skip(1));
+        }
+        from = end;
+        if parts.len() >= most {
+            break;
+        }
+        if parts.len() > MAX_ITEMS {
+            return Err(EvalError::TooManyItems);
+        }
+    }
+    let empty = characters.is_empty() && places.iter().any(|found| found.whole() == (0, 0));
+    if !empty {
+        parts.push(slice(&characters, (from, characters.len())));
+    }
+    parts.truncate(most);
+    machine.array(parts)
+}

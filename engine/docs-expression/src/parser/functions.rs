@@ -1,0 +1,117 @@
+//! Functions within expressions: arrows, and `function` with a single `return`.
+
+use std::sync::Arc;
+
+use super::{Parsed, Parser, RESERVED};
+use crate::{
+    ast::{FunctionNode, Node, NodeId, Parameter},
+    lexer::Kind,
+};
+
+impl Parser<'_> {
+    pub(super) fn at_arrow(&self) -> bool {
+        let token = self.token();
+        let after = match &token.kind {
+            Kind::Name(name) if !RESERVED.contains(&&**name) => self.at + 1,
+            Kind::Sign("(") => token.closes + 1,
+            _ => return false,
+        };
+        self.tokens.get(after).is_some_and(|next| next.kind == Kind::Sign("=>") && !next.newline)
+    }
+
+    pub(super) fn arrow(&mut self) -> Parsed<NodeId> {
+        let start = self.token().at;
+        let parameters = if self.is("(") { self.parameters()? } else { vec![self.parameter()?] };
+        self.check_names(&parameters)?;
+        self.expect("=>")?;
+        let body = if self.is("{") { self.function_body()? } else { Some(self.nested(Self::assignment)?) };
+        let span = start..self.tokens[self.at - 1].end;
+        Ok(self.push(Node::Function(FunctionNode { name: None, parameters, body, span })))
+    }
+
+    pub(super) fn function(&mut self) -> Parsed<NodeId> {
+        let start = self.token().at;
+        self.at += 1;
+        if self.is("*") {
+            return Err(self.error("begins a generator, which is not supported"));
+        }
+        let name = if self.is("(") { None } else { Some(self.plain_name()?) };
+        let parameters = self.parameters()?;
+        // Functions of old may name two parameters alike: the last counts.
+        if parameters.iter().any(|parameter| parameter.rest || parameter.default.is_some()) {
+            self.check_names(&parameters)?;
+        }
+        let body = self.function_body()?;
+        let span = start..self.tokens[self.at - 1].end;
+        Ok(self.push(Node::Function(FunctionNode { name, parameters, body, span })))
+    }
+
+    fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
+        self.expect("(")?;
+        let mut parameters: Vec<Parameter> = Vec::new();
+        while !self.eat(")") {
+            if parameters.last().is_some_and(|last| last.rest) {
+                return Err(self.unexpected());
+            }
+            if self.eat("...") {
+                let name = self.plain_name()?;
+                parameters.push(Parameter { name, default: None, rest: true });
+                if !self.is(")") {
+                    return Err(self.unexpected());
+                }
+                continue;
+            }
+            let mut parameter = self.parameter()?;
+            if self.eat("=") {
+                parameter.default = Some(self.nested(Self::assignment)?);
+            }
+            parameters.push(parameter);
+            if !self.is(")") {
+                self.expect(",")?;
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn check_names(&self, parameters: &[Parameter]) -> Parsed<()> {
+        let is_known = |(at, parameter): (usize, &Parameter)| {
+            parameters[..at].iter().any(|it| it.name == parameter.name)
+        };
+        if parameters.iter().enumerate().any(is_known) {
+            return Err(self.error("follows two parameters of the same name"));
+        }
+        Ok(())
+    }
+
+    fn parameter(&mut self) -> Parsed<Parameter> {
+        Ok(Parameter { name: self.plain_name()?, default: None, rest: false })
+    }
+
+    fn plain_name(&mut self) -> Parsed<Arc<str>> {
+        match &self.token().kind {
+            Kind::Name(name) if !RESERVED.contains(&&**name) => self.member_name(),
+            Kind::Sign("{" | "[") => Err(self.error("takes a parameter apart, which is not supported")),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// What stands between the braces of a function: nothing, or one `return`.
+    fn function_body(&mut self) -> Parsed<Option<NodeId>> {
+        self.expect("{")?;
+        if self.eat("}") {
+            return Ok(None);
+        }
+        if !self.is_word("return") {
+            return Err(self.error("is a statement; a function may only `return` a value"));
+        }
+        self.at += 1;
+        let bare = self.is(";") || self.is("}") || self.token().newline;
+        let body = if bare { None } else { Some(self.nested(Self::sequence)?) };
+        self.eat(";");
+        if !self.is("}") {
+            return Err(self.error("is after the `return` of a function, where nothing may follow"));
+        }
+        self.at += 1;
+        Ok(body)
+    }
+}

@@ -1,0 +1,332 @@
+//! Evaluation ends, whatever the text is.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{context, value};
+use crate::*;
+
+#[test]
+fn fifty_levels_are_allowed_and_one_more_is_refused() {
+    for (open, middle, close) in [
+        ("(", "1", ")"),
+        ("[", "1", "]"),
+        ("!", "1", ""),
+        ("- ", "1", ""),
+        ("f(", "1", ")"),
+        ("a[", "1", "]"),
+        ("`${", "1", "}`"),
+        ("x => ", "1", ""),
+        ("1 ? 1 : ", "1", ""),
+        ("2 ** ", "1", ""),
+        ("({a:", "1", "})"),
+    ] {
+        let nested = |levels: usize| format!("{}{middle}{}", open.repeat(levels), close.repeat(levels));
+        // An object stands in parentheses, which are a level too.
+        let most = if open == "({a:" { MAX_DEPTH / 2 } else { MAX_DEPTH };
+        Expression::parse(&nested(most)).unwrap();
+        let error = Expression::parse(&nested(most + 1)).unwrap_err().to_string();
+        assert!(error.contains("nested more than 50"), "{open}: {error}");
+    }
+}
+
+#[test]
+fn a_text_as_long_as_allowed_needs_little_stack() {
+    let run = || {
+        for part in [
+            "(", "[", "!", "-", "a=>", "f(", "`${", "{", "a?b:", "2**", "new ", "typeof ", "({a:", "/(",
+            "a??",
+        ] {
+            let _ = value(&part.repeat(MAX_LENGTH / part.len()));
+        }
+        // Chains are no nesting: all of these are fine.
+        for (first, part) in
+            [("1", "+1"), ("a", ".a"), ("a", "()"), ("a", "[0]"), ("1", "||1"), ("1", ",1"), ("1", "-1")]
+        {
+            let source = format!("{first}{}", part.repeat((MAX_LENGTH - 1) / part.len()));
+            let expression = Expression::parse(&source).unwrap();
+            expression.evaluate(&context()).unwrap();
+            let _ = expression.reads();
+        }
+        for source in [
+            "(f => f(f))(f => f(f))",
+            "(function f(n) { return f(n + 1) })(0)",
+            "[1].map(function f(x) { return [x].map(f) })",
+            "'x'.replace('x', function f(x) { return x.replace('x', f) })",
+        ] {
+            assert_eq!(value(source), "failed: values or calls are nested too deep", "{source}");
+        }
+    };
+    // Half of what a thread usually gets, in a build without optimisation.
+    std::thread::Builder::new().stack_size(1024 * 1024).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn a_text_of_1024_characters_is_read_and_one_of_1025_refused() {
+    let text = |length: usize| format!("'{}'", "ä".repeat(length - 2));
+    assert!(Expression::parse(&text(1024)).is_ok());
+    let error = Expression::parse(&text(1025)).unwrap_err();
+    assert_eq!(error.position(), 1025);
+    assert!(error.to_string().contains("1024"), "{error}");
+}
+
+#[test]
+fn what_grows_without_bound_ends_in_an_error() {
+    let thousand = "'1234567890'.repeat(100).split('')";
+    for (source, error) in [
+        ("'x'.repeat(100001)", EvalError::TextTooLong),
+        ("'x'.padStart(1e9)", EvalError::TextTooLong),
+        ("'x'.repeat(1 / 0)", EvalError::Wrong("`repeat` takes a number that is not negative".into())),
+        ("'x'.repeat(60000).concat('x'.repeat(60000))", EvalError::TextTooLong),
+        ("'x'.repeat(60000) + 'x'.repeat(60000)", EvalError::TextTooLong),
+        ("`${'x'.repeat(60000)}${'x'.repeat(60000)}`", EvalError::TextTooLong),
+        ("'x'.repeat(1000).replaceAll('x', 'y'.repeat(1000))", EvalError::TextTooLong),
+        ("'x'.repeat(10001).split('')", EvalError::TooManyItems),
+        ("'xy'.repeat(50000).split('y')", EvalError::TooManyItems),
+        ("[...'x'.repeat(10001)]", EvalError::TooManyItems),
+        (&format!("{thousand}.map(x => {thousand})"), EvalError::Steps),
+        (&format!("{thousand}.flatMap(x => [1,2,3,4,5,6,7,8,9,0,1])"), EvalError::TooManyItems),
+        (&format!("{thousand}.reduce((a, x) => [a], 1)"), EvalError::TooDeep),
+        (&format!("{thousand}.reduce((a, x) => ({{ a }}), 1)"), EvalError::TooDeep),
+        (&format!("{thousand}.reduce((f, x) => () => f, 1)"), EvalError::TooDeep),
+        (&format!("{thousand}.slice(0, 60).reduce((a, x) => [a, a], 1) + ''"), EvalError::Steps),
+        (&format!("{thousand}.slice(0, 60).reduce((a, x) => [a, a], []).flat(1e9)"), EvalError::Steps),
+        ("/(a*)*b/.test('a'.repeat(50))", EvalError::Steps),
+        ("/(a|aa)+$/.test('a'.repeat(50) + 'b')", EvalError::Steps),
+    ] {
+        let found = Expression::parse(source).unwrap().evaluate(&context());
+        assert_eq!(found.map(|value| value.type_name()), Err(error), "{source}");
+    }
+}
+
+#[test]
+fn repetitions_that_multiply_are_refused_or_cost_nothing() {
+    let nested = |inner: &str| format!("/{}{inner}{}/.test('')", "(?:".repeat(20), "){1000}".repeat(20));
+    assert_eq!(value(&nested("")), "true");
+    let refused = value(&nested("a"));
+    assert!(refused.ends_with("is a regular expression with too many repetitions"), "{refused}");
+}
+
+#[test]
+fn ten_thousand_items_can_be_asked() {
+    let all = "'x'.repeat(10000).split('')";
+    assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
+    assert_eq!(value(&format!("{all}.length")), "10000");
+    assert_eq!(value("[...'x'.repeat(10000)].length"), "10000");
+    // Those that are not asked for are not counted.
+    assert_eq!(value("'x'.repeat(50000).split('', 2)"), r#"["x", "x"]"#);
+}
+
+#[test]
+fn expressions_that_share_a_budget_stop_together() {
+    let expression = Expression::parse("'x'.repeat(1000).split('').map(x => x + 1).length").unwrap();
+    let mut budget = Budget(16_000);
+    assert!(expression.evaluate_within(&context(), &mut budget).is_ok());
+    assert!(budget.0 > 0 && budget.0 < 16_000);
+    assert_eq!(expression.evaluate_within(&context(), &mut budget).err(), Some(EvalError::Steps));
+    assert_eq!(budget.0, 0);
+}
+
+#[test]
+fn what_compares_or_copies_long_texts_thousands_of_times_ends() {
+    // Two texts that differ in the last of 100,000 characters, and 4,096 times the first of them.
+    let long = |what: &str| {
+        let many = format!("{}[t]{}", "d(".repeat(12), ")".repeat(12));
+        let many = format!("(d => {many})(a => a.concat(a))");
+        format!("((t, w) => (a => {what})({many}))('x'.repeat(99999) + 'y', 'x'.repeat(99999) + 'z')")
+    };
+    for what in [
+        "[a.includes(w), a.includes(w)]",
+        "a.indexOf(w)",
+        "a.lastIndexOf(w)",
+        "w in a",
+        "a.filter(x => x === w)",
+        "a.filter(x => x !== w)",
+        "a.filter(x => x == w)",
+        "a.filter(x => x < w)",
+        "a.concat([w]).sort()",
+        "a.map(x => ({ [x]: 1, [w]: 2 }))",
+        "(o => a.map(x => o[w]))({ [t]: 1 })",
+        "(o => a.map(x => o.hasOwnProperty(w)))({ [t]: 1 })",
+        "(o => a.filter(x => w in o))({ [t]: 1 })",
+        "(o => a.map(x => ({ ...o })))({ [t]: 1, [w]: 2 })",
+        "a.map(x => `${x}`)",
+        "a.map(x => ''.includes(x))",
+        "a.map(x => x.split('', 1))",
+        "a.map(x => x.startsWith(w))",
+        "t.includes('x'.repeat(50000) + 'y')",
+        "t.lastIndexOf('x'.repeat(50000) + 'z')",
+        "t.split('x'.repeat(50000) + 'z')",
+        "t.replaceAll('x'.repeat(50000) + 'z', '')",
+    ] {
+        let source = long(what);
+        let found = Expression::parse(&source).unwrap().evaluate(&context());
+        assert_eq!(found.map(|value| value.type_name()), Err(EvalError::Steps), "{what}");
+    }
+    // Texts of other lengths cost nothing more.
+    assert_eq!(
+        value(&long("[a.includes(w.slice(1)), a.includes('z'), a.includes(t)]")),
+        "[false, false, true]"
+    );
+}
+
+/// Steps that an expression takes with a pattern, given how long the text is.
+fn steps(text: &str, pattern: &str) -> usize {
+    let expression = Expression::parse(&format!("visitor.claims.unsigned.text =~ {pattern}")).unwrap();
+    let context = Context::default().with_visitor(&json!({}), &json!({ "text": text }));
+    let mut budget = Budget(MAX_STEPS);
+    let _ = expression.evaluate_within(&context, &mut budget);
+    (MAX_STEPS - budget.0) as usize
+}
+
+#[test]
+fn writing_a_number_takes_as_many_steps_as_its_text_is_long() {
+    let steps = |number: f64| {
+        let expression = Expression::parse("visitor.claims.list.map(x => x + '').length").unwrap();
+        let context = Context::default().with_visitor(&json!({ "list": vec![number; 1_000] }), &json!({}));
+        let mut budget = Budget(MAX_STEPS);
+        assert!(expression.evaluate_within(&context, &mut budget).is_ok());
+        MAX_STEPS - budget.0
+    };
+    // However many digits a number has, there is no search for the shortest text.
+    assert!(steps(-1.315_217_626_854_673_5e262) <= steps(1.0) + 1_000 * 2);
+}
+
+#[test]
+fn what_a_pattern_compares_and_remembers_is_paid_for() {
+    // A reference back costs the characters that it compares.
+    let twice = "x".repeat(1_800);
+    assert!(steps(&twice, r"/^(x{900})\1/") >= 1_800);
+    // Looking ahead and starting over cost the positions that are remembered.
+    let groups = "()".repeat(400);
+    assert!(steps("xxxxxxxxxx", &format!("/(?:(?=x)x)*$|{groups}/")) >= 10 * 800 / 8);
+    assert!(steps(&"x".repeat(100), &format!("/y|z{groups}/")) >= 100 * 800 / 8);
+    // So does each round that forgets what its groups found, and a class its ranges.
+    assert!(steps("xxxxxxxxxx", &format!("/^(?:x|{groups})*$/")) >= 10 * 800 / 8);
+    let ranges: String = (0..400).map(|n| char::from_u32(0x4e00 + 2 * n).unwrap()).collect();
+    assert!(steps(&"x".repeat(100), &format!("/[{ranges}]/")) >= 100 * 400 / 8);
+    // What groups have read is paid for each of them.
+    let nested = format!("{}.*{}", "(".repeat(25), ")".repeat(25));
+    let source = format!("visitor.claims.unsigned.text.match(/{nested}/).length");
+    let context = Context::default().with_visitor(&json!({}), &json!({ "text": "x".repeat(10_000) }));
+    let mut budget = Budget(MAX_STEPS);
+    assert!(Expression::parse(&source).unwrap().evaluate_within(&context, &mut budget).is_ok());
+    assert!((MAX_STEPS - budget.0) as usize >= 25 * 10_000 / 16);
+}
+
+#[test]
+fn context_nested_too_deep_is_cut_off() {
+    let mut json = serde_json::json!(1);
+    for _ in 0..500 {
+        json = serde_json::json!([json]);
+    }
+    let context = Context::empty().with("a", &json);
+    assert_eq!(inline("a[0][0].length + `${a}`", &context), "1");
+}
+
+/// Pieces that expressions are made of.
+const PIECES: [&str; 60] = [
+    "visitor",
+    ".claims",
+    ".plan",
+    ".tags",
+    "space.vars.limit",
+    "missing",
+    "1",
+    "0",
+    "-1.5e3",
+    "10n",
+    "'a'",
+    "\"b\"",
+    "`c`",
+    "`${",
+    "}`",
+    "true",
+    "null",
+    "undefined",
+    "/a+/g",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "({",
+    "})",
+    ",",
+    ";",
+    ":",
+    "?",
+    "?.",
+    "??",
+    "||",
+    "&&",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "**",
+    "==",
+    "===",
+    "<",
+    ">=",
+    "in ",
+    "=~",
+    "!",
+    "~",
+    "typeof ",
+    "x => ",
+    "(x, y) => ",
+    ".map(",
+    ".reduce(",
+    ".repeat(",
+    ".split('')",
+    ".replace(",
+    "...",
+    "new ",
+    "function f(x) { return ",
+];
+
+proptest! {
+    #[test]
+    fn pieces_in_any_order_are_read_or_refused_and_never_run_on(
+        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..40),
+    ) {
+        let source = pieces.concat();
+        match Expression::parse(&source) {
+            Err(error) => prop_assert!((1..=source.chars().count() + 1).contains(&error.position())),
+            Ok(expression) => {
+                let mut budget = Budget(MAX_STEPS);
+                let value = expression.evaluate_within(&context(), &mut budget);
+                prop_assert!(budget.0 > 0 || value.is_err());
+                let _ = expression.reads();
+                prop_assert_eq!(expression.to_string(), source);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(source in "\\PC{0,60}") {
+        let _ = value(&source);
+        let _ = inline(&source, &context());
+        let _ = condition(&source, &context());
+    }
+
+    #[test]
+    fn a_number_reads_as_it_is_written(number in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
+        let written = inline(&format!("{number:e}"), &context());
+        prop_assert_eq!(written.parse::<f64>().unwrap(), number);
+        prop_assert_eq!(inline(&format!("+'{written}'"), &context()), written);
+    }
+
+    #[test]
+    fn calculations_agree_with_floating_point(a in -1e6..1e6_f64, b in -1e6..1e6_f64, c in 1..1000_i32) {
+        let source = format!("({a} + {b}) * {c} - {a} / {c} % {c}");
+        let expected = (a + b) * f64::from(c) - a / f64::from(c) % f64::from(c);
+        let Ok(Value::Number(found)) = Expression::parse(&source).unwrap().evaluate(&context()) else {
+            return Err(TestCaseError::fail("no number"));
+        };
+        prop_assert_eq!(found, expected);
+    }
+}

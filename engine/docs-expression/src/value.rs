@@ -1,0 +1,319 @@
+//! Values of expressions.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use smallvec::SmallVec;
+
+use super::{
+    ast::{NodeId, Program},
+    methods::Method,
+    number,
+};
+
+/// How deep values may be nested in one another. Dropping and writing them recurses so deep.
+pub(super) const MAX_NESTING: u16 = 100;
+
+/// A value of an expression. Cheap to clone.
+#[non_exhaustive]
+#[derive(Clone)]
+pub enum Value {
+    /// Nothing was ever said.
+    Undefined,
+    /// Nothing.
+    Null,
+    /// Yes or no.
+    Boolean(bool),
+    /// A number.
+    Number(f64),
+    /// An integer, written with `n` at its end.
+    BigInt(i128),
+    /// A text.
+    Text(Arc<str>),
+    /// An array.
+    Array(Arc<Array>),
+    /// An object.
+    Object(Arc<Object>),
+    /// A function.
+    Function(Arc<Function>),
+    /// A regular expression.
+    Regex(Arc<super::regex::Regex>),
+}
+
+/// Values in an order.
+pub struct Array {
+    items: Vec<Value>,
+    nesting: u16,
+}
+
+/// Values by name.
+pub struct Object {
+    members: BTreeMap<Arc<str>, Value>,
+    nesting: u16,
+    /// Bytes of the longest name.
+    longest: usize,
+}
+
+/// A function: one that an expression has written, or a method of a value.
+pub struct Function(pub(super) FunctionKind);
+
+pub(super) enum FunctionKind {
+    /// A method that was taken from its value without being called.
+    Method(Method),
+    /// A function of an expression and the names it sees.
+    Written { program: Arc<Program>, node: NodeId, scope: Option<Arc<Scope>> },
+}
+
+/// Values by the names of parameters.
+pub(super) type Named = SmallVec<[(Arc<str>, Value); 2]>;
+
+/// Names within a function.
+pub(super) struct Scope {
+    names: Named,
+    above: Option<Arc<Scope>>,
+    nesting: u16,
+}
+
+impl Scope {
+    /// `None` when values would be nested too deep.
+    pub(super) fn new(names: Named, above: Option<Arc<Self>>) -> Option<Self> {
+        let inner = names.iter().map(|(_, value)| value.nesting()).max().unwrap_or(0);
+        let nesting = 1 + inner.max(above.as_ref().map_or(0, |above| above.nesting));
+        (nesting <= MAX_NESTING).then_some(Self { names, above, nesting })
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        let mut scope = Some(self);
+        while let Some(at) = scope {
+            // The last of two parameters of the same name counts.
+            if let Some((_, value)) = at.names.iter().rev().find(|(known, _)| **known == *name) {
+                return Some(value);
+            }
+            scope = at.above.as_deref();
+        }
+        None
+    }
+}
+
+impl Array {
+    /// `None` when values would be nested too deep.
+    pub(super) fn new(items: Vec<Value>) -> Option<Self> {
+        let nesting = 1 + items.iter().map(Value::nesting).max().unwrap_or(0);
+        (nesting <= MAX_NESTING).then_some(Self { items, nesting })
+    }
+
+    /// The values.
+    #[must_use]
+    pub fn items(&self) -> &[Value] {
+        &self.items
+    }
+}
+
+impl Object {
+    /// `None` when values would be nested too deep.
+    pub(super) fn new(members: BTreeMap<Arc<str>, Value>) -> Option<Self> {
+        let nesting = 1 + members.values().map(Value::nesting).max().unwrap_or(0);
+        let longest = members.keys().map(|name| name.len()).max().unwrap_or(0);
+        (nesting <= MAX_NESTING).then_some(Self { members, nesting, longest })
+    }
+
+    /// The member of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
+    /// The members by name.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.members.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// Most bytes that are compared when a name is looked for.
+    pub(super) fn compared(&self, name: &str) -> usize {
+        name.len().min(self.longest) * comparisons(self.members.len())
+    }
+
+    /// The members, with names that are shared.
+    pub(super) fn shared(&self) -> impl Iterator<Item = (Arc<str>, Value)> {
+        self.members.iter().map(|(name, value)| (name.clone(), value.clone()))
+    }
+}
+
+/// How many names of so many a name is compared with: about their logarithm.
+pub(super) const fn comparisons(names: usize) -> usize {
+    (usize::BITS - names.leading_zeros()) as usize
+}
+
+impl Value {
+    /// Whether a condition with this value holds: all but `undefined`, `null`, `false`, 0, `NaN` and the empty text.
+    #[must_use]
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Undefined | Self::Null => false,
+            Self::Boolean(value) => *value,
+            Self::Number(number) => *number != 0.0 && !number.is_nan(),
+            Self::BigInt(number) => *number != 0,
+            Self::Text(text) => !text.is_empty(),
+            Self::Array(_) | Self::Object(_) | Self::Function(_) | Self::Regex(_) => true,
+        }
+    }
+
+    /// The value as it stands in text: empty for what is no text, number or boolean.
+    #[must_use]
+    pub fn inline(&self) -> String {
+        match self {
+            Self::Boolean(value) => value.to_string(),
+            Self::Number(value) => number::write(*value),
+            Self::BigInt(number) => number.to_string(),
+            Self::Text(text) => text.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// What `typeof` says.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Undefined => "undefined",
+            Self::Boolean(_) => "boolean",
+            Self::Number(_) => "number",
+            Self::BigInt(_) => "bigint",
+            Self::Text(_) => "string",
+            Self::Function(_) => "function",
+            Self::Null | Self::Array(_) | Self::Object(_) | Self::Regex(_) => "object",
+        }
+    }
+
+    /// A unit of UTF-16 as text: a half of a pair is U+FFFD.
+    pub(super) fn from_unit(unit: u16) -> Self {
+        String::from_utf16_lossy(&[unit]).into()
+    }
+
+    pub(super) const fn is_nullish(&self) -> bool {
+        matches!(self, Self::Undefined | Self::Null)
+    }
+
+    pub(super) const fn is_object(&self) -> bool {
+        matches!(self, Self::Array(_) | Self::Object(_) | Self::Function(_) | Self::Regex(_))
+    }
+
+    /// `===`: objects are the same only as themselves. What it costs is paid where a machine asks.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,
+            (Self::Boolean(a), Self::Boolean(b)) => a == b,
+            (Self::Number(a), Self::Number(b)) => a == b,
+            (Self::BigInt(a), Self::BigInt(b)) => a == b,
+            (Self::Text(a), Self::Text(b)) => a == b,
+            (Self::Array(a), Self::Array(b)) => Arc::ptr_eq(a, b),
+            (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b),
+            (Self::Regex(a), Self::Regex(b)) => Arc::ptr_eq(a, b),
+            (Self::Function(a), Self::Function(b)) => match (&a.0, &b.0) {
+                (FunctionKind::Method(a), FunctionKind::Method(b)) => a == b,
+                _ => Arc::ptr_eq(a, b),
+            },
+            _ => false,
+        }
+    }
+
+    fn nesting(&self) -> u16 {
+        match self {
+            Self::Array(array) => array.nesting,
+            Self::Object(object) => object.nesting,
+            Self::Function(function) => match &function.0 {
+                FunctionKind::Method(_) => 0,
+                FunctionKind::Written { scope, .. } => scope.as_ref().map_or(0, |scope| scope.nesting),
+            },
+            _ => 0,
+        }
+    }
+
+    /// A value of JSON; what is nested deeper than values may be is left out.
+    fn of_json(json: &serde_json::Value, room: u16) -> Self {
+        let Some(below) = room.checked_sub(1) else { return Self::Undefined };
+        match json {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(value) => Self::Boolean(*value),
+            serde_json::Value::Number(number) => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
+            serde_json::Value::String(text) => Self::Text(text.as_str().into()),
+            serde_json::Value::Array(items) => {
+                let items = items.iter().map(|item| Self::of_json(item, below)).collect();
+                Array::new(items).map_or(Self::Undefined, |array| Self::Array(array.into()))
+            }
+            serde_json::Value::Object(members) => {
+                let members = members
+                    .iter()
+                    .map(|(name, value)| (name.as_str().into(), Self::of_json(value, below)))
+                    .collect();
+                Object::new(members).map_or(Self::Undefined, |object| Self::Object(object.into()))
+            }
+        }
+    }
+}
+
+impl From<&serde_json::Value> for Value {
+    fn from(json: &serde_json::Value) -> Self {
+        // Contexts put values some levels below their names.
+        Self::of_json(json, MAX_NESTING - 10)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// The value as an expression would say it, where one can.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undefined => f.write_str("undefined"),
+            Self::Null => f.write_str("null"),
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Number(number) if *number == 0.0 && number.is_sign_negative() => f.write_str("-0"),
+            Self::Number(number) => f.write_str(&number::write(*number)),
+            Self::BigInt(number) => write!(f, "{number}n"),
+            Self::Text(text) => f.write_str(&serde_json::to_string(text).map_err(|_| fmt::Error)?),
+            Self::Array(array) => f.debug_list().entries(&array.items).finish(),
+            Self::Object(object) => f.debug_map().entries(&object.members).finish(),
+            Self::Function(function) => fmt::Debug::fmt(function, f),
+            Self::Regex(regex) => fmt::Debug::fmt(regex, f),
+        }
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.items).finish()
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(&self.members).finish()
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("function")
+    }
+}

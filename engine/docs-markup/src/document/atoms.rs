@@ -1,0 +1,320 @@
+//! What stands within text and is not Markdown: formulas, icons, buttons, expressions, tags, notes.
+//!
+//! Atoms are found before Markdown is read and hidden from it, since `*` in a formula is no emphasis.
+
+use std::{collections::HashSet, ops::Range};
+
+use docs_model::{ButtonKind, InlineImageSize, InlineKind};
+
+use super::{
+    emoji,
+    html::{self, Element, Html, Open, Token},
+    targets,
+};
+
+/// An atom.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Atom {
+    /// Where it stands.
+    pub(super) range: Range<usize>,
+    /// What it is.
+    pub(super) kind: AtomKind,
+}
+
+/// What an atom is.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum AtomKind {
+    /// An element within text.
+    Inline(InlineKind),
+    /// A reference to the note of a label.
+    Note(String),
+    /// Text that is written as it is: a tag that is not known.
+    Text,
+}
+
+/// Longest atom that is read.
+const MAX_ATOM: usize = 4 * 1024;
+
+/// The atoms of a text outside of code, in their order.
+pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
+    let mut out = Vec::new();
+    let mut unclosed = HashSet::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(offset) = bytes[at..].iter().position(|b| b"\\`<{$[:".contains(b)) {
+        at += offset;
+        let length = match bytes[at] {
+            b'\\' => Err(1 + text[at + 1..].chars().next().map_or(0, char::len_utf8)),
+            b'`' => Err(code_span(text, at, &mut unclosed)),
+            _ => atom(&text[at..], &is_note).ok_or(1),
+        };
+        match length {
+            Ok((kind, length)) => {
+                out.push(Atom { range: at..at + length, kind });
+                at += length;
+            }
+            Err(length) => at += length,
+        }
+    }
+    out
+}
+
+/// The length of the code span at a place, or of its backticks when it does not close.
+fn code_span(text: &str, at: usize, unclosed: &mut HashSet<usize>) -> usize {
+    let bytes = text.as_bytes();
+    let run = |from: usize| bytes[from..].iter().take_while(|b| **b == b'`').count();
+    let length = run(at);
+    if unclosed.contains(&length) {
+        return length;
+    }
+    let mut next = at + length;
+    while let Some(offset) = bytes[next..].iter().position(|b| *b == b'`') {
+        next += offset;
+        let closing = run(next);
+        next += closing;
+        if closing == length {
+            return next - at;
+        }
+    }
+    unclosed.insert(length);
+    length
+}
+
+fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)> {
+    let window = window(text);
+    match text.as_bytes().first()? {
+        b'$' => {
+            let length = window.strip_prefix("$$")?.find("$$").filter(|length| *length > 0)?;
+            let formula = &window[2..2 + length];
+            let is_fit = !formula.contains("\n\n") && !formula.trim().is_empty() && !formula.starts_with('$');
+            is_fit.then(|| {
+                (AtomKind::Inline(InlineKind::InlineMath { formula: formula.to_owned() }), length + 4)
+            })
+        }
+        b'{' => {
+            let tag = super::tags::Tag::read(window)?;
+            let is_one = !window[..tag.end].contains("\n\n");
+            is_one.then_some((AtomKind::Text, tag.end))
+        }
+        b'[' => {
+            let (label, _) = window.strip_prefix("[^")?.split_once(']')?;
+            is_note(label).then(|| (AtomKind::Note(label.to_owned()), label.len() + 3))
+        }
+        b':' => {
+            let name = window[1..].split(':').next()?;
+            let code = emoji::code(name)?;
+            window[1 + name.len()..]
+                .starts_with(':')
+                .then(|| (AtomKind::Inline(InlineKind::Emoji { code }), name.len() + 2))
+        }
+        _ => {
+            let (Token::Open(open), length) = html::tag_at(window)? else { return None };
+            let (kind, length) = element(window, &open, length)?;
+            Some((AtomKind::Inline(kind), length))
+        }
+    }
+}
+
+/// The beginning of a text, as much as an atom may have.
+fn window(text: &str) -> &str {
+    if text.len() <= MAX_ATOM {
+        return text;
+    }
+    let end = (0..=MAX_ATOM).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+/// The element at the beginning of a text and its length.
+fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, usize)> {
+    if open.name == "img" {
+        return image(open).map(|kind| (kind, length));
+    }
+    if !matches!(open.name.as_str(), "i" | "a" | "code" | "span" | "picture") {
+        return None;
+    }
+    let is_mention = open.name == "a" && open.has("data-mention");
+    if matches!(open.name.as_str(), "i" | "a" | "code") && !open.has("class") && !is_mention {
+        return None;
+    }
+    let closing = format!("</{}>", open.name);
+    let end = length + text[length..].find(&closing)? + closing.len();
+    let nodes = if open.name == "code" { None } else { html::tree(&text[..end]) };
+    let kind = match nodes.as_deref() {
+        Some([Html::Element(element)]) => inline(element)?,
+        Some(_) => return None,
+        None if open.name == "code"
+            && open.get("class") == Some("expression")
+            && open.has_only(&["class"]) =>
+        {
+            let source = &text[length..end - closing.len()];
+            InlineKind::Expression { expression: html::unescape(source).into_owned() }
+        }
+        None => return None,
+    };
+    Some((kind, end))
+}
+
+/// The element within text that an HTML element is.
+pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
+    let open = &element.open;
+    match element.name() {
+        "img" => image(open),
+        "picture" => picture(element),
+        "i" => {
+            let icon = open.get("class")?.strip_prefix("fa-")?.to_owned();
+            let is_icon =
+                !icon.is_empty() && !icon.contains(char::is_whitespace) && open.has_only(&["class"]);
+            let is_plain = element.text() == format!(":{icon}:") || element.text() == icon;
+            (is_icon && is_plain).then_some(InlineKind::Icon { icon })
+        }
+        "code" => {
+            let is_expression = open.get("class") == Some("expression") && open.has_only(&["class"]);
+            is_expression.then(|| InlineKind::Expression { expression: element.text() })
+        }
+        "a" if open.has("data-mention") => {
+            let is_plain = open.has_only(&["data-mention", "href"]);
+            is_plain.then_some(InlineKind::Mention { target: targets::read(open.get("href")?) })
+        }
+        "a" => button(element),
+        "span" => {
+            let is_emoji = open.get("data-tag") == Some("emoji") && open.has("data-gb-custom-inline");
+            let code = open.get("data-code").filter(|code| is_emoji && emoji::text(code).is_some())?;
+            open.has_only(&["data-gb-custom-inline", "data-tag", "data-code"])
+                .then(|| InlineKind::Emoji { code: code.to_owned() })
+        }
+        _ => None,
+    }
+}
+
+fn button(element: &Element<'_>) -> Option<InlineKind> {
+    let open = &element.open;
+    let mut classes = open.get("class")?.split_whitespace();
+    let is_button = classes.next() == Some("button") && open.has_only(&["href", "class", "data-icon"]);
+    let kind = match classes.next().filter(|_| is_button)? {
+        "primary" => ButtonKind::Primary,
+        "secondary" => ButtonKind::Secondary,
+        _ => return None,
+    };
+    let is_text = element.children.iter().all(|child| matches!(child, Html::Text(_)));
+    (is_text && classes.next().is_none()).then(|| InlineKind::Button {
+        label: element.text(),
+        kind,
+        icon: open.get("data-icon").map(str::to_owned),
+        target: open.get("href").map(targets::read).map(Box::new),
+    })
+}
+
+/// An image within text from its tag.
+fn image(open: &Open<'_>) -> Option<InlineKind> {
+    if !open.has_only(&["src", "alt", "data-size", "title"]) {
+        return None;
+    }
+    let size = match open.get("data-size") {
+        None => None,
+        Some("line") => Some(InlineImageSize::Line),
+        Some("original") => Some(InlineImageSize::Original),
+        Some(_) => return None,
+    };
+    Some(InlineKind::InlineImage {
+        target: Box::new(targets::read(open.get("src")?)),
+        dark: None,
+        caption: open.get("title").map(str::to_owned),
+        alt: open.get("alt").filter(|alt| !alt.is_empty()).map(str::to_owned),
+        size,
+    })
+}
+
+/// What tells that a picture is for a dark background.
+pub(super) const DARK: &str = "(prefers-color-scheme: dark)";
+
+/// The two tags of a picture that has a dark form.
+pub(super) fn picture_parts<'n, 'a>(element: &'n Element<'a>) -> Option<(&'n Open<'a>, &'n Open<'a>)> {
+    let [source, image] = element.elements()?.try_into().ok()?;
+    let is_dark = source.name() == "source"
+        && image.name() == "img"
+        && element.open.has_only(&[])
+        && source.open.get("media") == Some(DARK)
+        && source.open.has_only(&["srcset", "media"]);
+    (is_dark && source.open.has("srcset")).then_some((&source.open, &image.open))
+}
+
+fn picture(element: &Element<'_>) -> Option<InlineKind> {
+    let (source, open) = picture_parts(element)?;
+    let mut kind = image(open)?;
+    if let InlineKind::InlineImage { dark, .. } = &mut kind {
+        *dark = source.get("srcset").map(targets::read).map(Box::new);
+    }
+    Some(kind)
+}
+
+/// Writes an element within text as HTML; links and annotations have their own ways.
+pub(super) fn write(kind: &InlineKind) -> Option<String> {
+    let mut out = String::new();
+    match kind {
+        InlineKind::Icon { icon } => {
+            out.push_str("<i");
+            html::write_attribute(&mut out, "class", &format!("fa-{icon}"));
+            out.push_str(&format!(">:{}:</i>", html::text(icon)));
+        }
+        InlineKind::Expression { expression } => {
+            out.push_str(&format!("<code class=\"expression\">{}</code>", html::text(expression)));
+        }
+        InlineKind::Emoji { code } => {
+            out.push_str("<span data-gb-custom-inline data-tag=\"emoji\"");
+            html::write_attribute(&mut out, "data-code", code);
+            out.push_str(&format!(">{}</span>", emoji::text(code)?));
+        }
+        InlineKind::Button { label, kind, icon, target } => {
+            write_button(&mut out, (label, *kind), icon, target);
+        }
+        InlineKind::InlineImage { .. } => write_image(&mut out, kind),
+        InlineKind::InlineMath { .. }
+        | InlineKind::Link { .. }
+        | InlineKind::Mention { .. }
+        | InlineKind::Annotation {} => return None,
+    }
+    Some(out)
+}
+
+fn write_button(
+    out: &mut String,
+    (label, kind): (&str, ButtonKind),
+    icon: &Option<String>,
+    target: &Option<Box<docs_model::ContentRef>>,
+) {
+    out.push_str("<a");
+    if let Some(target) = target {
+        html::write_attribute(out, "href", &targets::write(target));
+    }
+    let name = if kind == ButtonKind::Primary { "primary" } else { "secondary" };
+    html::write_attribute(out, "class", &format!("button {name}"));
+    if let Some(icon) = icon {
+        html::write_attribute(out, "data-icon", icon);
+    }
+    out.push_str(&format!(">{}</a>", html::text(label)));
+}
+
+fn write_image(out: &mut String, kind: &InlineKind) {
+    let InlineKind::InlineImage { target, dark, caption, alt, size } = kind else { return };
+    if let Some(dark) = dark {
+        out.push_str("<picture><source");
+        html::write_attribute(out, "srcset", &targets::write(dark));
+        html::write_attribute(out, "media", DARK);
+        out.push('>');
+    }
+    out.push_str("<img");
+    html::write_attribute(out, "src", &targets::write(target));
+    html::write_attribute(out, "alt", alt.as_deref().unwrap_or_default());
+    if let Some(caption) = caption {
+        html::write_attribute(out, "title", caption);
+    }
+    match size {
+        Some(InlineImageSize::Line) => html::write_attribute(out, "data-size", "line"),
+        Some(InlineImageSize::Original) => html::write_attribute(out, "data-size", "original"),
+        None => {}
+    }
+    out.push('>');
+    if dark.is_some() {
+        out.push_str("</picture>");
+    }
+}

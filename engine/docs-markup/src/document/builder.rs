@@ -1,0 +1,258 @@
+//! Puts text, marks and elements together as nodes, and remembers how each was written.
+
+use std::ops::Range;
+
+use docs_model::{Block, Fragment, Inline, InlineKind, Leaf, Mark, MarkKind, Node, TextNode};
+use pulldown_cmark::{LinkType, Tag};
+
+use super::targets;
+
+/// Puts nodes together.
+#[derive(Default)]
+pub(super) struct Builder {
+    nodes: Vec<Node>,
+    /// The marks that are open, from outside in.
+    marks: Vec<Mark>,
+    /// Text that is not yet a leaf, and its source.
+    text: String,
+    source: String,
+    /// Up to where the source was read.
+    at: usize,
+    link: Option<OpenLink>,
+    image: Option<(InlineKind, LinkType, Range<usize>)>,
+}
+
+struct OpenLink {
+    kind: InlineKind,
+    spelling: String,
+    /// How many marks were open when it began.
+    marks: usize,
+    /// The nodes before it.
+    before: Vec<Node>,
+    label: usize,
+}
+
+impl Builder {
+    /// Adds text that is written as a range of the source, or as what stands before it and was not read yet.
+    pub(super) fn text(&mut self, text: &str, source: &str, range: &Range<usize>) {
+        if range.is_empty() && text.is_empty() {
+            return;
+        }
+        self.text.push_str(text);
+        self.source.push_str(source.get(self.at.min(range.start)..range.end).unwrap_or_default());
+        self.at = range.end;
+    }
+
+    /// Ends the leaf.
+    fn flush(&mut self) {
+        if self.text.is_empty() && self.source.is_empty() {
+            return;
+        }
+        let leaf = Leaf {
+            spelling: Some(std::mem::take(&mut self.source)),
+            ..Leaf::new(std::mem::take(&mut self.text), self.marks.clone())
+        };
+        self.push_leaf(leaf);
+    }
+
+    fn push_leaf(&mut self, leaf: Leaf) {
+        match self.nodes.last_mut() {
+            Some(Node::Text(text)) => text.leaves.push(leaf),
+            _ => self.nodes.push(Node::Text(TextNode::new(vec![leaf]))),
+        }
+    }
+
+    pub(super) fn open_mark(&mut self, mark: Mark, at: usize) {
+        self.flush();
+        self.marks.push(mark);
+        self.at = at;
+    }
+
+    pub(super) fn close_mark(&mut self, at: usize) {
+        self.flush();
+        // A mark without text is kept by a leaf without text.
+        if !self.last_has_mark() {
+            self.push_leaf(Leaf::new("", self.marks.clone()));
+        }
+        self.marks.pop();
+        self.at = at;
+    }
+
+    /// Tells whether the last leaf has the marks that are open.
+    fn last_has_mark(&self) -> bool {
+        let has = |leaf: &Leaf| leaf.marks.starts_with(&self.marks);
+        match self.nodes.last() {
+            Some(Node::Text(text)) => text.leaves.last().is_some_and(has),
+            Some(Node::Inline(inline)) => inline.spelling.as_deref().is_some_and(|s| s.starts_with('^')),
+            _ => false,
+        }
+    }
+
+    pub(super) fn code(&mut self, text: &str, source: &str, at: usize) {
+        self.flush();
+        let mut marks = self.marks.clone();
+        marks.push(MarkKind::Code.into());
+        self.push_leaf(Leaf { spelling: Some(source.to_owned()), ..Leaf::new(text, marks) });
+        self.at = at;
+    }
+
+    /// Adds an element without nodes.
+    pub(super) fn void(&mut self, inline: Inline, source: &str, range: &Range<usize>) {
+        self.flush();
+        let written = &source[range.clone()];
+        self.push_void(inline, written);
+        self.at = range.end;
+    }
+
+    fn push_void(&mut self, mut inline: Inline, written: &str) {
+        if !self.marks.is_empty() {
+            let has = |leaf: &Leaf| leaf.marks == self.marks;
+            let is_inside = match self.nodes.last() {
+                Some(Node::Text(text)) => text.leaves.last().is_some_and(has),
+                _ => false,
+            };
+            if !is_inside {
+                self.push_leaf(Leaf::new("", self.marks.clone()));
+            }
+        }
+        inline.spelling = spelled(self.marks.len(), written.to_owned());
+        self.nodes.push(Node::Inline(inline));
+    }
+
+    pub(super) fn open_link(&mut self, kind: InlineKind, spelling: String, label: usize) {
+        self.flush();
+        let before = std::mem::take(&mut self.nodes);
+        self.link = Some(OpenLink { kind, spelling, marks: self.marks.len(), before, label });
+        self.at = label;
+    }
+
+    /// Ends a link that Markdown wrote: its destination and title stand behind its label.
+    pub(super) fn close_link(&mut self, source: &str, range: &Range<usize>) {
+        let Some(link) = &mut self.link else { return };
+        if link.spelling.is_empty() {
+            let from = self.at.max(link.label);
+            let rest = source.get(from..range.end).unwrap_or_default();
+            link.spelling = rest.find("](").map_or_else(String::new, |at| rest[at + 1..].to_owned());
+        }
+        self.end_link(range.end);
+    }
+
+    pub(super) fn close_html_link(&mut self, at: usize) {
+        self.end_link(at);
+    }
+
+    fn end_link(&mut self, at: usize) {
+        self.flush();
+        let Some(link) = self.link.take() else { return };
+        let nodes = std::mem::replace(&mut self.nodes, link.before);
+        self.at = at;
+        if let InlineKind::Link { target, title } = &link.kind
+            && title.as_deref() == Some("mention")
+            && link.spelling.starts_with('(')
+        {
+            let label: String = nodes.iter().filter_map(label_of).collect();
+            let inline = Inline::new(InlineKind::Mention { target: target.clone() }, Vec::new());
+            return self.push_void(inline, &format!("[{label}]{}", link.spelling));
+        }
+        let mut inline = Inline::new(link.kind, nodes);
+        inline.spelling = spelled(link.marks, link.spelling);
+        self.nodes.push(Node::Inline(inline));
+    }
+
+    pub(super) fn begin_image(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
+        self.flush();
+        let Tag::Image { link_type, dest_url, title, .. } = tag else { return };
+        let kind = InlineKind::InlineImage {
+            target: Box::new(targets::read(dest_url)),
+            dark: None,
+            caption: Some(title.to_string()).filter(|title| !title.is_empty()),
+            alt: None,
+            size: None,
+        };
+        self.image = Some((kind, *link_type, range.clone()));
+    }
+
+    pub(super) fn end_image(&mut self, text: String, source: &str, range: &Range<usize>) {
+        let Some((mut kind, _, _)) = self.image.take() else { return };
+        if let InlineKind::InlineImage { alt, .. } = &mut kind {
+            *alt = Some(text).filter(|text| !text.is_empty());
+        }
+        self.push_void(Inline::new(kind, Vec::new()), &source[range.clone()]);
+        self.at = range.end;
+    }
+
+    /// Annotates the word before, or the link before that exists for it.
+    pub(super) fn annotation(&mut self, body: Vec<Block>, spelling: Option<String>, at: usize) {
+        let nodes = self.annotated();
+        let mut inline = Inline::new(InlineKind::Annotation {}, nodes);
+        let mut fragment = Fragment::new("annotation-body", body).of_kind("annotation-body");
+        fragment.fragment = None;
+        inline.fragments = Some(vec![fragment]);
+        inline.spelling = spelled(self.marks.len(), spelling.unwrap_or_default());
+        self.nodes.push(Node::Inline(inline));
+        self.at = at;
+    }
+
+    fn annotated(&mut self) -> Vec<Node> {
+        self.flush();
+        let is_made_for_it = |node: &Node| {
+            matches!(node, Node::Inline(Inline { kind: InlineKind::Link { target: docs_model::ContentRef::Anchor { anchor, page: None, .. }, .. }, .. })
+                if anchor.starts_with(NOTE_ANCHOR))
+        };
+        if self.nodes.last().is_some_and(is_made_for_it) {
+            return match self.nodes.pop() {
+                Some(Node::Inline(link)) => link.nodes,
+                _ => Vec::new(),
+            };
+        }
+        let Some(Node::Text(text)) = self.nodes.last_mut() else { return Vec::new() };
+        let Some(leaf) = text.leaves.last_mut().filter(|leaf| leaf.marks == self.marks) else {
+            return Vec::new();
+        };
+        let Some(source) = &mut leaf.spelling else { return Vec::new() };
+        let start = word(&leaf.text);
+        let word = leaf.text.split_off(start);
+        let written = source.split_off(self::word(source));
+        if word.is_empty() || written.is_empty() {
+            leaf.text.push_str(&word);
+            source.push_str(&written);
+            return Vec::new();
+        }
+        let marks = leaf.marks.clone();
+        if leaf.text.is_empty() {
+            text.leaves.pop();
+        }
+        if text.leaves.is_empty() {
+            self.nodes.pop();
+        }
+        vec![Node::Text(TextNode::new(vec![Leaf { spelling: Some(written), ..Leaf::new(word, marks) }]))]
+    }
+
+    /// The nodes; each leaf tells how it is written.
+    pub(super) fn finish(mut self) -> Vec<Node> {
+        self.flush();
+        self.nodes
+    }
+}
+
+/// The beginning of the anchors that annotated text leads to.
+pub(super) const NOTE_ANCHOR: &str = "user-content-fn-";
+
+/// Where the last word of a text begins.
+fn word(text: &str) -> usize {
+    text.char_indices().rev().take_while(|(_, c)| !c.is_whitespace()).last().map_or(text.len(), |(at, _)| at)
+}
+
+fn label_of(node: &Node) -> Option<String> {
+    let Node::Text(text) = node else { return None };
+    Some(text.leaves.iter().map(|leaf| leaf.spelling.as_deref().unwrap_or(&leaf.text)).collect())
+}
+
+/// How an element is written, behind the number of marks around it.
+fn spelled(marks: usize, spelling: String) -> Option<String> {
+    match (marks, spelling.is_empty()) {
+        (0, true) => None,
+        (0, false) => Some(spelling),
+        (marks, _) => Some(format!("^{marks}{spelling}")),
+    }
+}

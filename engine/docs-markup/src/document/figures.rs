@@ -1,0 +1,464 @@
+//! Blocks that are written as HTML: pictures, expandables, aligned text, code with highlights.
+
+use docs_model::{
+    Block, BlockKind, CodeOverflow, Fragment, HeadingData, ImageAlign, ImageData, Inline, InlineKind, Leaf,
+    Length, MarkKind, Node, TextAlign, TextNode,
+};
+
+use super::{
+    atoms::picture_parts,
+    escape::squash,
+    html::{self, Element, Html, Open},
+    lines::{self, Line},
+    print,
+    read::{self, Reader, paragraph},
+    rich, spelling, tables, targets,
+};
+
+/// The block that HTML is; `None` when it is none that is known.
+pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
+    let elements = html::elements(tree)?;
+    let [first, ..] = elements.as_slice() else { return None };
+    let mut block = match (first.name(), elements.len()) {
+        ("table", 1) => return tables::html(reader, first),
+        ("figure", _) => images(reader, &elements, &[])?,
+        ("div", 1) => images(reader, &first.elements()?, &first.open.attributes)?,
+        ("picture", 1) => return picture_paragraph(reader, tree, source),
+        ("img", 1) if first.open.get("class") == Some("gitbook-drawing") => drawing(&first.open)?,
+        ("img", 1) => return picture_paragraph(reader, tree, source),
+        ("p", 1) if first.open.has_only(&[]) => {
+            let nodes = rich::inlines(&first.children, &mut reader.rules())?;
+            Block { spelling: Some("<p>".to_owned()), ..paragraph(nodes) }
+        }
+        ("p", 1) => aligned(reader, first, None)?,
+        ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", 1) => {
+            let level = first.name()[1..].parse().ok()?;
+            aligned(reader, first, Some(level))?
+        }
+        ("pre", 1) => pre(reader, first)?,
+        _ => return None,
+    };
+    let bare = spelling::bare(&block);
+    let usual = print::block_alone(&bare);
+    if usual.is_some_and(|usual| squash(&usual) == squash(source)) {
+        block = Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..bare };
+    } else if matches!(block.kind, BlockKind::Images { .. } | BlockKind::Drawing { .. }) {
+        block = Block { spelling: Some(source.to_owned()), ..bare };
+    } else if matches!(block.kind, BlockKind::Code { .. }) {
+        block.spelling = Some("<pre".to_owned());
+    }
+    Some(block)
+}
+
+/// A picture on a line of its own, which Markdown takes for HTML, is text as elsewhere.
+fn picture_paragraph(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
+    rich::inlines(tree, &mut reader.rules())?;
+    let nodes = reader.text(source, super::escape::Place::Line)?;
+    Some(paragraph(nodes))
+}
+
+/// Figures side by side, and what is said of all of them.
+fn images(
+    reader: &mut Reader<'_>,
+    elements: &[&Element<'_>],
+    attributes: &[(String, Option<std::borrow::Cow<'_, str>>)],
+) -> Option<Block> {
+    let (mut align, mut full_width, mut with_frame) = (None, None, None);
+    for (name, value) in attributes {
+        let value = value.as_deref().unwrap_or_default();
+        match name.as_str() {
+            "align" => align = Some(read_word::<ImageAlign>(value)?),
+            "data-full-width" => full_width = Some(value.parse().ok()?),
+            "data-with-frame" => with_frame = Some(value.parse().ok()?),
+            _ => return None,
+        }
+    }
+    let mut nodes = Vec::new();
+    for element in elements {
+        nodes.push(Node::Block(figure(reader, element)?));
+    }
+    (!nodes.is_empty()).then(|| Block::new(BlockKind::Images { align, full_width, with_frame }, nodes))
+}
+
+/// A value that is one of a few words.
+pub(super) fn read_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}
+
+/// The word of a value that is one of a few.
+pub(super) fn word<T: serde::Serialize>(value: T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// A figure: a picture and its caption.
+pub(super) fn figure(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+    if element.name() != "figure" || !element.open.has_only(&[]) {
+        return None;
+    }
+    let parts = element.elements()?;
+    let (picture, caption) = match parts.as_slice() {
+        [picture] => (picture, None),
+        [picture, caption] if caption.name() == "figcaption" && caption.open.has_only(&[]) => {
+            (picture, Some(caption))
+        }
+        _ => return None,
+    };
+    let (open, dark) = match picture.name() {
+        "img" => (&picture.open, None),
+        "picture" => {
+            let (source, image) = picture_parts(picture)?;
+            (image, Some(targets::read(source.get("srcset")?)))
+        }
+        _ => return None,
+    };
+    let mut data = image(open)?;
+    data.dark = dark;
+    let caption = match caption {
+        Some(caption) => rich_blocks(reader, &caption.children)?,
+        None => Vec::new(),
+    };
+    Some(Block::with_fragments(BlockKind::Image(Box::new(data)), vec![read::caption(caption)]))
+}
+
+fn image(open: &Open<'_>) -> Option<ImageData> {
+    if !open.has_only(&["src", "alt", "width", "height"]) {
+        return None;
+    }
+    Some(ImageData {
+        target: targets::read(open.get("src")?),
+        dark: None,
+        width: open.get("width").map(length).map_or(Some(None), |length| length.map(Some))?,
+        height: open.get("height").map(length).map_or(Some(None), |length| length.map(Some))?,
+        alt: open.get("alt").filter(|alt| !alt.is_empty()).map(str::to_owned),
+    })
+}
+
+/// A length: `375`, `50%`.
+pub(super) fn length(text: &str) -> Option<Length> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let value: f64 = text[..end].parse().ok()?;
+    let unit = &text[end..];
+    let is_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == '%');
+    match unit {
+        "" => Some(Length::Pixels(value)),
+        _ if is_unit => Some(Length::Unit { unit: unit.to_owned(), value }),
+        _ => None,
+    }
+}
+
+/// A length as text.
+pub(super) fn length_text(length: &Length) -> String {
+    match length {
+        Length::Pixels(value) => value.to_string(),
+        Length::Unit { unit, value } => format!("{value}{unit}"),
+    }
+}
+
+fn drawing(open: &Open<'_>) -> Option<Block> {
+    let target = open.get("src").map(targets::read);
+    let is_plain = open.has_only(&["src", "alt", "class"]);
+    is_plain.then(|| Block::new(BlockKind::Drawing { target }, Vec::new()))
+}
+
+/// A picture that is alone in a paragraph, as a block.
+pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
+    let InlineKind::InlineImage { target, dark, caption, alt, .. } = kind else {
+        return paragraph(Vec::new());
+    };
+    let data = ImageData {
+        target: (**target).clone(),
+        dark: dark.as_deref().cloned(),
+        width: None,
+        height: None,
+        alt: alt.clone(),
+    };
+    let caption = caption
+        .iter()
+        .map(|text| paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text.clone(), Vec::new())]))]));
+    let image =
+        Block::with_fragments(BlockKind::Image(Box::new(data)), vec![read::caption(caption.collect())]);
+    let kind = BlockKind::Images { align: None, full_width: None, with_frame: None };
+    Block { spelling: Some(source.to_owned()), ..Block::new(kind, vec![Node::Block(image)]) }
+}
+
+/// `<p align="center">` and headings of the same kind.
+fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) -> Option<Block> {
+    let align = match element.open.get("align") {
+        Some("left") => TextAlign::Start,
+        Some("center") => TextAlign::Center,
+        Some("right") => TextAlign::End,
+        _ => return None,
+    };
+    let id = element.open.get("id").map(str::to_owned);
+    let names: &[&str] = if level.is_some() { &["align", "id"] } else { &["align"] };
+    if !element.open.has_only(names) {
+        return None;
+    }
+    let nodes = rich::inlines(trimmed(&element.children), &mut reader.rules())?;
+    let kind = match level {
+        Some(level) => read::heading(level, HeadingData { id, align: Some(align), level: None }),
+        None => BlockKind::Paragraph { align: Some(align) },
+    };
+    Some(Block::new(kind, nodes))
+}
+
+/// Nodes without the text at their edges that is only space.
+fn trimmed<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
+    let is_space = |node: &Html<'_>| matches!(node, Html::Text(text) if text.trim().is_empty());
+    let start = nodes.iter().take_while(|node| is_space(node)).count();
+    let end = nodes.iter().rev().take_while(|node| is_space(node)).count();
+    nodes.get(start..nodes.len() - end).unwrap_or_default()
+}
+
+/// The blocks in a cell or a caption. Text that is in no element is a paragraph.
+pub(super) fn rich_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
+    let is_block = |node: &Html<'_>| matches!(node, Html::Element(element) if RICH.contains(&element.name()));
+    if !children.iter().any(is_block) {
+        let nodes = rich::inlines(children, &mut reader.rules())?;
+        return Some(if nodes.is_empty() { Vec::new() } else { vec![paragraph(nodes)] });
+    }
+    let mut out = Vec::new();
+    for element in html::elements(children)? {
+        reader.left = reader.left.saturating_sub(1);
+        out.push(rich_block(reader, element)?);
+    }
+    if let [block] = out.as_mut_slice()
+        && matches!(block.kind, BlockKind::Paragraph { .. })
+    {
+        block.spelling = Some("p".to_owned());
+    }
+    Some(out)
+}
+
+/// Elements that are blocks in a cell.
+const RICH: [&str; 11] = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "figure", "pre"];
+
+fn rich_block(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+    let has_align = element.open.has("align");
+    match element.name() {
+        "p" if has_align => aligned(reader, element, None),
+        "p" => {
+            let is_plain = element.open.has_only(&[]);
+            let nodes = rich::inlines(&element.children, &mut reader.rules()).filter(|_| is_plain)?;
+            Some(paragraph(nodes))
+        }
+        "ul" | "ol" => rich_list(reader, element),
+        "figure" => images(reader, &[element], &[]),
+        "pre" => pre(reader, element).map(|block| Block { spelling: Some("<pre".to_owned()), ..block }),
+        name => {
+            let level = name.strip_prefix('h')?.parse().ok()?;
+            if has_align {
+                return aligned(reader, element, Some(level));
+            }
+            let id = element.open.get("id").map(str::to_owned);
+            let is_plain = element.open.has_only(&["id"]);
+            let nodes = rich::inlines(&element.children, &mut reader.rules()).filter(|_| is_plain)?;
+            Some(Block::new(read::heading(level, HeadingData { id, align: None, level: None }), nodes))
+        }
+    }
+}
+
+fn rich_list(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+    let (kind, is_plain) = if element.name() == "ul" {
+        (BlockKind::ListUnordered {}, element.open.has_only(&[]))
+    } else {
+        let start = element.open.get("start").map(str::parse::<u64>).transpose().ok()?;
+        (
+            BlockKind::ListOrdered { start: start.filter(|start| *start != 1) },
+            element.open.has_only(&["start"]),
+        )
+    };
+    if !is_plain {
+        return None;
+    }
+    let mut items = Vec::new();
+    for item in element.elements()? {
+        if item.name() != "li" || !item.open.has_only(&[]) {
+            return None;
+        }
+        let inside = item_blocks(reader, &item.children)?;
+        items.push(Node::Block(Block::new(BlockKind::ListItem { checked: None }, read::nodes(inside))));
+    }
+    Some(Block::new(kind, items))
+}
+
+/// An item may begin with text and go on with a list.
+fn item_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
+    let is_list =
+        |node: &Html<'_>| matches!(node, Html::Element(element) if matches!(element.name(), "ul" | "ol"));
+    let split = children.iter().position(is_list).unwrap_or(children.len());
+    let (text, rest) = children.split_at(split);
+    let mut out = rich_blocks(reader, text)?;
+    if !rest.is_empty() {
+        out.extend(rich_blocks(reader, rest)?);
+    }
+    Some(out)
+}
+
+/// `<pre class="language-x" data-title="…"><code class="lang-x">…</code></pre>`.
+fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+    let open = &element.open;
+    if !open.has_only(&["class", "data-title", "data-overflow", "data-line-numbers", "data-full-width"]) {
+        return None;
+    }
+    let [Html::Element(code)] = element.children.as_slice() else { return None };
+    let language = open.get("class").map(|class| class.strip_prefix("language-"));
+    let inner = code.open.get("class").map(|class| class.strip_prefix("lang-"));
+    let same = language == inner && code.name() == "code" && code.open.has_only(&["class"]);
+    let syntax = match language {
+        Some(language) => Some(language?.to_owned()),
+        None => None,
+    };
+    let mut lines = CodeLines { lines: vec![Vec::new()], marked: vec![false] };
+    lines.read(&code.children, reader)?;
+    if lines.lines.last().is_some_and(Vec::is_empty) {
+        lines.lines.pop();
+    }
+    let kind = BlockKind::Code {
+        syntax,
+        title: open.get("data-title").map(str::to_owned),
+        overflow: open
+            .get("data-overflow")
+            .map(read_word::<CodeOverflow>)
+            .map_or(Some(None), |it| it.map(Some))?,
+        line_numbers: flag(open, "data-line-numbers")?,
+        full_width: flag(open, "data-full-width")?,
+    };
+    reader.left = reader.left.saturating_sub(lines.lines.len());
+    let nodes = lines.lines.into_iter().zip(lines.marked).map(|(nodes, marked)| {
+        let kind = BlockKind::CodeLine { highlighted: marked.then_some(true) };
+        Node::Block(Block::new(kind, nodes))
+    });
+    let nodes = nodes.collect();
+    same.then(|| Block::new(kind, nodes))
+}
+
+/// Whether an attribute says yes: it does without a value.
+fn flag(open: &Open<'_>, name: &str) -> Option<Option<bool>> {
+    match open.get(name) {
+        None => Some(None),
+        Some("") => Some(Some(true)),
+        Some(value) => value.parse().ok().map(Some),
+    }
+}
+
+/// Lines of code within HTML.
+struct CodeLines {
+    lines: Vec<Vec<Node>>,
+    marked: Vec<bool>,
+}
+
+impl CodeLines {
+    fn read(&mut self, children: &[Html<'_>], reader: &mut Reader<'_>) -> Option<()> {
+        for child in children {
+            match child {
+                Html::Text(text) => self.text(&html::unescape(text)),
+                Html::Element(element) if element.name() == "strong" && element.open.has_only(&[]) => {
+                    self.marked(element)?;
+                }
+                Html::Element(element) => {
+                    let inlines = rich::inlines(&[Html::Element(element.clone())], &mut reader.rules())?;
+                    let is_known = |node: &Node| {
+                        matches!(
+                            node,
+                            Node::Inline(Inline {
+                                kind: InlineKind::Expression { .. } | InlineKind::Annotation {},
+                                ..
+                            })
+                        )
+                    };
+                    if !inlines.iter().all(is_known) {
+                        return None;
+                    }
+                    self.lines.last_mut()?.extend(
+                        inlines.iter().flat_map(|node| spelling::without(std::slice::from_ref(node))),
+                    );
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn text(&mut self, text: &str) {
+        for (index, line) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.lines.push(Vec::new());
+                self.marked.push(false);
+            }
+            if let (false, Some(last)) = (line.is_empty(), self.lines.last_mut()) {
+                // Most lines are one text.
+                last.reserve_exact(1);
+                last.push(Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())])));
+            }
+        }
+    }
+
+    /// Whole lines that stand out: they begin and end with the element.
+    fn marked(&mut self, element: &Element<'_>) -> Option<()> {
+        if !self.lines.last()?.is_empty()
+            || !element.children.iter().all(|child| matches!(child, Html::Text(_)))
+        {
+            return None;
+        }
+        let text = element.text();
+        let first = self.lines.len() - 1;
+        self.text(&text);
+        let last = if text.ends_with('\n') { self.marked.len() - 1 } else { self.marked.len() };
+        for marked in self.marked.get_mut(first..last)? {
+            *marked = true;
+        }
+        Some(())
+    }
+}
+
+/// `<details>`, its summary and what it hides.
+pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
+    let count = lines.iter().take(MAX_SUMMARY).position(|line| line.text.contains("</summary>"))? + 1;
+    let head = lines::join(&lines[..count]);
+    let end = head.find("</summary>")? + "</summary>".len();
+    let (html::Token::Open(open), length) = html::tag_at(head.trim_start())? else { return None };
+    let is_open = open.has("open");
+    if open.name != "details" || !open.has_only(&["open"]) || !head[end..].trim().is_empty() {
+        return None;
+    }
+    let summary = head[..end].trim_start()[length..].trim().to_owned();
+    let tree = html::tree(&summary)?;
+    let [Html::Element(element)] = tree.as_slice() else { return None };
+    if element.name() != "summary" || !element.open.has_only(&[]) {
+        return None;
+    }
+    let before = reader.notes.taken().to_vec();
+    let nodes = rich::inlines(&element.children, &mut reader.rules())?;
+    let mut title = paragraph(spelling::without(&nodes));
+    let usual = print::rich(&title.nodes, &before);
+    let inner = summary.trim_start_matches("<summary>").trim_end_matches("</summary>");
+    if usual.is_none_or(|usual| squash(&usual) != squash(inner)) {
+        title.nodes = nodes;
+    }
+    let body = reader.inside(&lines[count..]);
+    let fragments = vec![
+        Fragment::new("expandable-title", vec![title]).of_kind("expandable-title"),
+        Fragment::new("expandable-body", body).of_kind("expandable-body"),
+    ];
+    let mut block =
+        Block::with_fragments(BlockKind::Expandable { default_expanded: is_open.then_some(true) }, fragments);
+    let usual = if is_open { "<details open>" } else { "<details>" };
+    block.spelling = (open.source != usual).then(|| open.source.to_owned());
+    Some(block)
+}
+
+/// Most lines of a summary.
+const MAX_SUMMARY: usize = 16;
+
+/// Tells whether leaves carry code only.
+pub(super) fn is_plain_line(line: &Block) -> bool {
+    line.nodes.iter().all(|node| match node {
+        Node::Text(text) => {
+            text.leaves.iter().all(|leaf| leaf.marks.iter().all(|mark| mark.kind == MarkKind::Code))
+        }
+        _ => false,
+    })
+}

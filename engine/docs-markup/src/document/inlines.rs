@@ -1,0 +1,414 @@
+//! Text with marks: from Markdown to nodes.
+
+use std::{collections::HashMap, ops::Range};
+
+use docs_model::{Inline, InlineKind, Mark, MarkColor, MarkKind, Node};
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use super::{
+    atoms::{self, Atom, AtomKind},
+    builder::Builder,
+    html::{self, Open, Token},
+    notes::Notes,
+    targets,
+};
+
+/// What text may refer to.
+pub(super) struct Rules<'r> {
+    /// Definitions of links by their labels, as [`label`] has them: destination and title.
+    pub(super) definitions: &'r HashMap<String, (String, String)>,
+    /// The notes.
+    pub(super) notes: &'r mut Notes,
+}
+
+/// A label as definitions are compared: in lower case, with single spaces.
+pub(super) fn label(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Reads text. `None` when it is not text alone, as Markdown sees it.
+pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
+    let atoms = atoms::find(text, |label| rules.notes.has(label));
+    if let Some(nodes) = attempt(text, &atoms, rules) {
+        return nodes;
+    }
+    // An atom within an address, say, is none.
+    let stands = |atom: &&Atom| {
+        matches!(
+            &atom.kind,
+            AtomKind::Inline(
+                InlineKind::Expression { .. } | InlineKind::Icon { .. } | InlineKind::Button { .. }
+            )
+        )
+    };
+    let fewer: Vec<_> = atoms.iter().filter(stands).cloned().collect();
+    attempt(text, &fewer, rules).or_else(|| attempt(text, &[], rules)).flatten()
+}
+
+/// Reads text with these atoms. Outer `None`: an atom does not stand where it was found.
+fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<Vec<Node>>> {
+    let hidden = hide(text, atoms);
+    let source = Source::new(&hidden, text);
+    let Some(events) = events(&source, rules.definitions) else { return Some(None) };
+    let pairs = pairs(&events);
+    let notes_before = rules.notes.mark();
+    let mut reader = Reader {
+        source: &source,
+        atoms,
+        next: 0,
+        pairs,
+        builder: Builder::default(),
+        rules,
+        image: None,
+        skip: None,
+    };
+    for (index, (event, range)) in events.iter().enumerate() {
+        reader.event(index, event, range);
+    }
+    if reader.next < atoms.len() {
+        reader.rules.notes.reset(notes_before);
+        return None;
+    }
+    Some(Some(reader.builder.finish()))
+}
+
+/// The text with the atoms written over.
+fn hide(text: &str, atoms: &[Atom]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for atom in atoms {
+        out.push_str(&text[at..atom.range.start]);
+        out.extend(std::iter::repeat_n('x', atom.range.len()));
+        at = atom.range.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// What Markdown is given, and what it stands for.
+struct Source<'t> {
+    /// The text as Markdown is given it: a text of one line as a heading, so that it cannot be another block.
+    markdown: String,
+    /// Where the text begins in it.
+    offset: usize,
+    text: &'t str,
+}
+
+impl<'t> Source<'t> {
+    fn new(hidden: &str, text: &'t str) -> Self {
+        if hidden.contains('\n') {
+            return Self { markdown: hidden.to_owned(), offset: 0, text };
+        }
+        Self { markdown: format!("# {hidden} #"), offset: 2, text }
+    }
+}
+
+type Events<'e> = Vec<(Event<'e>, Range<usize>)>;
+
+/// The events within the only block there is.
+fn events<'e>(source: &'e Source<'_>, definitions: &HashMap<String, (String, String)>) -> Option<Events<'e>> {
+    let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
+        let (destination, title) = definitions.get(&label(&link.reference))?;
+        Some((CowStr::from(destination.clone()), CowStr::from(title.clone())))
+    };
+    let mut events = Parser::new_with_broken_link_callback(
+        &source.markdown,
+        Options::ENABLE_STRIKETHROUGH,
+        Some(&mut resolve),
+    )
+    .into_offset_iter();
+    let Some((first, range)) = events.next() else {
+        return source.text.trim().is_empty().then(Vec::new);
+    };
+    let trimmed = source.markdown.trim_end_matches([' ', '\t', '\n']);
+    let is_whole = range.start <= source.markdown.len() - source.markdown.trim_start().len()
+        && range.end >= trimmed.len();
+    if !is_whole || !matches!(first, Event::Start(Tag::Paragraph | Tag::Heading { .. })) {
+        return None;
+    }
+    let mut out = Vec::new();
+    for (event, range) in events {
+        match event {
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => {}
+            Event::Start(
+                Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },
+            )
+            | Event::End(
+                TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image,
+            )
+            | Event::Text(_)
+            | Event::Code(_)
+            | Event::InlineHtml(_)
+            | Event::SoftBreak
+            | Event::HardBreak => out.push((
+                event,
+                range.start - source.offset..range.end.saturating_sub(source.offset).min(source.text.len()),
+            )),
+            _ => return None,
+        }
+    }
+    Some(out)
+}
+
+/// Which HTML tags belong together: from the event of the opening one to that of the closing one, and back.
+fn pairs(events: &Events<'_>) -> HashMap<usize, usize> {
+    let mut pairs = HashMap::new();
+    let mut open: Vec<(usize, String, usize)> = Vec::new();
+    let mut depth = 0;
+    for (index, (event, _)) in events.iter().enumerate() {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => {
+                depth -= 1;
+                while open.pop_if(|(_, _, own)| *own > depth).is_some() {}
+            }
+            Event::InlineHtml(tag) => match html::tag_at(tag) {
+                Some((Token::Open(tag), _)) if is_paired(&tag) => open.push((index, tag.name, depth)),
+                Some((Token::Close(name, _), _)) => {
+                    if let Some((start, _, _)) =
+                        open.pop_if(|(_, own, own_depth)| *own == name && *own_depth == depth)
+                    {
+                        pairs.insert(start, index);
+                        pairs.insert(index, start);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    pairs
+}
+
+fn is_paired(open: &Open<'_>) -> bool {
+    !open.is_void && (mark(open).is_some() || is_link(open))
+}
+
+/// Tells whether a tag is a link and nothing but.
+pub(super) fn is_link(open: &Open<'_>) -> bool {
+    open.name == "a" && open.has("href") && open.has_only(&["href", "title"])
+}
+
+/// The mark that an HTML tag makes.
+pub(super) fn mark(open: &Open<'_>) -> Option<Mark> {
+    if open.name == "mark" {
+        let colors = open.get("style").filter(|_| open.has_only(&["style"]))?;
+        return colors_of(colors).map(Mark::from);
+    }
+    if !open.has_only(&[]) {
+        return None;
+    }
+    let (kind, spelling) = match open.name.as_str() {
+        "kbd" => return Some(MarkKind::Keyboard.into()),
+        "sup" => return Some(MarkKind::Superscript.into()),
+        "sub" => return Some(MarkKind::Subscript.into()),
+        "strong" => (MarkKind::Bold, '<'),
+        "b" => (MarkKind::Bold, 'b'),
+        "em" => (MarkKind::Italic, '<'),
+        "i" => (MarkKind::Italic, 'i'),
+        "del" => (MarkKind::Strikethrough, '<'),
+        "s" => (MarkKind::Strikethrough, 's'),
+        "code" => (MarkKind::Code, '<'),
+        _ => return None,
+    };
+    Some(Mark { spelling: Some(spelling), ..kind.into() })
+}
+
+fn colors_of(style: &str) -> Option<MarkKind> {
+    let (mut text, mut background) = (MarkColor::Default, MarkColor::Default);
+    for part in style.split(';').filter(|part| !part.trim().is_empty()) {
+        let (name, value) = part.split_once(':')?;
+        let color = color(value.trim())?;
+        match name.trim() {
+            "color" => text = color,
+            "background-color" => background = color,
+            _ => return None,
+        }
+    }
+    Some(MarkKind::Color { text, background })
+}
+
+fn color(name: &str) -> Option<MarkColor> {
+    serde_json::from_value(name.into()).ok()
+}
+
+struct Reader<'r, 't, 'n> {
+    source: &'r Source<'t>,
+    atoms: &'r [Atom],
+    /// The next atom to be met.
+    next: usize,
+    pairs: HashMap<usize, usize>,
+    builder: Builder,
+    rules: &'r mut Rules<'n>,
+    /// The alternative text of an image that has begun, and how deep the images are nested in it.
+    image: Option<(String, usize)>,
+    /// The closing tag up to which all is passed over.
+    skip: Option<usize>,
+}
+
+impl Reader<'_, '_, '_> {
+    fn event(&mut self, index: usize, event: &Event<'_>, range: &Range<usize>) {
+        if let Some((alt, depth)) = &mut self.image {
+            match event {
+                Event::Start(Tag::Image { .. }) => *depth += 1,
+                Event::End(TagEnd::Image) if *depth > 0 => *depth -= 1,
+                Event::End(TagEnd::Image) => self.end_image(range),
+                Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) => alt.push_str(text),
+                Event::SoftBreak | Event::HardBreak => alt.push(' '),
+                _ => {}
+            }
+            return;
+        }
+        match event {
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(*tag, range),
+            Event::Text(text) => self.text(text, range),
+            Event::Code(text) => self.code(text, range),
+            Event::InlineHtml(tag) => self.html(index, tag, range),
+            Event::SoftBreak => self.builder.text(" ", self.source.text, range),
+            Event::HardBreak => self.builder.text("\n", self.source.text, range),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
+        let first = self.source.text[range.start..].chars().next();
+        let (kind, usual, length) = match tag {
+            Tag::Emphasis => (MarkKind::Italic, '_', 1),
+            Tag::Strong => (MarkKind::Bold, '*', 2),
+            Tag::Strikethrough => {
+                let is_long = self.source.text[range.start..].starts_with("~~");
+                let mark = Mark { spelling: (!is_long).then_some('~'), ..MarkKind::Strikethrough.into() };
+                return self.builder.open_mark(mark, range.start + if is_long { 2 } else { 1 });
+            }
+            Tag::Link { link_type, dest_url, title, id } => {
+                return self.start_link(*link_type, (dest_url, title, id), range);
+            }
+            Tag::Image { .. } => {
+                self.image = Some((String::new(), 0));
+                return self.builder.begin_image(tag, range);
+            }
+            _ => return,
+        };
+        let spelling = first.filter(|first| *first != usual);
+        self.builder.open_mark(Mark { spelling, ..kind.into() }, range.start + length);
+    }
+
+    fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
+        match tag {
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.builder.close_mark(range.end),
+            TagEnd::Link => {
+                let text = self.source.text;
+                self.builder.close_link(text, range);
+            }
+            _ => {}
+        }
+    }
+
+    fn start_link(
+        &mut self,
+        kind: LinkType,
+        (destination, title, id): (&str, &str, &str),
+        range: &Range<usize>,
+    ) {
+        let url =
+            if kind == LinkType::Email { format!("mailto:{destination}") } else { destination.to_owned() };
+        let spelling = match kind {
+            LinkType::Autolink | LinkType::Email => "<>".to_owned(),
+            LinkType::ReferenceUnknown | LinkType::Reference => format!("[{id}]"),
+            LinkType::CollapsedUnknown | LinkType::Collapsed => "[]".to_owned(),
+            LinkType::ShortcutUnknown | LinkType::Shortcut => "!".to_owned(),
+            _ => String::new(),
+        };
+        let link = InlineKind::Link {
+            target: targets::read(&url),
+            title: Some(title.to_owned()).filter(|title| !title.is_empty()),
+        };
+        self.builder.open_link(link, spelling, range.start + 1);
+    }
+
+    fn end_image(&mut self, range: &Range<usize>) {
+        let Some((alt, _)) = self.image.take() else { return };
+        self.builder.end_image(alt, self.source.text, range);
+    }
+
+    /// Text, with the atoms that are hidden in it.
+    fn text(&mut self, text: &str, range: &Range<usize>) {
+        let is_plain =
+            self.source.markdown.get(range.start + self.source.offset..range.end + self.source.offset)
+                == Some(text);
+        if !is_plain {
+            return self.builder.text(text, self.source.text, range);
+        }
+        let mut at = range.start;
+        while let Some(atom) =
+            self.atoms.get(self.next).filter(|atom| atom.range.start >= at && atom.range.end <= range.end)
+        {
+            self.next += 1;
+            let before = at..atom.range.start;
+            self.builder.text(&self.source.text[before.clone()], self.source.text, &before);
+            match &atom.kind {
+                AtomKind::Text => {
+                    self.builder.text(&self.source.text[atom.range.clone()], self.source.text, &atom.range);
+                }
+                AtomKind::Inline(kind) => self.atom(kind, &atom.range),
+                AtomKind::Note(label) => self.note(label, &atom.range),
+            }
+            at = atom.range.end;
+        }
+        let rest = at..range.end;
+        self.builder.text(&self.source.text[rest.clone()], self.source.text, &rest);
+    }
+
+    fn atom(&mut self, kind: &InlineKind, range: &Range<usize>) {
+        let inline = Inline::new(kind.clone(), Vec::new());
+        self.builder.void(inline, self.source.text, range);
+    }
+
+    fn note(&mut self, label: &str, range: &Range<usize>) {
+        let count = self.rules.notes.count();
+        match self.rules.notes.take(label) {
+            Some(body) => {
+                let number = (count + 1).to_string();
+                let spelling = (number != label).then(|| label.to_owned());
+                self.builder.annotation(body, spelling, range.end);
+            }
+            None => self.builder.text(&self.source.text[range.clone()], self.source.text, range),
+        }
+    }
+
+    fn code(&mut self, text: &str, range: &Range<usize>) {
+        let source = &self.source.text[range.clone()];
+        self.builder.code(text, source, range.end);
+    }
+
+    fn html(&mut self, index: usize, tag: &str, range: &Range<usize>) {
+        if self.skip.take_if(|until| *until == index).is_some() {
+            return;
+        }
+        let known = html::tag_at(tag).filter(|(_, length)| *length == tag.len());
+        match (known, self.pairs.get(&index)) {
+            (Some((Token::Open(open), _)), _) if open.name == "br" && open.has_only(&[]) => {
+                self.builder.text("\n", self.source.text, range);
+            }
+            (Some((Token::Open(open), _)), Some(_)) => match mark(&open) {
+                Some(mark) => self.builder.open_mark(mark, range.end),
+                None => {
+                    let link = InlineKind::Link {
+                        target: targets::read(open.get("href").unwrap_or_default()),
+                        title: open.get("title").map(str::to_owned),
+                    };
+                    self.builder.open_link(link, "a".to_owned(), range.end);
+                }
+            },
+            (Some((Token::Close(name, _), _)), Some(_)) => {
+                if name == "a" {
+                    self.builder.close_html_link(range.end);
+                } else {
+                    self.builder.close_mark(range.end);
+                }
+            }
+            _ => self.builder.text(tag, self.source.text, range),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What is computed of blocks: their keys, and the anchors by which addresses lead to them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write,
+};
+
+use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Node};
+
+use super::spelling;
+use crate::slug::{numbered, slugify};
+
+/// How many characters of a hash make a key: 80 bits.
+const KEY: usize = 16;
+
+/// Gives every block its key and, where it has one, its anchor.
+pub(super) fn assign(document: &mut Document) {
+    let mut keys = Keys::default();
+    document.nodes.iter_mut().for_each(|block| {
+        keys.block(block);
+    });
+    anchors(document);
+}
+
+/// The key of a block that has no equal before it. Two blocks that say the same have the same, however they are
+/// written.
+pub(super) fn content(block: &Block) -> String {
+    encoded(&hash(block))
+}
+
+/// The hash of what a block says, and that of how it is written too.
+pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
+    let mut whole = Whole(blake3::Hasher::new());
+    // Hashing does not fail.
+    let _ = write!(whole, "{block:?}");
+    (hash(block), whole.0.finalize())
+}
+
+/// Takes the form of a value that tells all of it.
+struct Whole(blake3::Hasher);
+
+impl Write for Whole {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+fn encoded(hash: &blake3::Hash) -> String {
+    let mut key = BASE32.encode(&hash.as_bytes()[..KEY * 5 / 8]);
+    key.truncate(KEY);
+    key
+}
+
+#[derive(Default)]
+struct Keys {
+    /// How many blocks of a hash there were.
+    seen: HashMap<blake3::Hash, u64>,
+}
+
+impl Keys {
+    /// Gives keys to a block and what it holds; answers the hash of what it says.
+    fn block(&mut self, block: &mut Block) -> blake3::Hash {
+        let mut hasher = head(block);
+        for node in &mut block.nodes {
+            match node {
+                Node::Block(block) => hasher.update(self.block(block).as_bytes()),
+                node => add(&mut hasher, node),
+            };
+        }
+        for fragment in block.fragments.iter_mut().flatten() {
+            name(&mut hasher, fragment);
+            for block in &mut fragment.nodes {
+                hasher.update(self.block(block).as_bytes());
+            }
+        }
+        let hash = hasher.finalize();
+        let count = self.seen.entry(hash).or_default();
+        block.key = Some(match *count {
+            0 => encoded(&hash),
+            count => encoded(&blake3::hash(&[hash.as_bytes().as_slice(), &count.to_le_bytes()].concat())),
+        });
+        *count += 1;
+        hash
+    }
+}
+
+/// The hash of what a block says.
+fn hash(block: &Block) -> blake3::Hash {
+    let mut hasher = head(block);
+    for node in &block.nodes {
+        match node {
+            Node::Block(block) => hasher.update(hash(block).as_bytes()),
+            node => add(&mut hasher, node),
+        };
+    }
+    for fragment in block.fragments() {
+        name(&mut hasher, fragment);
+        for block in &fragment.nodes {
+            hasher.update(hash(block).as_bytes());
+        }
+    }
+    hasher.finalize()
+}
+
+fn head(block: &Block) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new();
+    let mut kind = block.kind.clone();
+    if let BlockKind::Table(data) = &mut kind {
+        // How titles and cells are written says nothing.
+        data.definition.values_mut().for_each(|column| column.spelling = None);
+        data.records.values_mut().for_each(|record| record.spelling.clear());
+    }
+    hasher.update(&serde_json::to_vec(&kind).unwrap_or_default());
+    hasher
+}
+
+fn name<'h>(hasher: &'h mut blake3::Hasher, fragment: &Fragment) -> &'h mut blake3::Hasher {
+    hasher.update(b"\0fragment\0").update(fragment.fragment.as_deref().unwrap_or_default().as_bytes())
+}
+
+/// Adds text and inline elements, spellings left out.
+fn add<'h>(hasher: &'h mut blake3::Hasher, node: &Node) -> &'h mut blake3::Hasher {
+    match node {
+        Node::Text(_) => {
+            for node in spelling::without(std::slice::from_ref(node)) {
+                hasher.update(&serde_json::to_vec(&node).unwrap_or_default());
+            }
+        }
+        Node::Inline(inline) => {
+            hasher.update(b"\0inline\0").update(&serde_json::to_vec(&inline.kind).unwrap_or_default());
+            for node in &inline.nodes {
+                add(hasher, node);
+            }
+            for fragment in inline.fragments() {
+                name(hasher, fragment);
+                for block in &fragment.nodes {
+                    hasher.update(hash(block).as_bytes());
+                }
+            }
+        }
+        Node::Block(block) => {
+            hasher.update(hash(block).as_bytes());
+        }
+    }
+    hasher
+}
+
+/// What a block is called where it has an anchor: the anchor that was given to it, or a text to make one of.
+fn called(block: &Block) -> Option<(Option<&str>, String)> {
+    Some(match &block.kind {
+        BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+            (data.id.as_deref(), spelling::plain(&block.nodes))
+        }
+        BlockKind::Expandable { .. } => {
+            let title = block.fragment("expandable-title").and_then(|fragment| fragment.nodes.first());
+            (None, title.map(|title| spelling::plain(&title.nodes)).unwrap_or_default())
+        }
+        BlockKind::TabsItem { title, .. } => (None, title.clone().unwrap_or_default()),
+        BlockKind::Swagger { path, method, .. } | BlockKind::OpenapiOperation { path, method, .. } => {
+            (None, format!("{method} {path}"))
+        }
+        BlockKind::OpenapiWebhook { name, method, .. } => (None, format!("{method} {name}")),
+        BlockKind::OpenapiSchemas { schemas, .. } => (None, schemas.join(" ")),
+        _ => return None,
+    })
+}
+
+/// The name of an anchor where there is no text to make one of.
+const NAMELESS: &str = "section";
+
+/// Anchors that were given stand; the others are made of the text, with a number where one is taken.
+fn anchors(document: &mut Document) {
+    let mut taken = HashSet::new();
+    for block in &document.nodes {
+        visit(block, &mut |block| {
+            if let Some((Some(id), _)) = called(block) {
+                taken.insert(id.to_owned());
+            }
+        });
+    }
+    let mut next: HashMap<String, u64> = HashMap::new();
+    for block in &mut document.nodes {
+        visit_mut(block, &mut |block| {
+            let Some((given, text)) = called(block) else { return };
+            let id = match given {
+                Some(id) => id.to_owned(),
+                None => {
+                    let slug = Some(slugify(&text))
+                        .filter(|slug| !slug.is_empty())
+                        .unwrap_or_else(|| NAMELESS.to_owned());
+                    unused(slug, &mut taken, &mut next)
+                }
+            };
+            block.meta = Some(BlockMeta { id });
+        });
+    }
+}
+
+fn unused(slug: String, taken: &mut HashSet<String>, next: &mut HashMap<String, u64>) -> String {
+    if taken.insert(slug.clone()) {
+        return slug;
+    }
+    let number = next.entry(slug.clone()).or_insert(0);
+    loop {
+        *number += 1;
+        let id = numbered(&slug, *number);
+        if taken.insert(id.clone()) {
+            return id;
+        }
+    }
+}
+
+/// A block and all blocks in it, in the order of the text.
+pub(super) fn visit<'b>(block: &'b Block, act: &mut impl FnMut(&'b Block)) {
+    act(block);
+    for node in &block.nodes {
+        if let Node::Block(block) = node {
+            visit(block, act);
+        }
+    }
+    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
+        visit(block, act);
+    }
+}
+
+fn visit_mut(block: &mut Block, act: &mut impl FnMut(&mut Block)) {
+    act(block);
+    for node in &mut block.nodes {
+        if let Node::Block(block) = node {
+            visit_mut(block, act);
+        }
+    }
+    for block in block.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes) {
+        visit_mut(block, act);
+    }
+}
+
+/// The names of the fragments of a table, row by row.
+pub(super) fn cells(block: &Block) -> Vec<Vec<&Fragment>> {
+    let BlockKind::Table(data) = &block.kind else { return Vec::new() };
+    let by_name: HashMap<&str, &Fragment> = block
+        .fragments()
+        .iter()
+        .filter_map(|fragment| Some((fragment.fragment.as_deref()?, fragment)))
+        .collect();
+    let row = |(_, record): (&String, &docs_model::TableRecord)| {
+        record
+            .values
+            .values()
+            .filter_map(|value| match value {
+                CellValue::Text(name) => by_name.get(name.as_str()).copied(),
+                _ => None,
+            })
+            .collect()
+    };
+    data.rows().into_iter().map(row).collect()
+}

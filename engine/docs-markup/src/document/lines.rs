@@ -1,0 +1,152 @@
+//! Lines, and how far they are indented.
+
+use std::borrow::Cow;
+
+use super::tags::Tag;
+use crate::tag;
+
+/// What counts as white space at the edges of lines.
+pub(super) const SPACE: [char; 3] = [' ', '\t', '\n'];
+
+/// A line without its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Line<'a> {
+    /// Its text, without what belongs to the blocks around it.
+    pub(super) text: Cow<'a, str>,
+    /// Which line of the whole text it is.
+    pub(super) at: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.trim_matches(SPACE).is_empty()
+    }
+
+    /// How many columns of space it begins with.
+    pub(super) fn indent(&self) -> usize {
+        indent(&self.text)
+    }
+
+    /// The line without its first columns of space, as many as there are.
+    pub(super) fn without(&self, columns: usize) -> Line<'a> {
+        Line { text: strip(&self.text, columns), at: self.at }
+    }
+
+    /// The line from a byte on.
+    pub(super) fn from(&self, byte: usize) -> Line<'a> {
+        let text = match &self.text {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[byte..]),
+            Cow::Owned(text) => Cow::Owned(text[byte..].to_owned()),
+        };
+        Line { text, at: self.at }
+    }
+}
+
+const TAB: usize = 4;
+
+fn indent(text: &str) -> usize {
+    let mut columns = 0;
+    for b in text.bytes() {
+        match b {
+            b' ' => columns += 1,
+            b'\t' => columns += TAB - columns % TAB,
+            _ => break,
+        }
+    }
+    columns
+}
+
+fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
+    let mut column = 0;
+    for (at, b) in text.bytes().enumerate() {
+        if column >= columns || !matches!(b, b' ' | b'\t') {
+            return cut(text, at);
+        }
+        let width = if b == b'\t' { TAB - column % TAB } else { 1 };
+        if column + width > columns {
+            let rest = " ".repeat(column + width - columns);
+            return Cow::Owned(rest + &text[at + 1..]);
+        }
+        column += width;
+    }
+    cut(text, text.len())
+}
+
+fn cut<'a>(text: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[at..]),
+        Cow::Owned(text) => Cow::Owned(text[at..].to_owned()),
+    }
+}
+
+/// The lines of a text. They end with `\n`, `\r\n` or `\r`.
+pub(super) fn split(text: &str) -> Vec<Line<'_>> {
+    split_at(text).0
+}
+
+/// The lines of a text, and where each begins.
+pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
+    let count = 1 + text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
+    let (mut lines, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut start = 0;
+    loop {
+        let rest = &text[start..];
+        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        lines.push(Line { text: Cow::Borrowed(&rest[..length]), at: lines.len() });
+        starts.push(start);
+        let end = match rest.as_bytes().get(length..length + 2) {
+            Some(b"\r\n") => 2,
+            _ if length < rest.len() => 1,
+            _ => return (lines, starts),
+        };
+        start += length + end;
+    }
+}
+
+/// Lines as one text.
+pub(super) fn join(lines: &[Line<'_>]) -> String {
+    let mut out = String::with_capacity(lines.iter().map(|line| line.text.len() + 1).sum());
+    for (index, line) in lines.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        out.push_str(&line.text);
+    }
+    out
+}
+
+/// What opens a fence: the character, how many, and the text behind them.
+pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
+    let trimmed = text.trim_start_matches(SPACE);
+    let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = trimmed.len() - trimmed.trim_start_matches(mark).len();
+    let info = &trimmed[length..];
+    (length >= 3 && (mark == '~' || !info.contains('`'))).then_some((mark, length, info.trim_matches(SPACE)))
+}
+
+/// Tells whether a line closes a fence.
+pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
+    let trimmed = text.trim_matches(SPACE);
+    trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
+}
+
+/// The tag at the beginning of lines, and how many lines it takes. A tag ends before an empty line.
+pub(super) fn tag_lines(lines: &[Line<'_>]) -> Option<(String, usize)> {
+    let first = lines.first()?;
+    if !first.text.trim_start_matches(SPACE).starts_with("{%") {
+        return None;
+    }
+    let mut text = String::new();
+    for (index, line) in lines.iter().take(tag::MAX_LINES).take_while(|line| !line.is_blank()).enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        text.push_str(&line.text);
+        if line.text.contains("%}")
+            && let Some(found) = Tag::read(&text)
+        {
+            return text[found.end..].trim_matches(SPACE).is_empty().then_some((text, index + 1));
+        }
+    }
+    None
+}

@@ -1,0 +1,148 @@
+//! Nodes as they are compared: without keys, spellings and what says nothing.
+
+use docs_model::{Block, BlockKind, ContentRef, Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
+
+use super::targets;
+
+/// Text as it is compared: leaves with the same marks are one, and empty ones none.
+pub(super) fn inlines(nodes: &[Node]) -> Vec<Node> {
+    let mut out: Vec<Node> = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Text(text) => text.leaves.iter().for_each(|leaf| add(&mut out, leaf)),
+            Node::Inline(own) => out.push(Node::Inline(inline(own))),
+            Node::Block(own) => out.push(Node::Block(block(own))),
+        }
+    }
+    out
+}
+
+fn add(out: &mut Vec<Node>, leaf: &Leaf) {
+    if leaf.text.is_empty() {
+        return;
+    }
+    let mut marks: Vec<Mark> = leaf.marks.iter().map(|mark| Mark { spelling: None, ..*mark }).collect();
+    marks.sort_by_key(|mark| format!("{:?}", mark.kind));
+    marks.dedup();
+    let text = leaf.text.replace('\0', "\u{fffd}");
+    if let Some(Node::Text(last)) = out.last_mut() {
+        match last.leaves.last_mut().filter(|own| own.marks == marks) {
+            Some(own) => own.text.push_str(&text),
+            None => last.leaves.push(Leaf::new(text, marks)),
+        }
+        return;
+    }
+    out.push(Node::Text(TextNode::new(vec![Leaf::new(text, marks)])));
+}
+
+fn inline(own: &Inline) -> Inline {
+    let mut inline = Inline::new(own.kind.clone(), inlines(&own.nodes));
+    match &mut inline.kind {
+        InlineKind::Link { target, title } => {
+            reference(target);
+            title.take_if(|title| title.is_empty());
+        }
+        InlineKind::Mention { target } => reference(target),
+        InlineKind::InlineImage { target, dark, alt, caption, .. } => {
+            reference(target);
+            dark.iter_mut().for_each(|dark| reference(dark));
+            alt.take_if(|text| text.is_empty());
+            caption.take_if(|text| text.is_empty());
+        }
+        InlineKind::Button { target: Some(target), .. } => reference(target),
+        _ => {}
+    }
+    // The body of an annotation is compared where the notes are.
+    inline
+}
+
+/// A reference that is written as another is that one.
+fn reference(target: &mut ContentRef) {
+    *target = targets::read(&targets::write(target));
+}
+
+/// A block as it is compared.
+pub(super) fn block(own: &Block) -> Block {
+    let mut block = Block::new(own.kind.clone(), inlines(&own.nodes));
+    block.fragments = own.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect());
+    kind(&mut block.kind);
+    if is_kept(own) {
+        block.spelling.clone_from(&own.spelling);
+    }
+    block
+}
+
+/// Tells whether two blocks say the same. What they hold is compared piece by piece, so that no tree is copied whole.
+pub(super) fn is_same(a: &Block, b: &Block) -> bool {
+    let bare = |own: &Block| {
+        let mut bare = own.kind.clone();
+        kind(&mut bare);
+        bare
+    };
+    (a.kind == b.kind || bare(a) == bare(b))
+        && is_kept(a) == is_kept(b)
+        && a.fragments.is_some() == b.fragments.is_some()
+        && each_same(a.fragments(), b.fragments(), is_same_fragment)
+        && match (holds_blocks(a), holds_blocks(b)) {
+            (true, true) => each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
+                (Node::Block(a), Node::Block(b)) => is_same(a, b),
+                _ => false,
+            }),
+            _ => inlines(&a.nodes) == inlines(&b.nodes),
+        }
+}
+
+/// Tells whether a block holds blocks and nothing else.
+pub(super) fn holds_blocks(own: &Block) -> bool {
+    !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)))
+}
+
+/// Tells whether two lists are as long, and the same one by one.
+pub(super) fn each_same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+}
+
+fn is_same_fragment(a: &Fragment, b: &Fragment) -> bool {
+    let (own, other) = (full(&a.nodes), full(&b.nodes));
+    a.fragment == b.fragment && a.kind == b.kind && each_same(&own, &other, |a, b| is_same(a, b))
+}
+
+fn is_kept(own: &Block) -> bool {
+    matches!(own.kind, BlockKind::Paragraph { .. }) && own.spelling.as_deref() == Some("verbatim")
+}
+
+fn fragment(own: &Fragment) -> Fragment {
+    Fragment { key: None, nodes: blocks(&own.nodes), ..own.clone() }
+}
+
+/// Blocks as they are compared: paragraphs without text are left out.
+pub(super) fn blocks(nodes: &[Block]) -> Vec<Block> {
+    let is_empty =
+        |block: &Block| matches!(block.kind, BlockKind::Paragraph { .. }) && block.nodes.is_empty();
+    nodes.iter().map(block).filter(|block| !is_empty(block)).collect()
+}
+
+/// The blocks that say something: paragraphs without text are left out.
+pub(super) fn full(nodes: &[Block]) -> Vec<&Block> {
+    let is_empty =
+        |own: &Block| matches!(own.kind, BlockKind::Paragraph { .. }) && inlines(&own.nodes).is_empty();
+    nodes.iter().filter(|own| !is_empty(own)).collect()
+}
+
+fn kind(kind: &mut BlockKind) {
+    match kind {
+        BlockKind::Image(data) => {
+            reference(&mut data.target);
+            data.dark.iter_mut().for_each(reference);
+            data.alt.take_if(|alt| alt.is_empty());
+        }
+        BlockKind::File { target }
+        | BlockKind::ContentRef { target }
+        | BlockKind::ReusableContent { target } => reference(target),
+        BlockKind::Swagger { target, .. }
+        | BlockKind::OpenapiOperation { target, .. }
+        | BlockKind::OpenapiSchemas { target, .. }
+        | BlockKind::OpenapiWebhook { target, .. } => reference(target),
+        _ => {}
+    }
+}

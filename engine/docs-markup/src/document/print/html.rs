@@ -1,0 +1,339 @@
+//! Blocks that are written as HTML, and code.
+
+use docs_model::{Block, BlockKind, Fragment, ImageData, Node, TextAlign};
+
+use super::{
+    super::{
+        Invalid,
+        atoms::DARK,
+        escape::Place,
+        figures::{is_plain_line, length_text, word},
+        html,
+        lines::{self, SPACE},
+        normal, spelling, targets,
+    },
+    Before, Printer, inlines,
+};
+
+impl Printer {
+    pub(super) fn aligned(
+        &mut self,
+        name: &str,
+        (align, id): (TextAlign, Option<&str>),
+        nodes: &[Node],
+    ) -> Result<String, Invalid> {
+        let align = match align {
+            TextAlign::Start => "left",
+            TextAlign::Center => "center",
+            TextAlign::End => "right",
+        };
+        let mut out = format!("<{name} align=\"{align}\"");
+        if let Some(id) = id {
+            html::write_attribute(&mut out, "id", id);
+        }
+        let text = self.text(nodes, Place::Html)?;
+        Ok(format!("{out}>{text}</{name}>"))
+    }
+
+    pub(super) fn images(&mut self, block: &Block) -> Result<String, Invalid> {
+        let BlockKind::Images { align, full_width, with_frame } = &block.kind else {
+            return Ok(String::new());
+        };
+        let mut figures = String::new();
+        let children = self.children(block)?;
+        if children.is_empty() {
+            return Err(self.invalid("images holds at least one image"));
+        }
+        for (index, image) in children.into_iter().enumerate() {
+            self.path.push(format!("nodes[{index}]"));
+            let BlockKind::Image(data) = &image.kind else {
+                return Err(self.invalid("images holds images only"));
+            };
+            if !figures.is_empty() {
+                figures.push(' ');
+            }
+            figures.push_str(&self.figure(data, image)?);
+            self.path.pop();
+        }
+        if align.is_none() && full_width.is_none() && with_frame.is_none() {
+            return Ok(figures);
+        }
+        let mut out = String::from("<div");
+        if let Some(align) = align {
+            html::write_attribute(&mut out, "align", &word(align));
+        }
+        for (name, value) in [("data-full-width", full_width), ("data-with-frame", with_frame)] {
+            if let Some(value) = value {
+                html::write_attribute(&mut out, name, &value.to_string());
+            }
+        }
+        Ok(format!("{out}>{figures}</div>"))
+    }
+
+    fn figure(&mut self, data: &ImageData, block: &Block) -> Result<String, Invalid> {
+        let mut out = String::from("<figure>");
+        if let Some(dark) = &data.dark {
+            out.push_str("<picture><source");
+            html::write_attribute(&mut out, "srcset", &targets::write(dark));
+            html::write_attribute(&mut out, "media", DARK);
+            out.push('>');
+        }
+        out.push_str("<img");
+        html::write_attribute(&mut out, "src", &targets::write(&data.target));
+        html::write_attribute(&mut out, "alt", data.alt.as_deref().unwrap_or_default());
+        for (name, length) in [("width", &data.width), ("height", &data.height)] {
+            if let Some(length) = length {
+                html::write_attribute(&mut out, name, &length_text(length));
+            }
+        }
+        out.push('>');
+        if data.dark.is_some() {
+            out.push_str("</picture>");
+        }
+        out.push_str("<figcaption>");
+        for paragraph in block.fragment("caption").map_or(&[][..], |fragment| &fragment.nodes) {
+            out.push_str(&self.rich_block(paragraph)?);
+        }
+        Ok(out + "</figcaption></figure>")
+    }
+
+    /// Blocks as they stand in a cell: a paragraph that is alone is only text.
+    pub(super) fn rich_blocks(&mut self, fragment: &Fragment) -> Result<String, Invalid> {
+        let blocks: Vec<&Block> = fragment.nodes.iter().collect();
+        if let [block] = blocks.as_slice()
+            && matches!(block.kind, BlockKind::Paragraph { align: None })
+            && block.spelling.as_deref() != Some("p")
+        {
+            return self.text(&block.nodes, Place::Html);
+        }
+        blocks.into_iter().map(|block| self.rich_block(block)).collect()
+    }
+
+    fn rich_block(&mut self, block: &Block) -> Result<String, Invalid> {
+        match &block.kind {
+            BlockKind::Paragraph { align: None } => {
+                let is_bare = block.spelling.as_deref() == Some("bare");
+                let text = self.text(&block.nodes, Place::Html)?;
+                Ok(if is_bare { text } else { format!("<p>{text}</p>") })
+            }
+            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
+            BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+                let level = data.level.unwrap_or(match &block.kind {
+                    BlockKind::Heading1(_) => 2,
+                    BlockKind::Heading2(_) => 3,
+                    _ => 4,
+                });
+                if let Some(align) = data.align {
+                    return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
+                }
+                let mut out = format!("<h{level}");
+                if let Some(id) = &data.id {
+                    html::write_attribute(&mut out, "id", id);
+                }
+                let text = self.text(&block.nodes, Place::Html)?;
+                Ok(format!("{out}>{text}</h{level}>"))
+            }
+            BlockKind::ListUnordered {} => Ok(format!("<ul>{}</ul>", self.rich_items(block)?)),
+            BlockKind::ListOrdered { start: None } => Ok(format!("<ol>{}</ol>", self.rich_items(block)?)),
+            BlockKind::ListOrdered { start: Some(start) } => {
+                Ok(format!("<ol start=\"{start}\">{}</ol>", self.rich_items(block)?))
+            }
+            BlockKind::Images { align: None, full_width: None, with_frame: None } => self.images(block),
+            BlockKind::Code { .. } => self.pre(block),
+            _ => Err(self.invalid("only paragraphs, headings, lists, images and code can stand here")),
+        }
+    }
+
+    fn rich_items(&mut self, block: &Block) -> Result<String, Invalid> {
+        let mut out = String::new();
+        for item in self.children(block)? {
+            if !matches!(item.kind, BlockKind::ListItem { checked: None }) {
+                return Err(self.invalid("a list here holds list-items without boxes only"));
+            }
+            out.push_str("<li>");
+            let blocks: Vec<&Block> =
+                self.children(item)?.into_iter().filter(|block| !super::is_nothing(block)).collect();
+            let is_text = |block: &&Block| {
+                matches!(block.kind, BlockKind::Paragraph { align: None })
+                    && block.spelling.as_deref() != Some("p")
+            };
+            match blocks.as_slice() {
+                [first, rest @ ..]
+                    if is_text(first)
+                        && rest.iter().all(|block| {
+                            matches!(block.kind, BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. })
+                        }) =>
+                {
+                    out.push_str(&self.text(&first.nodes, Place::Html)?);
+                    for block in rest {
+                        out.push_str(&self.rich_block(block)?);
+                    }
+                }
+                blocks => {
+                    for block in blocks {
+                        out.push_str(&self.rich_block(block)?);
+                    }
+                }
+            }
+            out.push_str("</li>");
+        }
+        Ok(out)
+    }
+
+    pub(super) fn expandable(
+        &mut self,
+        block: &Block,
+        expanded: Option<bool>,
+        spelling: &str,
+    ) -> Result<String, Invalid> {
+        let is_open = expanded == Some(true);
+        let mut opening = if is_open { "<details open>" } else { "<details>" };
+        if let Some((html::Token::Open(open), length)) = html::tag_at(spelling)
+            && length == spelling.len()
+            && open.name == "details"
+            && open.has_only(&["open"])
+            && open.has("open") == is_open
+        {
+            opening = spelling;
+        }
+        let title = match block.fragment("expandable-title").map_or(&[][..], |fragment| &fragment.nodes) {
+            [] => String::new(),
+            [title] if matches!(title.kind, BlockKind::Paragraph { align: None }) => {
+                self.text(&title.nodes, Place::Html)?
+            }
+            _ => return Err(self.invalid("expandable-title is one paragraph")),
+        };
+        if title.contains('\n') {
+            return Err(self.invalid("the title of an expandable is one line"));
+        }
+        let body = match block.fragment("expandable-body") {
+            Some(body) => self.sequence(&body.nodes.iter().collect::<Vec<_>>(), "fragments[1].nodes")?,
+            None => String::new(),
+        };
+        let gap = if body.is_empty() { "" } else { "\n\n" };
+        Ok(format!("{opening}\n\n<summary>{title}</summary>\n\n{body}{gap}</details>"))
+    }
+
+    pub(super) fn code(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+        let BlockKind::Code { syntax, title, overflow, line_numbers, full_width } = &block.kind else {
+            return Ok(String::new());
+        };
+        let spelling = block.spelling.as_deref().unwrap_or_default();
+        let lines = self.children(block)?;
+        for line in &lines {
+            if !matches!(line.kind, BlockKind::CodeLine { .. }) {
+                return Err(self.invalid("code holds code-lines only"));
+            }
+        }
+        let is_marked = |line: &&Block| {
+            matches!(line.kind, BlockKind::CodeLine { highlighted: Some(true) }) || !is_plain_line(line)
+        };
+        let syntax_text = syntax.as_deref().unwrap_or_default();
+        if syntax_text.contains(['\n', '\r']) || syntax_text.trim() != syntax_text {
+            return Err(self.invalid("`syntax` is one line without spaces around it"));
+        }
+        if spelling == "<pre" || lines.iter().any(is_marked) {
+            return self.pre(block);
+        }
+        let text: Vec<String> = lines.iter().map(|line| spelling::plain(&line.nodes)).collect();
+        if text.iter().any(|line| line.contains(['\n', '\r'])) {
+            return Err(self.invalid("a code-line is one line"));
+        }
+        let has_options =
+            title.is_some() || overflow.is_some() || line_numbers.is_some() || full_width.is_some();
+        let follows_list = matches!(before, Before::Block(block) if matches!(block.kind, BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {}));
+        let is_indented = spelling == "    " && !has_options && syntax.is_none() && !follows_list;
+        let has_edges = text.first().is_none_or(|line| line.trim_matches(SPACE).is_empty())
+            || text.last().is_none_or(|line| line.trim_matches(SPACE).is_empty());
+        if is_indented && !has_edges {
+            let lines =
+                text.iter().map(|line| if line.is_empty() { line.clone() } else { format!("    {line}") });
+            return Ok(lines.collect::<Vec<_>>().join("\n"));
+        }
+        let fenced = fenced(&text, syntax_text, (spelling, spelling::fence_length(block)));
+        if !has_options {
+            return Ok(fenced);
+        }
+        let opening = self.opening(block)?;
+        Ok(format!("{opening}\n{fenced}\n{{% endcode %}}"))
+    }
+
+    fn pre(&mut self, block: &Block) -> Result<String, Invalid> {
+        let BlockKind::Code { syntax, title, overflow, line_numbers, full_width } = &block.kind else {
+            return Ok(String::new());
+        };
+        let mut out = String::from("<pre");
+        if let Some(syntax) = syntax {
+            html::write_attribute(&mut out, "class", &format!("language-{syntax}"));
+        }
+        if let Some(title) = title {
+            html::write_attribute(&mut out, "data-title", title);
+        }
+        if let Some(overflow) = overflow {
+            html::write_attribute(&mut out, "data-overflow", &word(overflow));
+        }
+        for (name, value) in [("data-line-numbers", line_numbers), ("data-full-width", full_width)] {
+            match value {
+                Some(true) if name == "data-line-numbers" => out.push_str(" data-line-numbers"),
+                Some(value) => html::write_attribute(&mut out, name, &value.to_string()),
+                None => {}
+            }
+        }
+        out.push_str("><code");
+        if let Some(syntax) = syntax {
+            html::write_attribute(&mut out, "class", &format!("lang-{syntax}"));
+        }
+        out.push('>');
+
+        for (index, line) in self.children(block)?.into_iter().enumerate() {
+            self.path.push(format!("nodes[{index}]"));
+            let BlockKind::CodeLine { highlighted } = &line.kind else {
+                return Err(self.invalid("code holds code-lines only"));
+            };
+            let marked = *highlighted == Some(true);
+            let text = self.code_text(line)?;
+            out.push_str(&if marked { format!("<strong>{text}\n</strong>") } else { format!("{text}\n") });
+            self.path.pop();
+        }
+
+        Ok(out + "</code></pre>")
+    }
+
+    fn code_text(&mut self, line: &Block) -> Result<String, Invalid> {
+        let text: Vec<Node> = line.nodes.clone();
+        let written =
+            inlines::write(&spelling::without(&text), (inlines::Mode::Usual, Place::Html), &mut self.labels);
+        let has_break = |node: &Node| spelling::plain(std::slice::from_ref(node)).contains(['\n', '\r']);
+        let is_plain = normal::inlines(&line.nodes).iter().all(|node| match node {
+            Node::Text(text) => text.leaves.iter().all(|leaf| leaf.marks.is_empty()),
+            Node::Inline(_) => true,
+            Node::Block(_) => false,
+        });
+        let is_fit = is_plain && !line.nodes.iter().any(has_break);
+        written
+            .filter(|_| is_fit)
+            .ok_or_else(|| self.invalid("a code-line is one line of text, annotations and expressions"))
+    }
+}
+
+/// Code between fences: the ones it says, if they fit.
+fn fenced(lines: &[String], info: &str, (spelling, length): (&str, usize)) -> String {
+    let fits = |opening: &&str| {
+        lines::fence(opening).is_some_and(|(mark, length, own)| {
+            own == info
+                && !opening.starts_with(' ')
+                && !lines.iter().any(|line| lines::closes_fence(line, mark, length))
+        })
+    };
+    let usual =
+        format!("{}{info}", if info.contains('`') { "~".repeat(length.max(3)) } else { "`".repeat(length) });
+    let opening = Some(spelling).filter(fits).unwrap_or(&usual);
+    let mark = if opening.starts_with('~') { '~' } else { '`' };
+    let count = opening.chars().take_while(|c| *c == mark).count();
+    let mut out = format!("{opening}\n");
+    for line in lines {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out + &mark.to_string().repeat(count)
+}

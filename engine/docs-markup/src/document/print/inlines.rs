@@ -1,0 +1,512 @@
+//! Text with marks: from nodes to Markdown, and to the HTML that stands in cells and captions.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node};
+
+use super::super::{
+    atoms,
+    builder::NOTE_ANCHOR,
+    emoji,
+    escape::{self, Around, Place},
+    html,
+    inlines::{self, Rules},
+    normal,
+    notes::Notes,
+    rich, spelling, targets,
+};
+
+/// How freely text is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Mode {
+    /// As the nodes say it was written.
+    Spelled,
+    /// The usual way.
+    Usual,
+    /// The usual way, but for the labels of notes.
+    Labelled,
+    /// Marks as HTML, signs as character references.
+    Guarded,
+}
+
+/// The labels of notes, and the definitions of links, while a document is written.
+#[derive(Default, Clone)]
+pub(in super::super) struct Labels {
+    used: HashSet<String>,
+    /// The notes in their order.
+    pub(in super::super) notes: Vec<(String, Vec<Block>)>,
+    /// The labels of all notes of the document.
+    pub(in super::super) known: Arc<HashSet<String>>,
+    /// The definitions of links that the document keeps.
+    pub(in super::super) definitions: Arc<HashMap<String, (String, String)>>,
+}
+
+impl Labels {
+    /// Labels for a document with these definitions and notes.
+    pub(in super::super) fn known(
+        definitions: HashMap<String, (String, String)>,
+        known: HashSet<String>,
+    ) -> Self {
+        Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
+    }
+
+    /// The same, where notes were taken before.
+    pub(in super::super) fn at(&self, taken: &[String]) -> Self {
+        let mut labels = self.clone();
+        labels.used.extend(taken.iter().cloned());
+        labels.notes.extend(taken.iter().map(|label| (label.clone(), Vec::new())));
+        labels
+    }
+
+    /// The labels that notes have so far, in their order.
+    pub(in super::super) fn taken(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(|(label, _)| label.as_str())
+    }
+
+    /// Gives labels to all annotations of a block, in the order of the text.
+    pub(in super::super) fn number(&mut self, block: &Block) {
+        spelling::each(block, &mut |inline| {
+            if inline.kind == (InlineKind::Annotation {}) {
+                let (_, wanted) = around(inline.spelling.as_deref());
+                self.next(Some(wanted).filter(|label| !label.is_empty()), &[]);
+            }
+        });
+    }
+
+    /// The labels that were given.
+    pub(in super::super) fn given(self) -> HashSet<String> {
+        self.used
+    }
+
+    /// The label of the next note: the wanted one, or else a number.
+    fn next(&mut self, wanted: Option<&str>, body: &[Block]) -> String {
+        let fits = |label: &&str| {
+            !label.is_empty()
+                && !label.contains(|c: char| {
+                    c.is_whitespace() || matches!(c, '[' | ']' | '\\' | '`' | '|' | '<' | '&' | '^')
+                })
+        };
+        let wanted = wanted.filter(fits).filter(|label| !self.used.contains(*label)).map(str::to_owned);
+        let label = wanted.unwrap_or_else(|| {
+            let from = self.notes.len() + 1;
+            (from..)
+                .map(|number| number.to_string())
+                .find(|label| !self.used.contains(label))
+                .unwrap_or_default()
+        });
+        self.used.insert(label.clone());
+        self.notes.push((label.clone(), body.to_vec()));
+        label
+    }
+}
+
+/// Writes nodes so that they read back; `None` when that cannot be.
+pub(in super::super) fn print(nodes: &[Node], place: Place, labels: &mut Labels) -> Option<String> {
+    let wanted = normal::inlines(nodes);
+    for mode in [Mode::Spelled, Mode::Usual, Mode::Guarded] {
+        let mut attempt = labels.clone();
+        let Some(written) = write(nodes, (mode, place), &mut attempt) else { continue };
+        if reads_as(&written, place, &wanted, labels) {
+            *labels = attempt;
+            return Some(written);
+        }
+    }
+    None
+}
+
+fn reads_as(written: &str, place: Place, wanted: &[Node], labels: &Labels) -> bool {
+    let mut notes = Notes::known(&labels.known, labels.taken());
+    let mut rules = Rules { definitions: &labels.definitions, notes: &mut notes };
+    let read = match place {
+        Place::Html => html::tree(written).and_then(|nodes| rich::inlines(&nodes, &mut rules)),
+        Place::Lines | Place::Line => inlines::read(written, &mut rules),
+    };
+    read.is_some_and(|nodes| normal::inlines(&nodes) == wanted)
+}
+
+/// Writes nodes without looking whether they read back.
+pub(in super::super) fn write(
+    nodes: &[Node],
+    (mode, place): (Mode, Place),
+    labels: &mut Labels,
+) -> Option<String> {
+    let mut writer =
+        Writer { out: String::new(), mode, place, open: Vec::new(), labels, in_label: false, skip: 0 };
+    writer.nodes(nodes)?;
+    Some(writer.out)
+}
+
+struct Writer<'l> {
+    out: String,
+    mode: Mode,
+    place: Place,
+    /// The marks that are open, and how they are closed.
+    open: Vec<(Mark, &'static str)>,
+    labels: &'l mut Labels,
+    in_label: bool,
+    /// How many outer marks stand around the link that is being written.
+    skip: usize,
+}
+
+/// How far one looks for the end of a mark.
+const MAX_AHEAD: usize = 64;
+
+/// A leaf or an element, in the order of the text.
+enum Item<'n> {
+    Leaf(&'n Leaf),
+    Inline(&'n Inline, &'n [Mark]),
+}
+
+impl Item<'_> {
+    fn marks(&self, skip: usize) -> Vec<Mark> {
+        match self {
+            Self::Leaf(leaf) => leaf.marks.iter().skip(skip).filter(|mark| !is_sign(mark)).copied().collect(),
+            Self::Inline(_, marks) => marks.iter().skip(skip).copied().collect(),
+        }
+    }
+
+    fn first(&self, mode: Mode) -> Option<char> {
+        match self {
+            Self::Leaf(leaf) if leaf.marks.iter().any(is_sign) => Some('`'),
+            Self::Leaf(leaf) => {
+                leaf.spelling.as_ref().filter(|_| mode == Mode::Spelled).unwrap_or(&leaf.text).chars().next()
+            }
+            Self::Inline(..) => None,
+        }
+    }
+}
+
+/// Code is written with signs of its own, inside of all other marks.
+fn is_sign(mark: &Mark) -> bool {
+    mark.kind == MarkKind::Code && mark.spelling.is_none()
+}
+
+/// How many marks stand around an element, and how else it is written.
+fn around(spelling: Option<&str>) -> (usize, &str) {
+    let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else {
+        return (0, spelling.unwrap_or_default());
+    };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    (rest[..end].parse().unwrap_or_default(), &rest[end..])
+}
+
+impl Writer<'_> {
+    fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
+        let items = self.items(nodes)?;
+        for (index, item) in items.iter().enumerate() {
+            let wanted = item.marks(self.skip);
+            let shared = self.open.iter().zip(&wanted).take_while(|((own, _), mark)| own == *mark).count();
+            self.close(shared);
+            for (depth, mark) in wanted.iter().enumerate().skip(shared) {
+                let end = |item: &&Item<'_>| item.marks(self.skip).get(depth) != Some(mark);
+                let is_looked_at = mark.kind == MarkKind::Italic;
+                let behind = items[index..].iter().filter(|_| is_looked_at).take(MAX_AHEAD).find(end);
+                // Before a letter of it stands the sign of a mark.
+                let behind = behind.filter(|item| item.marks(self.skip).len() <= depth);
+                self.open_mark(*mark, behind.and_then(|item| item.first(self.mode)));
+            }
+            let next = items.get(index + 1).and_then(|item| item.first(self.mode));
+            match item {
+                Item::Leaf(leaf) => self.leaf(leaf, (index == 0, index + 1 == items.len()), next)?,
+                Item::Inline(inline, _) => self.inline(inline)?,
+            }
+        }
+        self.close(0);
+        Some(())
+    }
+
+    fn items<'n>(&self, nodes: &'n [Node]) -> Option<Vec<Item<'n>>> {
+        let mut items: Vec<Item<'n>> = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Block(_) => return None,
+                Node::Text(text) => items.extend(text.leaves.iter().map(Item::Leaf)),
+                Node::Inline(inline) => {
+                    let (count, _) = around(inline.spelling.as_deref());
+                    let own = match (self.mode, inline.nodes.first()) {
+                        (Mode::Spelled, Some(Node::Text(text))) => {
+                            text.leaves.first().map_or(&[][..], |leaf| leaf.marks.as_slice())
+                        }
+                        (Mode::Spelled, _) => match items.last() {
+                            Some(Item::Leaf(leaf)) => leaf.marks.as_slice(),
+                            Some(Item::Inline(_, marks)) => marks,
+                            None => &[],
+                        },
+                        _ => &[],
+                    };
+                    items.push(Item::Inline(inline, &own[..count.min(own.len())]));
+                }
+            }
+        }
+        Some(items)
+    }
+
+    fn close(&mut self, keep: usize) {
+        while self.open.len() > keep {
+            if let Some((_, closing)) = self.open.pop() {
+                self.out.push_str(closing);
+            }
+        }
+    }
+
+    fn open_mark(&mut self, mark: Mark, behind: Option<char>) {
+        let html = self.mode == Mode::Guarded || self.place == Place::Html;
+        let spelling = mark.spelling.filter(|_| self.mode == Mode::Spelled);
+        let is_within =
+            self.out.ends_with(char::is_alphanumeric) || behind.is_some_and(char::is_alphanumeric);
+        let (opening, closing) = match (mark.kind, spelling) {
+            (MarkKind::Bold, Some('b')) => ("<b>", "</b>"),
+            (MarkKind::Italic, Some('i')) => ("<i>", "</i>"),
+            (MarkKind::Strikethrough, Some('s')) => ("<s>", "</s>"),
+            (MarkKind::Bold, spelling) if html || spelling == Some('<') => ("<strong>", "</strong>"),
+            (MarkKind::Italic, spelling) if html || spelling == Some('<') => ("<em>", "</em>"),
+            (MarkKind::Strikethrough, spelling) if html || spelling == Some('<') => ("<del>", "</del>"),
+            (MarkKind::Bold, Some('_')) => ("__", "__"),
+            (MarkKind::Bold, _) => ("**", "**"),
+            (MarkKind::Italic, Some('*')) => ("*", "*"),
+            (MarkKind::Italic, _) if is_within => ("*", "*"),
+            (MarkKind::Italic, _) => ("_", "_"),
+            (MarkKind::Strikethrough, Some('~')) => ("~", "~"),
+            (MarkKind::Strikethrough, _) => ("~~", "~~"),
+            (MarkKind::Code, _) => ("<code>", "</code>"),
+            (MarkKind::Keyboard, _) => ("<kbd>", "</kbd>"),
+            (MarkKind::Superscript, _) => ("<sup>", "</sup>"),
+            (MarkKind::Subscript, _) => ("<sub>", "</sub>"),
+            (MarkKind::Color { text, background }, _) => {
+                self.out.push_str(&color_tag(text, background));
+                ("", "</mark>")
+            }
+        };
+        self.out.push_str(opening);
+        self.open.push((mark, closing));
+    }
+
+    fn leaf(&mut self, leaf: &Leaf, (is_first, is_last): (bool, bool), next: Option<char>) -> Option<()> {
+        let code = leaf.marks.iter().skip(self.skip).any(is_sign);
+        if let (Mode::Spelled, Some(spelling)) = (self.mode, &leaf.spelling) {
+            let is_wrapped = code && self.place == Place::Html;
+            self.out.push_str(&if is_wrapped {
+                format!("<code>{spelling}</code>")
+            } else {
+                spelling.clone()
+            });
+            return Some(());
+        }
+        if self.place == Place::Html || self.mode == Mode::Guarded {
+            self.out.push_str(if code { "<code>" } else { "" });
+            match self.place {
+                Place::Html => escape::html_text(&mut self.out, &leaf.text),
+                Place::Lines | Place::Line => escape::guarded(&mut self.out, &leaf.text),
+            }
+            self.out.push_str(if code { "</code>" } else { "" });
+            return Some(());
+        }
+        if code {
+            self.out.push_str(&code_span(&leaf.text));
+            return Some(());
+        }
+        let is_inside = self.in_label || !self.open.is_empty();
+        let around = Around {
+            place: self.place,
+            is_first: is_first && !is_inside,
+            is_last: is_last && !self.in_label,
+            in_label: self.in_label,
+            next,
+        };
+        escape::text(&mut self.out, &leaf.text, around);
+        Some(())
+    }
+
+    fn inline(&mut self, inline: &Inline) -> Option<()> {
+        let (count, spelling) = around(
+            inline.spelling.as_deref().filter(|_| self.mode == Mode::Spelled || is_label(self.mode, inline)),
+        );
+        match &inline.kind {
+            InlineKind::Link { target, title } => {
+                self.link(inline, (&targets::write(target), title.as_deref()), (count, spelling))?;
+            }
+            InlineKind::Annotation {} => self.annotation(inline, (count, spelling))?,
+            _ if !spelling.is_empty() => self.out.push_str(spelling),
+            InlineKind::Mention { target } => self.mention(&targets::write(target)),
+            InlineKind::InlineMath { formula } => self.out.push_str(&format!("$${formula}$$")),
+            InlineKind::Emoji { code } => match emoji::name(code) {
+                Some(name) if self.place != Place::Html => self.out.push_str(&format!(":{name}:")),
+                _ => self.out.push_str(&atoms::write(&inline.kind)?),
+            },
+            kind => self.out.push_str(&atoms::write(kind)?),
+        }
+        Some(())
+    }
+
+    /// What stands in a link or an annotation.
+    fn label(&mut self, inline: &Inline, count: usize) -> Option<String> {
+        let mut writer = Writer {
+            out: String::new(),
+            mode: self.mode,
+            place: self.place,
+            open: Vec::new(),
+            labels: &mut *self.labels,
+            in_label: true,
+            skip: self.skip + count,
+        };
+        writer.nodes(&inline.nodes)?;
+        Some(writer.out)
+    }
+
+    fn link(
+        &mut self,
+        inline: &Inline,
+        (url, title): (&str, Option<&str>),
+        (count, spelling): (usize, &str),
+    ) -> Option<()> {
+        let plain = match inline.nodes.as_slice() {
+            [Node::Text(text)] if text.leaves.len() == 1 => Some(text.leaves[0].text.as_str()),
+            _ => None,
+        };
+        let is_html = self.place == Place::Html
+            || self.mode == Mode::Guarded
+            || spelling == "a"
+            || spelling.starts_with("<a ");
+        if is_html {
+            let mut opening = String::from("<a");
+            html::write_attribute(&mut opening, "href", url);
+            if let Some(title) = title {
+                html::write_attribute(&mut opening, "title", title);
+            }
+            opening.push('>');
+            let is_tag = |own: &&str| {
+                own.starts_with("<a ") && html::tag_at(own).is_some_and(|(_, length)| length == own.len())
+            };
+            let own = Some(spelling).filter(is_tag);
+            let label = self.label(inline, count)?;
+            self.out.push_str(&format!("{}{label}</a>", own.unwrap_or(&opening)));
+            return Some(());
+        }
+        let is_bare = plain.is_some_and(|text| is_address(url, text))
+            && title.is_none()
+            && plain_marks(inline, self.skip + count);
+        match (spelling, plain) {
+            ("<>" | "", Some(text)) if is_bare && (spelling == "<>" || text == url) => {
+                self.out.push_str(&format!("<{text}>"));
+                return Some(());
+            }
+            _ => {}
+        }
+        let label = self.label(inline, count)?;
+        let behind = match spelling {
+            "!" => String::new(),
+            written if written.starts_with(['[', '(']) => written.to_owned(),
+            _ => {
+                let mut written = match url {
+                    "" if title.is_none() => "(".to_owned(),
+                    url => format!("({}", escape::destination(url)),
+                };
+                if let Some(title) = title {
+                    written.push_str(&format!(" {}", escape::title(title)));
+                }
+                written + ")"
+            }
+        };
+        self.out.push_str(&format!("[{label}]{behind}"));
+        Some(())
+    }
+
+    fn mention(&mut self, url: &str) {
+        let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or(url);
+        if self.place == Place::Html || self.mode == Mode::Guarded {
+            self.out.push_str("<a data-mention");
+            html::write_attribute(&mut self.out, "href", url);
+            self.out.push_str(&format!(">{}</a>", html::text(name)));
+            return;
+        }
+        let mut label = String::new();
+        let around =
+            Around { place: Place::Line, is_first: false, is_last: false, in_label: true, next: Some(']') };
+        escape::text(&mut label, name, around);
+        self.out.push_str(&format!("[{label}]({} \"mention\")", escape::destination(url)));
+    }
+
+    fn annotation(&mut self, inline: &Inline, (count, spelling): (usize, &str)) -> Option<()> {
+        let body = inline.fragments().iter().flat_map(|fragment| fragment.nodes.clone()).collect::<Vec<_>>();
+        let before = self.out.ends_with(|c: char| !c.is_whitespace());
+        let name = self.labels.next(Some(spelling).filter(|s| !s.is_empty()), &body);
+        let label = self.label(inline, count)?;
+        if self.place == Place::Html {
+            self.out.push_str(&format!(
+                "<a data-footnote-ref href=\"#{NOTE_ANCHOR}{}\">{label}</a>",
+                html::text(&name)
+            ));
+            return Some(());
+        }
+        let is_word = match inline.nodes.as_slice() {
+            [] => !before,
+            [Node::Text(text)] => {
+                let is_word = |leaf: &Leaf| {
+                    leaf.marks.len() <= self.skip + count
+                        && !leaf.text.is_empty()
+                        && !leaf.text.contains(char::is_whitespace)
+                };
+                text.leaves.len() == 1 && text.leaves.iter().all(is_word) && !before
+            }
+            _ => false,
+        };
+        if is_word && self.mode != Mode::Guarded {
+            self.out.push_str(&format!("{label}[^{name}]"));
+        } else {
+            self.out.push_str(&format!("[{label}](#{NOTE_ANCHOR}{name})[^{name}]"));
+        }
+        Some(())
+    }
+}
+
+/// Tells whether the spelling of an element is the label of its note, which stays.
+fn is_label(mode: Mode, inline: &Inline) -> bool {
+    mode == Mode::Labelled && inline.kind == (InlineKind::Annotation {})
+}
+
+fn plain_marks(inline: &Inline, skip: usize) -> bool {
+    inline.nodes.iter().all(|node| match node {
+        Node::Text(text) => text.leaves.iter().all(|leaf| leaf.marks.len() <= skip),
+        _ => false,
+    })
+}
+
+/// Tells whether a text between pointed brackets is a link to an address.
+fn is_address(url: &str, text: &str) -> bool {
+    let is_written = !text.is_empty()
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
+    let has_scheme = text.split_once(':').is_some_and(|(scheme, _)| {
+        (2..=32).contains(&scheme.len())
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
+    });
+    is_written && ((has_scheme && text == url) || url.strip_prefix("mailto:") == Some(text))
+}
+
+/// A code span: with more backticks than stand in it.
+fn code_span(text: &str) -> String {
+    let mut longest = HashSet::new();
+    for run in text.split(|c| c != '`').filter(|run| !run.is_empty()) {
+        longest.insert(run.len());
+    }
+    let length = (1..).find(|length| !longest.contains(length)).unwrap_or(1);
+    let marks = "`".repeat(length);
+    let has_space = text.starts_with(' ') && text.ends_with(' ') && !text.trim().is_empty();
+    let pad = if text.starts_with('`') || text.ends_with('`') || has_space { " " } else { "" };
+    format!("{marks}{pad}{text}{pad}{marks}")
+}
+
+fn color_tag(text: MarkColor, background: MarkColor) -> String {
+    let mut style = String::new();
+    for (name, color) in [("color", text), ("background-color", background)] {
+        if color != MarkColor::Default
+            && let Ok(serde_json::Value::String(value)) = serde_json::to_value(color)
+        {
+            style.push_str(&format!("{name}:{value};"));
+        }
+    }
+    format!("<mark style=\"{style}\">")
+}

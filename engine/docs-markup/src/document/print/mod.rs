@@ -1,0 +1,594 @@
+//! From blocks to Markdown.
+
+mod html;
+mod inlines;
+mod tables;
+mod tagged;
+
+use docs_model::{Block, BlockKind, Fragment, HeadingData, Leaf, Node, TextNode};
+
+pub(super) use self::{
+    inlines::{Labels, Mode, write as write_inlines},
+    tables::{cell, rule},
+    tagged::opening,
+};
+use super::{
+    Invalid,
+    chunks::{self, ChunkKind},
+    escape::Place,
+    html as markup, inlines as reader_inlines,
+    lines::{self, Line, SPACE},
+    marks, normal,
+    notes::Notes,
+    read,
+    read::{Reader, VERBATIM},
+    spelling, targets, weight, whole,
+};
+
+/// Writes a document.
+pub(super) fn document(blocks: &[Block]) -> Result<String, Invalid> {
+    let mut printer = Printer::new(blocks);
+    let (mut blocks, mut end) = (blocks, String::new());
+    // What goes on to the end of the text would have the notes in it.
+    if let [before @ .., last] = blocks
+        && is_verbatim(last)
+        && goes_on(&spelling::plain(&last.nodes))
+    {
+        (blocks, end) = (before, spelling::plain(&last.nodes));
+    }
+    let mut out = printer.top(blocks)?;
+    let notes = printer.notes()?;
+    for part in [notes, end] {
+        if !out.is_empty() && !part.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(&part);
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    if out.starts_with('\u{feff}') {
+        // At the beginning of a text it would be a mark of byte order.
+        out.insert(0, '\n');
+    }
+    Ok(out)
+}
+
+/// A block on its own, the usual way.
+pub(super) fn block_alone(block: &Block) -> Option<String> {
+    let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
+    printer.is_checked = false;
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// A block on its own, as it says it is written.
+pub(super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
+    let mut printer = Printer::new(&[]).at_top();
+    printer.labels = labels.clone();
+    printer.is_checked = false;
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// A block on its own, so that it reads back.
+pub(super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
+    let mut printer = Printer::new(&[]).at_top();
+    printer.labels = labels.clone();
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// Tells whether two blocks are the same, spellings included; the notes of annotations are passed over.
+pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
+    let is_alike_fragment = |a: &Fragment, b: &Fragment| {
+        a.fragment == b.fragment && a.kind == b.kind && normal::each_same(&a.nodes, &b.nodes, is_alike)
+    };
+    a.kind == b.kind
+        && a.spelling == b.spelling
+        && a.fragments.is_some() == b.fragments.is_some()
+        && normal::each_same(a.fragments(), b.fragments(), is_alike_fragment)
+        && match (normal::holds_blocks(a), normal::holds_blocks(b)) {
+            (true, true) => normal::each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
+                (Node::Block(a), Node::Block(b)) => is_alike(a, b),
+                _ => false,
+            }),
+            _ => spelling::without_notes(&a.nodes) == spelling::without_notes(&b.nodes),
+        }
+}
+
+/// Text as it stands between HTML tags, where notes were taken before.
+pub(super) fn rich(nodes: &[Node], taken: &[String]) -> Option<String> {
+    let mut labels = Labels::default().at(taken);
+    write_inlines(nodes, (Mode::Usual, Place::Html), &mut labels)
+}
+
+/// Text without marks, as it stands in the title of a column.
+pub(super) fn title(text: &str, place: Place) -> Option<String> {
+    let nodes = [Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))];
+    write_inlines(&nodes, (Mode::Usual, place), &mut Labels::default())
+}
+
+/// What stands before a block at its level.
+#[derive(Clone, Copy)]
+pub(super) enum Before<'b> {
+    Nothing,
+    Block(&'b Block),
+}
+
+/// Writes blocks.
+pub(super) struct Printer {
+    pub(super) labels: Labels,
+    /// Where the block stands that is being written.
+    pub(super) path: Vec<String>,
+    /// Whether what is written is read again to see that it means the same.
+    pub(super) is_checked: bool,
+    /// The marks of the lists that were written last at each level, by the depth of the level.
+    list_marks: Vec<Option<char>>,
+}
+
+impl Printer {
+    pub(super) fn new(blocks: &[Block]) -> Self {
+        let (mut numbers, mut definitions) = (Labels::default(), std::collections::HashMap::new());
+        blocks.iter().for_each(|block| numbers.number(block));
+        for block in blocks.iter().filter(|block| is_verbatim(block)) {
+            let text = spelling::plain(&block.nodes);
+            let lines = lines::split(&text);
+            for chunk in chunks::each(&lines) {
+                if let ChunkKind::Definition(label, destination, title) = chunk.kind {
+                    definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
+                }
+            }
+        }
+        let labels = Labels::known(definitions, numbers.given());
+        Self { labels, path: Vec::new(), is_checked: true, list_marks: vec![None] }
+    }
+
+    /// The same, for a block that is in no sequence.
+    fn at_top(mut self) -> Self {
+        self.list_marks.push(None);
+        self
+    }
+
+    pub(super) fn invalid(&self, message: impl Into<String>) -> Invalid {
+        Invalid { place: self.path.join("."), message: message.into() }
+    }
+
+    /// The blocks of the document.
+    pub(super) fn top(&mut self, blocks: &[Block]) -> Result<String, Invalid> {
+        self.sequence(&blocks.iter().collect::<Vec<_>>(), "nodes")
+    }
+
+    /// The notes of the annotations that were written, and of those in them.
+    pub(super) fn notes(&mut self) -> Result<String, Invalid> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while let Some((label, body)) = self.labels.notes.get(at).cloned() {
+            at += 1;
+            let before = self.labels.notes.len();
+            // Within a note there are no others.
+            let known = std::mem::take(&mut self.labels.known);
+            self.list_marks.push(None);
+            let text = self.sequence(&body.iter().collect::<Vec<_>>(), "annotation");
+            self.list_marks.pop();
+            self.labels.known = known;
+            let text = text?;
+            if self.labels.notes.len() > before {
+                return Err(self.invalid("an annotation cannot stand within the note of another"));
+            }
+            let mut text = indented(&text, "    ", "");
+            text.insert_str(0, &format!("[^{label}]: "));
+            out.push(text.trim_end_matches('\n').to_owned());
+        }
+        Ok(out.join("\n\n"))
+    }
+
+    /// Blocks of one level, with empty lines between them.
+    pub(super) fn sequence(&mut self, blocks: &[&Block], field: &str) -> Result<String, Invalid> {
+        let mut out = String::new();
+        let mut before = Before::Nothing;
+        self.list_marks.push(None);
+        for (index, block) in blocks.iter().enumerate() {
+            if is_nothing(block) {
+                continue;
+            }
+            self.path.push(format!("{field}[{index}]"));
+            let text = self.block(block, before)?;
+            self.path.pop();
+            if let Before::Block(_) = before {
+                out.push_str("\n\n");
+            }
+            out.push_str(&text);
+            before = Before::Block(block);
+        }
+        self.list_marks.pop();
+        Ok(out)
+    }
+
+    /// The blocks inside of a block.
+    pub(super) fn inside(&mut self, block: &Block) -> Result<String, Invalid> {
+        let blocks = self.children(block)?;
+        self.sequence(&blocks, "nodes")
+    }
+
+    pub(super) fn children<'b>(&self, block: &'b Block) -> Result<Vec<&'b Block>, Invalid> {
+        let mut blocks = Vec::new();
+        for node in &block.nodes {
+            match node {
+                Node::Block(block) => blocks.push(block),
+                _ => return Err(self.invalid("holds blocks only, no text and no inline elements")),
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// A block, as it says it is written, if that means the same.
+    fn block(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+        if !is_list(block)
+            && let Some(mark) = self.list_marks.last_mut()
+        {
+            *mark = None;
+        }
+        if is_verbatim(block) {
+            let text = spelling::plain(&block.nodes);
+            // What reads as something else is text.
+            let is_kept = !self.is_checked || self.is_kept(&text, block);
+            if is_kept {
+                return Ok(text);
+            }
+        }
+        if self.depth() > read::MAX_DEPTH {
+            return Err(self.invalid(format!("blocks are nested {} deep at most", read::MAX_DEPTH)));
+        }
+        if let Some(written) = block.spelling.as_deref().filter(|_| Self::is_spelled_whole(block)) {
+            let is_same = || self.reads_as(written, block, &self.labels);
+            if self.is_checked && is_same() {
+                return Ok(written.to_owned());
+            }
+        }
+        self.usual(block, before)
+    }
+
+    /// Blocks whose spelling is all of their text.
+    fn is_spelled_whole(block: &Block) -> bool {
+        matches!(
+            block.kind,
+            BlockKind::Images { .. }
+                | BlockKind::Drawing { .. }
+                | BlockKind::Embed { .. }
+                | BlockKind::File { .. }
+                | BlockKind::ContentRef { .. }
+                | BlockKind::ReusableContent { .. }
+                | BlockKind::Integration(_)
+                | BlockKind::Swagger { .. }
+                | BlockKind::OpenapiOperation { .. }
+                | BlockKind::OpenapiSchemas { .. }
+                | BlockKind::OpenapiWebhook { .. }
+                | BlockKind::Math { .. }
+                | BlockKind::Divider {}
+        )
+    }
+
+    fn usual(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+        let spelling = block.spelling.as_deref().unwrap_or_default();
+        match &block.kind {
+            BlockKind::Paragraph { align: None } => self.paragraph(block),
+            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
+            BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+                self.heading(block, data)
+            }
+            BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {} => {
+                self.list(block)
+            }
+            BlockKind::ListItem { .. } => Err(self.invalid("a list-item stands only in a list")),
+            BlockKind::Divider {} => Ok("***".to_owned()),
+            BlockKind::Blockquote {} => {
+                let inside = self.inside(block)?;
+                if spelling == "tight" && self.is_checked {
+                    let close = prefixed(&inside.replace("\n\n", "\n"));
+                    if self.reads_as(&close, block, &self.labels) {
+                        return Ok(close);
+                    }
+                }
+                Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
+            }
+            BlockKind::Code { .. } => self.code(block, before),
+            BlockKind::CodeLine { .. } => Err(self.invalid("a code-line stands only in code")),
+            BlockKind::Math { formula } => self.math(formula),
+            BlockKind::Images { .. } => self.images(block),
+            BlockKind::Image(_) => Err(self.invalid("an image stands only in images")),
+            BlockKind::Drawing { target } => {
+                let mut out = String::from("<img");
+                if let Some(target) = target {
+                    markup::write_attribute(&mut out, "src", &targets::write(target));
+                }
+                Ok(out + " alt=\"\" class=\"gitbook-drawing\">")
+            }
+            BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, spelling),
+            BlockKind::Table(data) => self.table(block, data),
+            _ => self.tag(block),
+        }
+    }
+
+    /// A paragraph. One that would read as another block is written as HTML.
+    fn paragraph(&mut self, block: &Block) -> Result<String, Invalid> {
+        let is_html = block.spelling.as_deref() == Some("<p>");
+        let before = self.labels.clone();
+        if !is_html {
+            let text = self.text(&block.nodes, Place::Lines)?;
+            let is_plain = |line: &str| line.starts_with(char::is_alphabetic);
+            if !self.is_checked || text.split('\n').all(is_plain) || self.reads_as(&text, block, &before) {
+                return Ok(text);
+            }
+            self.labels = before.clone();
+        }
+        let text = self.text(&block.nodes, Place::Html)?;
+        let text = format!("<p>{text}</p>");
+        if !self.is_checked || self.reads_as(&text, block, &before) {
+            return Ok(text);
+        }
+        Err(self.invalid("its text cannot be written as Markdown"))
+    }
+
+    /// How many blocks stand around what is being written.
+    fn depth(&self) -> usize {
+        self.list_marks.len().saturating_sub(2)
+    }
+
+    /// Tells whether a text is one that is kept as it is.
+    fn is_kept(&self, text: &str, block: &Block) -> bool {
+        let is_top = self.depth() == 0;
+        if is_top && weight::is_all_lines(text) {
+            return true;
+        }
+        // Several blocks are not one, so that they need not be read.
+        if self.depth() > read::MAX_DEPTH || (is_top && chunks::each(&lines::split(text)).nth(1).is_some()) {
+            return true;
+        }
+        let is_same = self.reads_as(text, block, &self.labels);
+        if is_same || !is_top {
+            return is_same;
+        }
+        // On the top level, what does not read the same when it is written is kept, too, and so is the rest of a text
+        // that has too many blocks.
+        let read = read::text(&lines::split(text)).blocks;
+        match read.as_slice() {
+            [read] => normal::is_same(read, block) || whole::is_unsettled(read),
+            _ => read.len() > 1,
+        }
+    }
+
+    /// Tells whether a text, on its own, is a block.
+    fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
+        alone(text, labels, self.depth()).is_some_and(|read| {
+            let [read] = read.as_slice() else { return false };
+            normal::is_same(read, block)
+        })
+    }
+
+    /// Text with marks.
+    pub(super) fn text(&mut self, nodes: &[Node], place: Place) -> Result<String, Invalid> {
+        let written = if self.is_checked {
+            inlines::print(nodes, place, &mut self.labels)
+        } else {
+            // What was just read is written as it says, for comparing.
+            write_inlines(nodes, (Mode::Spelled, place), &mut self.labels)
+        };
+        written.ok_or_else(|| {
+            self.invalid("its text cannot be written as Markdown: it holds text and inline elements only")
+        })
+    }
+
+    fn heading(&mut self, block: &Block, data: &HeadingData) -> Result<String, Invalid> {
+        let level = data.level.filter(|level| matches!(level, 1 | 5 | 6)).unwrap_or(match &block.kind {
+            BlockKind::Heading1(_) => 2,
+            BlockKind::Heading2(_) => 3,
+            _ => 4,
+        });
+        if read::heading(level, data.clone()) != block.kind {
+            return Err(self.invalid("`level` is 1 for heading-1, and 5 or 6 for heading-3"));
+        }
+        if let Some(id) = data.id.as_deref().filter(|id| !read::is_anchor(id)) {
+            return Err(self.invalid(format!("`{id}` cannot be the id of a heading")));
+        }
+        if let Some(align) = data.align {
+            return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
+        }
+        let anchor = data.id.as_ref().map(|id| format!("<a href=\"#{id}\" id=\"{id}\"></a>"));
+        if let (Some(line), None) = (&block.spelling, &anchor)
+            && self.is_checked
+        {
+            let mut labels = self.labels.clone();
+            let written =
+                inlines::print(&block.nodes, Place::Lines, &mut labels).map(|text| format!("{text}\n{line}"));
+            let same = |text: &String| self.reads_as(text, block, &self.labels);
+            if let Some(text) = written.filter(same) {
+                self.labels = labels;
+                return Ok(text);
+            }
+        }
+        let text = self.text(&block.nodes, Place::Line)?;
+        let mut out = "#".repeat(level.into());
+        for part in
+            [Some(text.as_str()).filter(|text| !text.is_empty()), anchor.as_deref()].into_iter().flatten()
+        {
+            out.push(' ');
+            out.push_str(part);
+        }
+        // Number signs at the end would be taken off.
+        if out.ends_with('#') && !text.is_empty() && anchor.is_none() && !text.ends_with("\\#") {
+            out.push_str(" #");
+        }
+        Ok(out)
+    }
+
+    fn list(&mut self, block: &Block) -> Result<String, Invalid> {
+        let spelling = block.spelling.as_deref().unwrap_or_default();
+        let (is_ordered, start) = match &block.kind {
+            BlockKind::ListOrdered { start } => (true, start.unwrap_or(1)),
+            _ => (false, 1),
+        };
+        let marks: &[char] = if is_ordered { &['.', ')'] } else { &['*', '-', '+'] };
+        let wanted = spelling.chars().next().filter(|mark| marks.contains(mark)).unwrap_or(marks[0]);
+        let last = self.list_marks.last().copied().flatten();
+        // Two lists of one kind are told apart by their marks.
+        let mark = if last == Some(wanted) {
+            marks.iter().copied().find(|mark| Some(*mark) != last).unwrap_or(wanted)
+        } else {
+            wanted
+        };
+        if let Some(last) = self.list_marks.last_mut() {
+            *last = Some(mark);
+        }
+        let numbers = numbers(spelling, start, block.nodes.len());
+        if block.nodes.is_empty() {
+            return Err(self.invalid("a list has at least one item"));
+        }
+        if start > 999_999_999 - block.nodes.len() as u64 {
+            return Err(self.invalid("`start` is too large"));
+        }
+        let mut out = Vec::new();
+        for (index, item) in self.children(block)?.into_iter().enumerate() {
+            self.path.push(format!("nodes[{index}]"));
+            let number = numbers.get(index).copied().unwrap_or(start + index as u64);
+            let bullet = if is_ordered { format!("{number}{mark}") } else { mark.to_string() };
+            out.push(self.item(item, &bullet, block)?);
+            self.path.pop();
+        }
+        Ok(out.join("\n"))
+    }
+
+    fn item(&mut self, item: &Block, bullet: &str, list: &Block) -> Result<String, Invalid> {
+        let BlockKind::ListItem { checked } = &item.kind else {
+            return Err(self.invalid("a list holds list-items only"));
+        };
+        let is_task = matches!(list.kind, BlockKind::ListTasks {});
+        let checked = checked.or(is_task.then_some(false));
+        let blocks = self.children(item)?;
+        let text = self.item_blocks(&blocks)?;
+        let boxed = match checked {
+            Some(true) => "[x] ",
+            Some(false) => "[ ] ",
+            None => "",
+        };
+        let indent = " ".repeat(bullet.len() + 1);
+        let body = indented(&text, &indent, "");
+        let out = format!("{bullet} {boxed}{body}");
+        // What an item cannot begin with follows on the next line.
+        let is_divider = marks::is_divider(out.split('\n').next().unwrap_or_default());
+        let begins_apart = checked.is_none() && (is_divider || text.starts_with("    "));
+        Ok(match (text.is_empty(), begins_apart) {
+            (true, _) => out.trim_end_matches(SPACE).to_owned(),
+            (false, true) => format!("{bullet}\n{indent}{body}"),
+            (false, false) => out,
+        })
+    }
+
+    /// The blocks of an item: a list follows its paragraph without an empty line.
+    fn item_blocks(&mut self, blocks: &[&Block]) -> Result<String, Invalid> {
+        let is_text =
+            |block: &Block| matches!(block.kind, BlockKind::Paragraph { align: None }) && !is_verbatim(block);
+        let text = self.sequence(blocks, "nodes")?;
+        let starts_at_one = |list: &Block| {
+            matches!(list.kind, BlockKind::ListOrdered { start: None | Some(1) })
+                || !matches!(list.kind, BlockKind::ListOrdered { .. })
+        };
+        let is_close = matches!(blocks, [first, second, ..] if is_text(first) && is_list(second) && starts_at_one(second));
+        Ok(match text.split_once("\n\n").filter(|_| is_close) {
+            // A list that begins with an empty item, or not with one, would be part of the text.
+            Some((first, rest)) if begins_with_text(rest) && !first.starts_with(['<', '$', '|']) => {
+                format!("{first}\n{rest}")
+            }
+            _ => text,
+        })
+    }
+
+    fn math(&self, formula: &str) -> Result<String, Invalid> {
+        let is_fit = !formula.trim_matches(SPACE).is_empty()
+            && !formula.contains("$$")
+            && !formula.lines().any(|line| line.trim_matches(SPACE).is_empty());
+        if is_fit && !formula.ends_with('\n') && !formula.contains('\r') {
+            Ok(format!("$$\n{formula}\n$$"))
+        } else {
+            Err(self.invalid("a formula has no empty lines and no `$$`"))
+        }
+    }
+}
+
+/// Tells whether a text takes all that follows with it, as a comment that is not closed does.
+fn goes_on(text: &str) -> bool {
+    text.starts_with('<')
+        && alone(&format!("{text}\n\nx"), &Labels::default(), 0).is_some_and(|read| read.len() == 1)
+}
+
+/// Tells whether a paragraph is Markdown that is kept as it is.
+#[must_use]
+pub fn is_verbatim(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.as_deref() == Some(VERBATIM)
+}
+
+/// Tells whether a block is a list.
+pub(super) const fn is_list(block: &Block) -> bool {
+    matches!(
+        block.kind,
+        BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {}
+    )
+}
+
+/// Paragraphs without text leave nothing behind.
+pub(super) fn is_nothing(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Paragraph { .. })
+        && normal::inlines(&block.nodes).is_empty()
+        && !is_verbatim(block)
+}
+
+/// Tells whether the first item of a list has text on its first line.
+fn begins_with_text(list: &str) -> bool {
+    let line = list.split('\n').next().unwrap_or_default();
+    let (mark, text) = line.split_once(' ').unwrap_or_default();
+    !text.trim_matches(SPACE).is_empty() && (mark.len() == 1 || matches!(mark, "1." | "1)"))
+}
+
+/// The blocks of a text on its own.
+pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
+    let lines: Vec<Line<'_>> = lines::split(text);
+    if !weight::fits(&lines) {
+        return Some(vec![read::verbatim(&lines)]);
+    }
+    let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, labels.taken()));
+    reader.depth = depth;
+    let blocks = reader.level(&lines);
+    (!blocks.is_empty()).then_some(blocks)
+}
+
+/// Lines behind an indent, the first one behind another.
+pub(super) fn indented(text: &str, indent: &str, first: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        if index == 0 {
+            out.push_str(first);
+        } else if !line.is_empty() {
+            out.push_str(indent);
+        }
+        out.push_str(line);
+    }
+    out
+}
+
+/// The numbers of items as they are written; none where they count up.
+fn numbers(spelling: &str, start: u64, count: usize) -> Vec<u64> {
+    let Some((_, list)) = spelling.split_once(':') else {
+        return if spelling.ends_with('=') { vec![start; count] } else { Vec::new() };
+    };
+    let numbers: Vec<u64> = list.split(',').filter_map(|number| number.parse().ok()).collect();
+    let fits =
+        numbers.len() == count && numbers[0] == start && numbers.iter().all(|number| *number < 1_000_000_000);
+    if fits { numbers } else { Vec::new() }
+}
+
+/// Lines behind `>`.
+fn prefixed(text: &str) -> String {
+    let lines =
+        text.split('\n').map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,398 @@
+//! Tables.
+
+use std::collections::HashMap;
+
+use docs_model::{
+    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, Fragment, TableColumn, TableColumnKind,
+    TableData, TableRecord, TableView,
+};
+
+use super::{
+    super::{
+        Invalid,
+        escape::Place,
+        figures::word,
+        html,
+        inlines::{self as markdown, Rules},
+        notes::Notes,
+        pipes, rich, spelling, tables, targets,
+    },
+    Printer,
+};
+
+/// The fragments of a table by their names.
+type Fragments<'b> = HashMap<&'b str, &'b Fragment>;
+
+/// The fragments of a table by their names; of two with the same name the first.
+fn fragments(block: &Block) -> Fragments<'_> {
+    let named = block.fragments().iter().rev();
+    named.filter_map(|fragment| Some((fragment.fragment.as_deref()?, fragment))).collect()
+}
+
+impl Printer {
+    pub(super) fn table(&mut self, block: &Block, data: &TableData) -> Result<String, Invalid> {
+        let columns = self.columns(data)?;
+        let fragments = fragments(block);
+        if columns.is_empty() {
+            return Err(self.invalid("a table has at least one column"));
+        }
+        for (id, record) in &data.records {
+            for column in &columns {
+                let value = record.values.get(&column.id).unwrap_or(&CellValue::Empty(()));
+                if !is_fit(value, &column.kind) {
+                    return Err(
+                        self.invalid(format!("records.{id}.values.{} does not fit its column", column.id))
+                    );
+                }
+            }
+        }
+        let is_html = block.spelling.as_deref().is_some_and(|spelling| spelling.starts_with("<table"));
+        if !is_html && self.is_of_pipes(block, data, &columns) {
+            return self.pipes(block, data, &columns);
+        }
+        let mut out = self.table_tag(block, data);
+        out.push_str("<thead><tr>");
+        for column in &columns {
+            out.push_str(&self.head(data, column));
+        }
+        out.push_str("</tr></thead><tbody>");
+        for (id, record) in data.rows() {
+            self.path.push(format!("records.{id}"));
+            out.push_str("<tr>");
+            for column in row(&columns, record) {
+                out.push_str(&format!(
+                    "<td{}>{}</td>",
+                    alignment(column),
+                    self.cell(&fragments, record, column)?
+                ));
+            }
+            out.push_str("</tr>");
+            self.path.pop();
+        }
+        Ok(out + "</tbody></table>")
+    }
+
+    /// The columns in the order they are written: that of their ids, unless the view has another one.
+    fn columns<'d>(&self, data: &'d TableData) -> Result<Vec<&'d TableColumn>, Invalid> {
+        let shown = data.view.columns();
+        for id in shown {
+            if data.definition.get(id).is_none_or(|column| column.id != *id) {
+                return Err(self.invalid(format!("view.columns: there is no column `{id}`")));
+            }
+        }
+        let natural: Vec<&TableColumn> = data.definition.values().collect();
+        let is_natural =
+            natural.iter().filter(|column| shown.contains(&column.id)).map(|column| &column.id).eq(shown);
+        if is_natural {
+            return Ok(natural);
+        }
+        let hidden = natural.into_iter().filter(|column| !shown.contains(&column.id));
+        let mut columns: Vec<&TableColumn> = shown.iter().filter_map(|id| data.definition.get(id)).collect();
+        columns.extend(hidden);
+        if columns.len() == data.definition.len() {
+            Ok(columns)
+        } else {
+            Err(self.invalid("view.columns names a column twice"))
+        }
+    }
+
+    fn is_of_pipes(&self, block: &Block, data: &TableData, columns: &[&TableColumn]) -> bool {
+        let is_grid = matches!(&data.view, TableView::Grid { columns: shown, column_widths, hide_header: false, .. }
+            if shown.len() == columns.len() && column_widths.as_ref().is_none_or(std::collections::BTreeMap::is_empty));
+        let is_text = |column: &&TableColumn| {
+            matches!(column.kind, TableColumnKind::Text { vertical_alignment: None, .. })
+        };
+        let is_line = |fragment: &Fragment| match fragment.nodes.as_slice() {
+            [] => true,
+            [block] => matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.is_none(),
+            _ => false,
+        };
+        is_grid
+            && data.full_width.is_none()
+            && columns.iter().all(is_text)
+            && block.fragments().iter().all(is_line)
+    }
+
+    fn pipes(
+        &mut self,
+        block: &Block,
+        data: &TableData,
+        columns: &[&TableColumn],
+    ) -> Result<String, Invalid> {
+        let fragments = fragments(block);
+        let mut lines = Vec::new();
+        let mut head = String::from("|");
+        let mut alignments = Vec::new();
+        for column in columns {
+            head.push_str(&format!(" {} |", pipes::escaped(&self.title(column, Place::Line))));
+            alignments.push(match &column.kind {
+                TableColumnKind::Text { text_alignment, .. } => *text_alignment,
+                _ => CellAlign::Left,
+            });
+        }
+        lines.push(head);
+        lines.push(rule(&alignments));
+        for (id, record) in data.rows() {
+            self.path.push(format!("records.{id}"));
+            let mut line = String::from("|");
+            for column in row(columns, record) {
+                let text = match self
+                    .fragment(&fragments, record, column)?
+                    .and_then(|fragment| fragment.nodes.first())
+                {
+                    Some(paragraph) => self.text(&paragraph.nodes, Place::Line)?,
+                    None => String::new(),
+                };
+                line.push_str(&format!(" {} |", pipes::escaped(&text)));
+            }
+            lines.push(line);
+            self.path.pop();
+        }
+        if let Some(rule) =
+            block.spelling.as_deref().filter(|rule| pipes::alignments(rule) == Some(alignments.clone()))
+        {
+            lines[1] = rule.to_owned();
+            if !rule.starts_with('|') && columns.len() > 1 {
+                return Ok(bare(&lines));
+            }
+        }
+        Ok(lines.join("\n"))
+    }
+
+    /// The title of a column: as it says it is written, if that means the same.
+    fn title(&self, column: &TableColumn, place: Place) -> String {
+        if let Some(written) = &column.spelling {
+            let mut notes = Notes::default();
+            let mut rules = Rules { definitions: &self.labels.definitions, notes: &mut notes };
+            let nodes = match place {
+                Place::Html => html::tree(written).and_then(|tree| rich::inlines(&tree, &mut rules)),
+                _ => markdown::read(written, &mut rules),
+            };
+            if !written.contains('\n') && nodes.is_some_and(|nodes| spelling::plain(&nodes) == column.title) {
+                return written.clone();
+            }
+        }
+        super::title(&column.title, place).unwrap_or_default()
+    }
+
+    fn table_tag(&self, block: &Block, data: &TableData) -> String {
+        let mut out = String::from("<table");
+        match &data.view {
+            TableView::Grid { hide_header, .. } => {
+                out.push_str(if *hide_header { " data-header-hidden" } else { "" });
+            }
+            TableView::Cards { card_size, hide_column_title, .. } => {
+                if *hide_column_title == Some(true) {
+                    out.push_str(" data-column-title-hidden");
+                }
+                if *card_size == CardSize::Large {
+                    out.push_str(" data-card-size=\"large\"");
+                }
+                out.push_str(" data-view=\"cards\"");
+            }
+        }
+        if let Some(full_width) = data.full_width {
+            html::write_attribute(&mut out, "data-full-width", &full_width.to_string());
+        }
+        out.push('>');
+        // The tag may say more than is known of a table, but nothing else.
+        let same = |own: &str| tables::tag(own).is_some_and(|own| tables::tag(&out) == Some(own));
+        block.spelling.as_deref().filter(|own| same(own)).map_or(out.clone(), str::to_owned)
+    }
+
+    fn head(&self, data: &TableData, column: &TableColumn) -> String {
+        let mut out = String::from("<th");
+        if let TableView::Grid { column_widths: Some(widths), .. } = &data.view
+            && let Some(width) = widths.get(&column.id)
+        {
+            html::write_attribute(&mut out, "width", &width.to_string());
+        }
+        out.push_str(&alignment(column));
+        if !data.view.columns().contains(&column.id) {
+            out.push_str(" data-hidden");
+        }
+        if let TableView::Cards { target_definition, cover_definition, cover_definition_dark, .. } =
+            &data.view
+        {
+            let roles = [
+                ("data-card-target", target_definition),
+                ("data-card-cover", cover_definition),
+                ("data-card-cover-dark", cover_definition_dark),
+            ];
+            for (name, role) in roles {
+                if role.as_ref() == Some(&column.id) {
+                    out.push_str(&format!(" {name}"));
+                }
+            }
+        }
+        let mut select = String::new();
+        match &column.kind {
+            TableColumnKind::Text { .. } => {}
+            TableColumnKind::Number => out.push_str(" data-type=\"number\""),
+            TableColumnKind::Checkbox => out.push_str(" data-type=\"checkbox\""),
+            TableColumnKind::Files => out.push_str(" data-type=\"files\""),
+            TableColumnKind::Users { multiple } => {
+                out.push_str(if *multiple {
+                    " data-type=\"users\" data-multiple"
+                } else {
+                    " data-type=\"users\""
+                });
+            }
+            TableColumnKind::Rating { max } => {
+                out.push_str(&format!(" data-type=\"rating\" data-max=\"{max}\""));
+            }
+            TableColumnKind::Select { multiple, options } => {
+                select.push_str(if *multiple { "<select multiple>" } else { "<select>" });
+                for option in options {
+                    select.push_str("<option");
+                    html::write_attribute(&mut select, "value", &option.value);
+                    html::write_attribute(&mut select, "label", &option.label);
+                    html::write_attribute(&mut select, "color", &option.color);
+                    select.push_str("></option>");
+                }
+                select.push_str("</select>");
+            }
+            TableColumnKind::ContentRef => out.push_str(" data-type=\"content-ref\""),
+            TableColumnKind::Image => out.push_str(" data-type=\"image\""),
+        }
+        format!("{out}>{}{select}</th>", self.title(column, Place::Html))
+    }
+
+    fn fragment<'b>(
+        &self,
+        fragments: &Fragments<'b>,
+        record: &TableRecord,
+        column: &TableColumn,
+    ) -> Result<Option<&'b Fragment>, Invalid> {
+        match record.values.get(&column.id) {
+            Some(CellValue::Text(name)) => match fragments.get(name.as_str()) {
+                Some(fragment) => Ok(Some(fragment)),
+                None => Err(self.invalid(format!("there is no fragment `{name}`"))),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn cell(
+        &mut self,
+        fragments: &Fragments<'_>,
+        record: &TableRecord,
+        column: &TableColumn,
+    ) -> Result<String, Invalid> {
+        if let TableColumnKind::Text { .. } = column.kind {
+            return match self.fragment(fragments, record, column)?.cloned() {
+                Some(fragment) => self.rich_blocks(&fragment),
+                None => Ok(String::new()),
+            };
+        }
+        let value = record.values.get(&column.id).unwrap_or(&CellValue::Empty(()));
+        if let Some(written) = record.spelling.get(&column.id)
+            && tables::read_cell(&column.kind, written).as_ref() == Some(value)
+        {
+            return Ok(written.clone());
+        }
+        let written = cell(value, &column.kind);
+        written.ok_or_else(|| self.invalid(format!("values.{} does not fit its column", column.id)))
+    }
+}
+
+/// The line below the header of a table of pipes, the usual way.
+pub(in super::super) fn rule(alignments: &[CellAlign]) -> String {
+    let cells = alignments.iter().map(|align| match align {
+        CellAlign::Center => " :---: |",
+        CellAlign::Right => " ---: |",
+        CellAlign::Left => " --- |",
+    });
+    std::iter::once("|").chain(cells).collect()
+}
+
+/// Rows without the pipes at their edges, where they are rows without them.
+fn bare(lines: &[String]) -> String {
+    let bare =
+        |line: &String| line.trim_start_matches('|').strip_suffix('|').unwrap_or(line).trim().to_owned();
+    let short: Vec<String> = lines.iter().map(bare).collect();
+    let is_same = |(a, b): (&String, &String)| {
+        !a.starts_with(['|', '-', ':']) && a.contains('|') && pipes::cells(a) == pipes::cells(b)
+    };
+    let is_rule = |line: &String| pipes::alignments(line).is_some();
+    let fits = short
+        .iter()
+        .zip(lines)
+        .enumerate()
+        .all(|(index, pair)| if index == 1 { is_rule(pair.0) } else { is_same(pair) });
+    if fits { short.join("\n") } else { lines.join("\n") }
+}
+
+/// The columns a row has cells for: those behind its last cell are left out.
+fn row<'c>(columns: &'c [&'c TableColumn], record: &TableRecord) -> &'c [&'c TableColumn] {
+    let count =
+        columns.iter().rposition(|column| record.values.contains_key(&column.id)).map_or(1, |last| last + 1);
+    &columns[..count.min(columns.len())]
+}
+
+fn alignment(column: &TableColumn) -> String {
+    let mut out = String::new();
+    if let TableColumnKind::Text { text_alignment, vertical_alignment } = &column.kind {
+        if *text_alignment != CellAlign::Left {
+            html::write_attribute(&mut out, "align", &word(text_alignment));
+        }
+        if let Some(vertical) = vertical_alignment {
+            html::write_attribute(&mut out, "valign", &word(vertical));
+        }
+    }
+    out
+}
+
+/// Tells whether a value can stand in a column.
+fn is_fit(value: &CellValue, kind: &TableColumnKind) -> bool {
+    match (value, kind) {
+        (CellValue::Empty(()), _) | (CellValue::Text(_), TableColumnKind::Text { .. }) => true,
+        (value, kind) => cell(value, kind).is_some(),
+    }
+}
+
+/// A cell that is not text, the usual way.
+pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Option<String> {
+    let name = |url: &str| html::text(url.trim_end_matches('/').rsplit('/').next().unwrap_or(url));
+    let link = |url: &str, more: &str| {
+        let mut out = String::from("<a");
+        html::write_attribute(&mut out, "href", url);
+        format!("{out}{more}>{}</a>", name(url))
+    };
+    Some(match (value, kind) {
+        (CellValue::Empty(()), _) => String::new(),
+        (CellValue::Number(number), TableColumnKind::Number | TableColumnKind::Rating { .. }) => {
+            number.to_string()
+        }
+        (CellValue::Checked(checked), TableColumnKind::Checkbox) => checked.to_string(),
+        (CellValue::Ids(ids), TableColumnKind::Files) => ids.iter().map(|id| link(&file(id), "")).collect(),
+        (CellValue::Ids(ids), TableColumnKind::Users { .. }) => {
+            ids.iter().map(|id| link(&format!("/users/{id}"), "")).collect()
+        }
+        (CellValue::Ids(ids), TableColumnKind::Select { options, .. }) => {
+            let one = |id: &String| {
+                let label =
+                    options.iter().find(|option| option.value == *id).map_or(id, |option| &option.label);
+                let mut out = String::from("<span");
+                html::write_attribute(&mut out, "data-option", id);
+                format!("{out}>{}</span>", html::text(label))
+            };
+            ids.iter().map(one).collect()
+        }
+        (CellValue::Reference(target), TableColumnKind::ContentRef | TableColumnKind::Image) => {
+            link(&targets::write(target), "")
+        }
+        (CellValue::Image { target, object_fit }, TableColumnKind::Image) => {
+            let mut more = String::new();
+            if let Some(fit) = object_fit {
+                html::write_attribute(&mut more, "data-object-fit", fit);
+            }
+            link(&targets::write(target), &more)
+        }
+        _ => return None,
+    })
+}
+
+fn file(id: &str) -> String {
+    id.parse().map_or_else(|_| id.to_owned(), |file| targets::write(&ContentRef::File { file }))
+}

@@ -1,0 +1,586 @@
+//! From Markdown to blocks.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use docs_model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
+
+use super::{
+    chunks::{self, Chunk, ChunkKind, List},
+    escape::{Place, squash},
+    figures, html,
+    inlines::{self, Rules},
+    lines::{self, Line, SPACE},
+    marks::CODE,
+    normal,
+    notes::Notes,
+    print::{self, Labels, Mode, is_verbatim, write_inlines},
+    spelling, tables, tagged,
+    weight::{self, Room},
+};
+
+/// How a paragraph is marked that is Markdown kept as it is.
+pub(super) const VERBATIM: &str = "verbatim";
+
+/// Deepest nesting of blocks that is read; what is deeper is kept as it is.
+pub(super) const MAX_DEPTH: usize = 20;
+/// Most blocks that are read; what follows is kept as it is.
+const MAX_BLOCKS: usize = 20_000;
+/// Most parts of a block (items of a list, lines of code, cells of a table), and how many bytes a further one needs.
+/// What has more, and smaller ones, is kept as it is: a tree of it would take memory out of all proportion.
+const MAX_PARTS: usize = 2_000;
+const BYTES_A_PART: usize = 8;
+
+/// A text as blocks.
+pub(super) struct Text {
+    /// Its blocks, without keys.
+    pub(super) blocks: Vec<Block>,
+    /// The lines of each block.
+    pub(super) lines: Vec<Range<usize>>,
+    /// The lines of each note that is part of an annotation.
+    pub(super) notes: Vec<Range<usize>>,
+    /// Whether its blocks, written one by one, are the text.
+    pub(super) is_usual: bool,
+}
+
+/// Reads a whole text, block by block, without looking whether the blocks read the same together.
+pub(super) fn text(lines: &[Line<'_>]) -> Text {
+    let mut survey = Survey::new(lines);
+    let marked = std::mem::take(&mut survey.marked);
+    let definitions = definitions(&marked);
+    let mut reader =
+        Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
+    reader.notes = Notes::new(bodies(&mut reader, &marked));
+    drop(marked);
+    let labels = Labels::known(definitions.clone(), reader.notes.labels());
+    // Room that grows as it is filled would be taken three times.
+    let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
+    let mut text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual: survey.is_apart };
+    let mut kept = Vec::new();
+    let mut room = Room::new(lines);
+    for chunk in chunks::each(lines) {
+        if reader.left == 0 || !room.take(&chunk, lines) {
+            let is_last = chunk.lines.end == survey.end && reader.notes.count() == 0;
+            text.rest(chunk.lines.start..survey.end, is_last, lines);
+            break;
+        }
+        if let ChunkKind::Note(label, _) = chunk.kind {
+            text.is_usual = false;
+            kept.push(KeptNote { place: text.blocks.len(), lines: chunk.lines, label });
+            continue;
+        }
+        let before = labels.at(reader.notes.taken());
+        let taken = reader.notes.mark();
+        let mut blocks = reader.chunk(&chunk, lines);
+        text.is_usual &= blocks.len() == 1;
+        if let [block] = blocks.as_mut_slice() {
+            let own = std::mem::replace(block, paragraph(Vec::new()));
+            let (own, is_usual) = settled(own, &lines[chunk.lines.clone()], &before);
+            text.is_usual &= is_usual;
+            *block = own;
+            if is_verbatim(block) {
+                // What is kept as it is refers to notes by their labels.
+                reader.notes.reset(taken);
+            }
+        }
+        for block in blocks {
+            let follows_list = text.blocks.last().is_some_and(print::is_list);
+            text.is_usual &= !follows_list;
+            text.blocks.push(fenced(block, follows_list));
+            text.lines.push(chunk.lines.clone());
+        }
+    }
+    text.keep(kept, &reader.notes, lines);
+    text
+}
+
+/// A note, and before which block it stands.
+struct KeptNote {
+    place: usize,
+    lines: Range<usize>,
+    label: String,
+}
+
+/// What is known of a text before its blocks are read.
+#[derive(Default)]
+struct Survey<'a> {
+    /// Its notes and definitions.
+    marked: Vec<Chunk<'a>>,
+    count: usize,
+    end: usize,
+    /// Whether there is an empty line between all chunks.
+    is_apart: bool,
+}
+
+impl<'a> Survey<'a> {
+    fn new(lines: &[Line<'a>]) -> Self {
+        let mut survey = Self { is_apart: true, ..Self::default() };
+        for chunk in chunks::each(lines) {
+            survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
+            survey.count += 1;
+            survey.end = chunk.lines.end;
+            if matches!(chunk.kind, ChunkKind::Note(..) | ChunkKind::Definition(..)) {
+                survey.marked.push(chunk);
+            }
+        }
+        survey
+    }
+}
+
+impl Text {
+    /// Keeps the rest of a text as it is. A last block, which there would be room for on its own, is kept with the one
+    /// before it.
+    fn rest(&mut self, rest: Range<usize>, is_last: bool, lines: &[Line<'_>]) {
+        let mut start = rest.start;
+        if is_last && let Some(before) = self.lines.last().map(|before| before.start) {
+            start = before;
+            while self.lines.pop_if(|own| own.start == before).is_some() {
+                self.blocks.pop();
+            }
+        }
+        let rest = start..rest.end;
+        self.blocks.push(verbatim(&lines[rest.clone()]));
+        self.lines.push(rest);
+        self.is_usual = false;
+    }
+
+    /// Notes that nothing refers to stay where they are.
+    fn keep(&mut self, kept: Vec<KeptNote>, notes: &Notes, lines: &[Line<'_>]) {
+        let (used, unused): (Vec<_>, Vec<_>) = kept.into_iter().partition(|note| notes.is_taken(&note.label));
+        self.notes = used.into_iter().map(|note| note.lines).collect();
+        if unused.is_empty() {
+            return;
+        }
+        let mut unused = unused.into_iter().peekable();
+        let own = std::mem::take(&mut self.blocks).into_iter().zip(std::mem::take(&mut self.lines));
+        let mut own = own.enumerate();
+        loop {
+            let block = own.next();
+            let place = block.as_ref().map_or(usize::MAX, |(place, _)| *place);
+            while let Some(note) = unused.next_if(|note| note.place <= place) {
+                self.blocks.push(verbatim(&lines[note.lines.clone()]));
+                self.lines.push(note.lines);
+            }
+            let Some((_, (block, range))) = block else { return };
+            self.blocks.push(block);
+            self.lines.push(range);
+        }
+    }
+}
+
+/// The definitions of links. Of two with the same label the first counts.
+fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
+    let mut definitions = HashMap::new();
+    for chunk in chunks {
+        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
+            let definition = || (destination.clone(), title.clone());
+            definitions.entry(inlines::label(label)).or_insert_with(definition);
+        }
+    }
+    definitions
+}
+
+/// Most notes of a text; further ones are kept as they are.
+const MAX_NOTES: usize = 1000;
+
+/// The bodies of notes. A label that two notes have is that of none.
+fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let notes = || {
+        chunks.iter().filter_map(|chunk| match &chunk.kind {
+            ChunkKind::Note(label, body) => Some((label, body)),
+            _ => None,
+        })
+    };
+    notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
+    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1)).take(MAX_NOTES);
+    single.map(|(label, body)| (label.clone(), reader.note(body))).collect()
+}
+
+/// A block that reads the same when it is written, with the spellings it has then, and whether it is written as its
+/// lines are. What does not is kept as it is.
+fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
+    let source = lines::join(lines);
+    if is_verbatim(&block) {
+        let is_usual = spelling::plain(&block.nodes) == source;
+        return (block, is_usual);
+    }
+    if print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
+        return (block, true);
+    }
+    drop(source);
+    let mut own = block;
+    for _ in 0..SETTLING {
+        let again = print::checked(&own, labels).and_then(|written| print::alone(&written, labels, 0));
+        let Some([read]) = again.and_then(|read| <[Block; 1]>::try_from(read).ok()) else { break };
+        if print::is_alike(&read, &own) {
+            return (own, false);
+        }
+        if !normal::is_same(&read, &own) {
+            break;
+        }
+        // What it says is the same: only spellings differ, and the notes are those of the first reading.
+        own = spelling::renewed(own, read);
+    }
+    (verbatim(lines), false)
+}
+
+/// How often a block is written and read before it is kept as it is.
+pub(super) const SETTLING: usize = 3;
+
+/// Code behind a list has fences: indented it would be part of the list.
+fn fenced(block: Block, follows_list: bool) -> Block {
+    let is_code = matches!(block.kind, BlockKind::Code { .. }) && block.spelling.as_deref() == Some("    ");
+    if follows_list && is_code { Block { spelling: None, ..block } } else { block }
+}
+
+/// Lines kept as they are.
+pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
+    // Behind a list, space at the beginning would make it part of the list. With more it would be code; what begins
+    // nothing because it is as far in as code stays so.
+    let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
+    let less = |line: &Line<'_>| match line.indent() {
+        own if own >= CODE => indent.min(own - CODE),
+        _ => indent,
+    };
+    let lines: Vec<Line<'_>> = lines.iter().map(|line| line.without(less(line))).collect();
+    let text = lines::join(&lines);
+    let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
+    let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
+    block.spelling = Some(VERBATIM.to_owned());
+    block
+}
+
+/// A paragraph.
+pub(super) fn paragraph(nodes: Vec<Node>) -> Block {
+    Block::new(BlockKind::Paragraph { align: None }, nodes)
+}
+
+/// Reads blocks.
+pub(super) struct Reader<'r> {
+    pub(super) definitions: &'r HashMap<String, (String, String)>,
+    pub(super) notes: Notes,
+    pub(super) depth: usize,
+    pub(super) left: usize,
+}
+
+impl<'r> Reader<'r> {
+    /// A reader of a text on its own.
+    pub(super) fn alone(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
+        Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
+    }
+
+    /// The blocks of lines at the level of the reader.
+    pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        let mut out = Vec::new();
+        for chunk in chunks::each(lines) {
+            if self.left == 0 {
+                out.push(verbatim(&lines[chunk.lines.start..]));
+                break;
+            }
+            match &chunk.kind {
+                ChunkKind::Note(..) | ChunkKind::Rest => out.push(verbatim(&lines[chunk.lines.clone()])),
+                _ => {
+                    let follows_list = out.last().is_some_and(print::is_list);
+                    out.extend(
+                        self.chunk(&chunk, lines).into_iter().map(|block| fenced(block, follows_list)),
+                    );
+                }
+            }
+        }
+        out.shrink_to_fit();
+        out
+    }
+
+    /// The body of a note: blocks that read the same when they are written.
+    fn note(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        if !weight::fits_note(lines) {
+            return vec![verbatim(lines)];
+        }
+        let labels = Labels::known(self.definitions.clone(), HashSet::new());
+        self.depth += 1;
+        let mut out = Vec::new();
+        for chunk in chunks::each(lines) {
+            let own = &lines[chunk.lines.clone()];
+            if matches!(chunk.kind, ChunkKind::Note(..)) || self.left == 0 {
+                out.push(verbatim(own));
+                continue;
+            }
+            let blocks = self.chunk(&chunk, lines);
+            let is_one = blocks.len() == 1;
+            out.extend(
+                blocks.into_iter().map(|block| if is_one { settled(block, own, &labels).0 } else { block }),
+            );
+        }
+        self.depth -= 1;
+        out
+    }
+
+    /// The blocks inside of another.
+    pub(super) fn inside(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+        if lines.iter().all(Line::is_blank) {
+            return Vec::new();
+        }
+        if self.depth >= MAX_DEPTH {
+            self.left = self.left.saturating_sub(1);
+            return vec![verbatim(lines)];
+        }
+        self.depth += 1;
+        let blocks = self.level(lines);
+        self.depth -= 1;
+        blocks
+    }
+
+    /// The blocks that a chunk is: one, unless it is a tag that is not known.
+    fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
+        self.left = self.left.saturating_sub(1);
+        let own = &lines[chunk.lines.clone()];
+        if is_crowded(&chunk.kind, own) {
+            return vec![verbatim(own)];
+        }
+        let block = match &chunk.kind {
+            ChunkKind::Paragraph => self.paragraph(own),
+            ChunkKind::Heading(level, text, is_underlined) => {
+                let underline = is_underlined
+                    .then(|| own.last().map(|line| line.text.trim_matches(SPACE).to_owned()))
+                    .flatten();
+                self.heading(*level, text, underline)
+            }
+            ChunkKind::Divider => {
+                let mut block = Block::new(BlockKind::Divider {}, Vec::new());
+                let written = own[0].text.trim_matches(SPACE);
+                block.spelling = (written != "***").then(|| written.to_owned());
+                Some(block)
+            }
+            ChunkKind::Fence((mark, length, info), code) => {
+                let mut block = self.code(info, code);
+                let written = own[0].text.trim_start_matches(SPACE);
+                let usual = format!("{}{info}", "`".repeat(spelling::fence_length(&block)));
+                block.spelling =
+                    (*mark != '`' || *length < 3 || written != usual).then(|| written.to_owned());
+                Some(block)
+            }
+            ChunkKind::Indented(code) => {
+                let mut block = self.code("", code);
+                block.spelling = Some("    ".to_owned());
+                Some(block)
+            }
+            ChunkKind::Quote(inside) => {
+                let mut block = Block::new(BlockKind::Blockquote {}, nodes(self.inside(inside)));
+                let is_tight = block.nodes.len() > 1 && !inside.iter().any(Line::is_blank);
+                block.spelling = is_tight.then(|| "tight".to_owned());
+                Some(block)
+            }
+            ChunkKind::List(list) => Some(self.list(list)),
+            ChunkKind::Html => self.html(own),
+            ChunkKind::Table => tables::pipes(self, own),
+            ChunkKind::Math(formula) => {
+                let mut block = Block::new(BlockKind::Math { formula: formula.clone() }, Vec::new());
+                let written = lines::join(own);
+                block.spelling = (own.len() == 1).then(|| written.trim_matches(SPACE).to_owned());
+                Some(block)
+            }
+            ChunkKind::Note(..) | ChunkKind::Definition(..) | ChunkKind::Rest => None,
+            ChunkKind::Tag(tag, inside) => {
+                return tagged::blocks(self, (tag, inside.clone()), (lines, chunk));
+            }
+            ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
+        };
+        // A paragraph that says nothing would be gone when it is written.
+        let block = block.filter(|block| !print::is_nothing(block));
+        vec![block.unwrap_or_else(|| verbatim(own))]
+    }
+
+    /// Text with marks.
+    pub(super) fn text(&mut self, text: &str, place: Place) -> Option<Vec<Node>> {
+        let before = self.notes.taken().to_vec();
+        let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
+        let read = spelling::compact(inlines::read(text, &mut rules)?);
+        Some(settle(read, text, (place, &before)))
+    }
+
+    /// The rules for text.
+    pub(super) fn rules(&mut self) -> Rules<'_> {
+        Rules { definitions: self.definitions, notes: &mut self.notes }
+    }
+
+    fn paragraph(&mut self, lines: &[Line<'_>]) -> Option<Block> {
+        let text = lines::join(lines);
+        let text = text.trim_matches([' ', '\t', '\n']);
+        let nodes = self.text(text, Place::Lines).filter(|nodes| !nodes.is_empty())?;
+        // A picture that is alone is a block.
+        if let [Node::Inline(Inline { kind: kind @ InlineKind::InlineImage { size: None, .. }, .. })] =
+            nodes.as_slice()
+            && text.starts_with("![")
+        {
+            return Some(figures::image_of(kind, text));
+        }
+        Some(paragraph(nodes))
+    }
+
+    fn heading(&mut self, level: u8, text: &str, underline: Option<String>) -> Option<Block> {
+        let (text, id) = anchor(text);
+        let place = if underline.is_some() && text.contains('\n') { Place::Lines } else { Place::Line };
+        let nodes = self.text(text.trim_matches(SPACE), place)?;
+        let data = HeadingData { id, ..HeadingData::default() };
+        let mut block = Block::new(heading(level, data), nodes);
+        block.spelling = underline;
+        Some(block)
+    }
+
+    /// Code: each line is a block.
+    pub(super) fn code(&mut self, info: &str, code: &[Line<'_>]) -> Block {
+        let nodes = code.iter().map(|line| Node::Block(code_line(&line.text))).collect();
+        self.left = self.left.saturating_sub(code.len());
+        let syntax = (!info.is_empty()).then(|| info.to_owned());
+        let kind =
+            BlockKind::Code { syntax, title: None, overflow: None, line_numbers: None, full_width: None };
+        Block::new(kind, nodes)
+    }
+
+    fn list(&mut self, list: &List<'_>) -> Block {
+        let boxes: Vec<_> =
+            list.items.iter().map(|item| item.first().and_then(|line| task(&line.text))).collect();
+        let is_tasks = list.numbers.is_empty() && boxes.iter().all(Option::is_some);
+        let start = list.numbers.first().copied();
+        let kind = match start {
+            Some(start) => BlockKind::ListOrdered { start: (start != 1).then_some(start) },
+            None if is_tasks => BlockKind::ListTasks {},
+            None => BlockKind::ListUnordered {},
+        };
+        let mut items = Vec::with_capacity(list.items.len());
+        for (lines, checked) in list.items.iter().zip(boxes) {
+            self.left = self.left.saturating_sub(1);
+            let inside = match checked {
+                Some(_) => {
+                    let mut lines = lines.clone();
+                    let at = lines[0].text.len() - lines[0].text.trim_start_matches(SPACE).len() + 3;
+                    lines[0] = lines[0].from(at).without(1);
+                    self.inside(&lines)
+                }
+                None => self.inside(lines),
+            };
+            items.push(Node::Block(Block::new(BlockKind::ListItem { checked }, nodes(inside))));
+        }
+        let mut block = Block::new(kind, items);
+        let usual = if start.is_some() { '.' } else { '*' };
+        let is_same = list.numbers.len() > 1 && list.numbers.iter().all(|number| Some(*number) == start);
+        let is_counted = list.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let numbers = match (is_same, is_counted) {
+            (true, _) => "=".to_owned(),
+            (false, true) => String::new(),
+            (false, false) => {
+                let numbers: Vec<String> = list.numbers.iter().map(u64::to_string).collect();
+                format!(":{}", numbers.join(","))
+            }
+        };
+        if list.mark != usual || !numbers.is_empty() {
+            block.spelling = Some(format!("{}{numbers}", list.mark));
+        }
+        block
+    }
+
+    fn html(&mut self, lines: &[Line<'_>]) -> Option<Block> {
+        let text = lines::join(lines);
+        let source = text.trim_matches(SPACE);
+        let tree = html::tree(source)?;
+        figures::block(self, &tree, source)
+    }
+}
+
+/// Tells whether a block has more parts than its text is worth.
+fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
+    let parts = match kind {
+        ChunkKind::List(list) => 2 * list.items.len(),
+        ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => code.len(),
+        ChunkKind::Table => {
+            lines.iter().map(|line| 1 + line.text.bytes().filter(|b| *b == b'|').count()).sum()
+        }
+        ChunkKind::Html => lines.iter().map(|line| line.text.matches("</td").count()).sum(),
+        _ => 0,
+    };
+    parts > MAX_PARTS
+        && parts - MAX_PARTS > lines.iter().map(|line| line.text.len()).sum::<usize>() / BYTES_A_PART
+}
+
+/// Blocks as nodes.
+pub(super) fn nodes(blocks: Vec<Block>) -> Vec<Node> {
+    blocks.into_iter().map(Node::Block).collect()
+}
+
+/// A line of code.
+pub(super) fn code_line(text: &str) -> Block {
+    let leaves = if text.is_empty() {
+        Vec::new()
+    } else {
+        vec![Leaf::new(text.replace('\0', "\u{fffd}"), Vec::new())]
+    };
+    Block::new(BlockKind::CodeLine { highlighted: None }, vec![Node::Text(TextNode::new(leaves))])
+}
+
+/// The kind of a heading that has so many `#`.
+pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
+    let level_kept = matches!(level, 1 | 5 | 6).then_some(level);
+    let data = HeadingData { level: level_kept, ..data };
+    match level {
+        0..=2 => BlockKind::Heading1(data),
+        3 => BlockKind::Heading2(data),
+        _ => BlockKind::Heading3(data),
+    }
+}
+
+/// The text of a heading and the anchor behind it: `<a href="#x" id="x"></a>`.
+fn anchor(text: &str) -> (&str, Option<String>) {
+    let whole = (text, None);
+    let Some(start) = text.trim_end_matches(SPACE).strip_suffix("</a>").and_then(|text| text.rfind("<a "))
+    else {
+        return whole;
+    };
+    let Some((html::Token::Open(open), length)) = html::tag_at(&text[start..]) else { return whole };
+    let Some(id) = open.get("id").filter(|id| is_anchor(id)) else { return whole };
+    let is_usual = open.source == format!("<a href=\"#{id}\" id=\"{id}\">")
+        && text[start + length..].trim_end_matches(SPACE) == "</a>";
+    if is_usual { (text[..start].trim_end_matches(SPACE), Some(id.to_owned())) } else { whole }
+}
+
+/// Tells whether a text can be the anchor of a heading.
+pub(super) fn is_anchor(text: &str) -> bool {
+    !text.is_empty()
+        && !text
+            .contains(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '&' | '\\' | '`' | '\''))
+}
+
+/// Whether the box at the beginning of an item is checked; nothing when there is none.
+fn task(text: &str) -> Option<bool> {
+    let rest = text.trim_start_matches(SPACE).strip_prefix('[')?;
+    let mut chars = rest.chars();
+    let checked = match chars.next()? {
+        ' ' => false,
+        'x' | 'X' => true,
+        _ => return None,
+    };
+    let behind = chars.as_str().strip_prefix(']')?;
+    (behind.is_empty() || behind.starts_with([' ', '\t'])).then_some(checked)
+}
+
+/// Leaves nodes only the spellings that are not the usual ones.
+fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, &[String])) -> Vec<Node> {
+    let usual = spelling::labelled(&nodes);
+    let mut labels = Labels::default().at(taken);
+    let is_usual = write_inlines(&usual, (Mode::Labelled, place), &mut labels)
+        .is_some_and(|written| squash(&written) == squash(text));
+    if is_usual {
+        drop(nodes);
+        spelling::compact(usual)
+    } else {
+        drop(usual);
+        spelling::reduced(nodes)
+    }
+}
+
+/// A fragment with a caption.
+pub(super) fn caption(blocks: Vec<Block>) -> Fragment {
+    Fragment::new("caption", blocks)
+}

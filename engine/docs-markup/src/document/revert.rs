@@ -1,0 +1,101 @@
+//! Taking back what was done to single blocks.
+
+use std::collections::{HashMap, HashSet};
+
+use docs_model::{Block, Document};
+
+use super::{
+    Invalid, keys,
+    source::{self, Source},
+};
+use crate::diff::{Change, changed};
+
+/// Takes back what was done to blocks: one that was added goes, one that was deleted comes back, one that was changed
+/// or moved is as it was.
+///
+/// Blocks are named by their keys in the current text, or in the base for what is no longer there. What a block was
+/// before it was changed is found by where it stands: between two blocks that did not change, the first that changed
+/// is the first of the base there, and so on. A key of a block within another stands for the block of the top level
+/// that it is part of.
+pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<String, Invalid> {
+    let now = Source::new(current).document;
+    let then = Source::new(base).document;
+    let mut named = Named { now: HashSet::new(), then: HashSet::new() };
+    for (index, key) in keys.iter().enumerate() {
+        named.add(&now, &then, key).ok_or_else(|| Invalid {
+            place: format!("block[{index}]"),
+            message: format!("there is no block `{key}` on the page, and there was none"),
+        })?;
+    }
+    let nodes = merged(&now.nodes, &then.nodes, &mut named);
+    source::update(current, &Document { nodes, ..now })
+}
+
+struct Named {
+    /// Places in the current document.
+    now: HashSet<usize>,
+    /// Places in the base.
+    then: HashSet<usize>,
+}
+
+impl Named {
+    fn add(&mut self, now: &Document, then: &Document, key: &str) -> Option<()> {
+        let (here, there) = (place(&now.nodes, key), place(&then.nodes, key));
+        self.now.extend(here);
+        self.then.extend(there);
+        here.or(there).map(|_| ())
+    }
+}
+
+/// The place of the block of the top level that has a key, or that holds the block that has it.
+fn place(blocks: &[Block], key: &str) -> Option<usize> {
+    blocks.iter().position(|block| {
+        let mut found = false;
+        keys::visit(block, &mut |block| found |= block.key.as_deref() == Some(key));
+        found
+    })
+}
+
+fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
+    let here: Vec<String> = now.iter().map(keys::content).collect();
+    let there: Vec<String> = then.iter().map(keys::content).collect();
+    let changes = changed(&there, &here);
+    moved(&changes, (&here, &there), named);
+    let mut out = Vec::new();
+    let mut at = 0;
+    for Change { old, new } in changes {
+        out.extend_from_slice(&now[at..new.start]);
+        at = new.end;
+        for step in 0..old.len().max(new.len()) {
+            let old = Some(old.start + step).filter(|at| old.contains(at));
+            let new = Some(new.start + step).filter(|at| new.contains(at));
+            let is_named = old.is_some_and(|at| named.then.contains(&at))
+                || new.is_some_and(|at| named.now.contains(&at));
+            // A block that is gone and not named stays away; one that is new and not named stays.
+            let keep = if is_named { old.map(|at| &then[at]) } else { new.map(|at| &now[at]) };
+            out.extend(keep.cloned());
+        }
+    }
+    out.extend_from_slice(&now[at..]);
+    out
+}
+
+/// A block that moved is gone in one place and new in another: naming it names both. Several that say the same cannot
+/// be told apart, so naming one names them all.
+fn moved(changes: &[Change], (here, there): (&[String], &[String]), named: &mut Named) {
+    let mut places: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    for Change { old, new } in changes {
+        for at in old.clone() {
+            places.entry(&there[at]).or_default().0.push(at);
+        }
+        for at in new.clone() {
+            places.entry(&here[at]).or_default().1.push(at);
+        }
+    }
+    for (gone, new) in places.into_values().filter(|(gone, new)| !gone.is_empty() && !new.is_empty()) {
+        if gone.iter().any(|at| named.then.contains(at)) || new.iter().any(|at| named.now.contains(at)) {
+            named.then.extend(gone);
+            named.now.extend(new);
+        }
+    }
+}

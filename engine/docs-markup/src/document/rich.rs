@@ -1,0 +1,134 @@
+//! Text with marks as HTML, as it stands in cells, captions and aligned paragraphs.
+
+use docs_model::{Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
+
+use super::{
+    atoms,
+    builder::NOTE_ANCHOR,
+    html::{Element, Html, unescape},
+    inlines::{Rules, is_link, mark},
+    targets,
+};
+
+/// The nodes that HTML means; `None` when there is something in it that is not known.
+pub(super) fn inlines(nodes: &[Html<'_>], rules: &mut Rules<'_>) -> Option<Vec<Node>> {
+    let mut reader = Reader { rules, out: Vec::new(), marks: Vec::new() };
+    reader.nodes(nodes)?;
+    Some(super::spelling::compact(reader.out))
+}
+
+struct Reader<'r, 'n> {
+    rules: &'r mut Rules<'n>,
+    out: Vec<Node>,
+    marks: Vec<Mark>,
+}
+
+impl Reader<'_, '_> {
+    fn nodes(&mut self, nodes: &[Html<'_>]) -> Option<()> {
+        for node in nodes {
+            match node {
+                Html::Text(text) => self.text(text),
+                Html::Element(element) => self.element(element)?,
+            }
+        }
+        Some(())
+    }
+
+    /// Text, with the formulas in it.
+    fn text(&mut self, mut text: &str) {
+        while let Some((before, rest)) = text.split_once("$$") {
+            let Some((formula, behind)) =
+                rest.split_once("$$").filter(|(formula, _)| !formula.trim().is_empty())
+            else {
+                break;
+            };
+            self.leaf(before);
+            let formula = unescape(formula).into_owned();
+            self.out.push(Node::Inline(Inline::new(InlineKind::InlineMath { formula }, Vec::new())));
+            text = behind;
+        }
+        self.leaf(text);
+    }
+
+    fn leaf(&mut self, source: &str) {
+        if source.is_empty() {
+            return;
+        }
+        self.push(Leaf {
+            spelling: Some(source.to_owned()),
+            ..Leaf::new(unescape(source).replace('\n', " "), self.marks.clone())
+        });
+    }
+
+    fn push(&mut self, leaf: Leaf) {
+        match self.out.last_mut() {
+            Some(Node::Text(text)) => match text.leaves.last_mut().filter(|last| last.marks == leaf.marks) {
+                Some(last) => {
+                    last.text.push_str(&leaf.text);
+                    let more = leaf.spelling.unwrap_or_default();
+                    last.spelling.get_or_insert_default().push_str(&more);
+                }
+                None => text.leaves.push(leaf),
+            },
+            _ => self.out.push(Node::Text(TextNode::new(vec![leaf]))),
+        }
+    }
+
+    fn element(&mut self, element: &Element<'_>) -> Option<()> {
+        let open = &element.open;
+        if open.name == "br" && open.has_only(&[]) {
+            self.push(Leaf { spelling: Some(open.source.to_owned()), ..Leaf::new("\n", self.marks.clone()) });
+            return Some(());
+        }
+        if let Some(kind) = atoms::inline(element) {
+            let mut inline = Inline::new(kind, Vec::new());
+            inline.spelling = Some(element.source());
+            self.out.push(Node::Inline(inline));
+            return Some(());
+        }
+        if let Some(mark) = mark(open) {
+            // What is the usual way in Markdown is an unusual one here, and the other way round.
+            let spelling = mark.spelling.filter(|c| *c != '<');
+            self.marks.push(Mark { spelling, ..mark });
+            let before = self.out.len();
+            self.nodes(&element.children)?;
+            if element.children.is_empty() && before == self.out.len() {
+                return None;
+            }
+            self.marks.pop();
+            return Some(());
+        }
+        let inner = |reader: &mut Self| {
+            let mut inner =
+                Reader { rules: &mut *reader.rules, out: Vec::new(), marks: reader.marks.clone() };
+            inner.nodes(&element.children)?;
+            Some(inner.out)
+        };
+        let href = open.get("href");
+        let inline = if is_link(open) {
+            let nodes = inner(self)?;
+            let title = open.get("title").map(str::to_owned);
+            let mut inline = Inline::new(InlineKind::Link { target: targets::read(href?), title }, nodes);
+            let count = if self.marks.is_empty() { String::new() } else { format!("^{}", self.marks.len()) };
+            inline.spelling = Some(format!("{count}{}", open.source));
+            inline
+        } else if open.name == "a"
+            && open.has("data-footnote-ref")
+            && open.has_only(&["data-footnote-ref", "href"])
+        {
+            let label = href?.strip_prefix('#')?.strip_prefix(NOTE_ANCHOR)?.to_owned();
+            let nodes = inner(self)?;
+            let number = (self.rules.notes.count() + 1).to_string();
+            let body = self.rules.notes.take(&label)?;
+            let mut inline = Inline::new(InlineKind::Annotation {}, nodes);
+            let fragment = Fragment { fragment: None, ..Fragment::new("", body).of_kind("annotation-body") };
+            inline.fragments = Some(vec![fragment]);
+            inline.spelling = (number != label).then_some(label);
+            inline
+        } else {
+            return None;
+        };
+        self.out.push(Node::Inline(inline));
+        Some(())
+    }
+}

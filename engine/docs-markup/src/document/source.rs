@@ -1,0 +1,181 @@
+//! Markdown with the places of its blocks, so that what does not change keeps its bytes.
+
+use std::{borrow::Cow, collections::HashMap, ops::Range};
+
+use docs_model::{Block, Document};
+
+use super::{Invalid, keys, lines, print::Printer, weight, whole};
+use crate::diff::{Change, changed};
+
+/// What lines end with.
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
+/// Markdown and the document it is.
+#[derive(Debug)]
+pub struct Source<'a> {
+    /// The Markdown, with U+FFFD for each NUL.
+    pub markdown: Cow<'a, str>,
+    /// The document.
+    pub document: Document,
+    /// The bytes of each block of the document, without the end of its last line. Blocks that were made from the same
+    /// lines have the same.
+    pub ranges: Vec<Range<usize>>,
+    /// The bytes of the notes that annotations refer to.
+    pub notes: Vec<Range<usize>>,
+}
+
+impl<'a> Source<'a> {
+    /// Reads Markdown.
+    #[must_use]
+    pub fn new(markdown: &'a str) -> Self {
+        let owned = markdown.contains('\0').then(|| markdown.replace('\0', "\u{fffd}"));
+        match owned {
+            Some(owned) => {
+                let Source { document, ranges, notes, .. } = Self::of(&owned);
+                Self { document, ranges, notes, markdown: Cow::Owned(owned) }
+            }
+            None => Self::of(markdown),
+        }
+    }
+
+    /// A text that is one paragraph, kept as it is.
+    fn kept(markdown: &str, offset: usize) -> Source<'_> {
+        let start =
+            offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(LINE_ENDS).len();
+        let end = start + markdown[start..].trim_end_matches(LINE_ENDS).len();
+        let text = markdown[start..end].replace("\r\n", "\n").replace('\r', "\n");
+        let (blocks, ranges) = match text.trim().is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => (vec![whole::paragraph_as_it_is(text)], std::iter::once(start..end).collect()),
+        };
+        let mut document = Document::new(blocks);
+        keys::assign(&mut document);
+        Source { markdown: Cow::Borrowed(markdown), document, ranges, notes: Vec::new() }
+    }
+
+    fn of<'t>(markdown: &'t str) -> Source<'t> {
+        let body = super::without_mark(markdown);
+        let offset = markdown.len() - body.len();
+        let (body, offset) = match weight::is_all_lines(body) {
+            false => (body, offset),
+            true => {
+                // What is kept as it is has no ends of lines around it: they are not what makes it too many.
+                let behind = body.trim_start_matches(LINE_ENDS);
+                let text = behind.trim_end_matches(LINE_ENDS);
+                if weight::is_all_lines(text) {
+                    return Self::kept(markdown, offset);
+                }
+                (text, offset + body.len() - behind.len())
+            }
+        };
+        let (lines, starts) = lines::split_at(body);
+        let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
+        let text = whole::text(&lines);
+        let bytes = |range: &Range<usize>| {
+            let last = range.end.saturating_sub(1);
+            let end = starts.get(last).map_or(markdown.len(), |start| start + lines[last].text.len());
+            starts.get(range.start).copied().unwrap_or(markdown.len())..end
+        };
+        let ranges = text.lines.iter().map(bytes).collect();
+        let notes = text.notes.iter().map(bytes).collect();
+        let mut document = Document::new(text.blocks);
+        keys::assign(&mut document);
+        Source { markdown: Cow::Borrowed(markdown), document, ranges, notes }
+    }
+}
+
+/// The text of a new document: blocks that say what they said keep their bytes, and so does what stands between two
+/// such blocks.
+pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
+    let source = Source::new(old);
+    let before: Vec<String> = source.document.nodes.iter().map(keys::content).collect();
+    let after: Vec<String> = new.nodes.iter().map(keys::content).collect();
+    if before == after {
+        return Ok(old.to_owned());
+    }
+    if !source.notes.is_empty() || has_notes(&new.nodes) {
+        // Notes have numbers in the order of the text, so that all of it changes.
+        return super::print(new);
+    }
+    let kept = kept(&before, &after, &source);
+    let mut printer = Printer::new(&new.nodes);
+    let mut out = String::new();
+    let mut last: Option<usize> = None;
+    let mut run: Vec<&Block> = Vec::new();
+    for (index, block) in new.nodes.iter().enumerate() {
+        let Some(place) = kept.get(&index) else {
+            run.push(block);
+            continue;
+        };
+        flush(&mut printer, &mut run, &mut out)?;
+        let range = source.ranges[*place].clone();
+        let gap = last.filter(|last| last + 1 == *place).map(|last| source.ranges[last].end..range.start);
+        match gap {
+            Some(gap) => out.push_str(&source.markdown[gap]),
+            None if out.is_empty() => {}
+            None => out.push_str("\n\n"),
+        }
+        out.push_str(&source.markdown[range]);
+        last = Some(*place);
+        if !kept.contains_key(&(index + 1)) {
+            last = None;
+        }
+    }
+    flush(&mut printer, &mut run, &mut out)?;
+    let notes = printer.notes()?;
+    if !notes.is_empty() {
+        out.push_str("\n\n");
+        out.push_str(&notes);
+    }
+    out.push('\n');
+    // Side by side, what was printed and what was kept may read as one.
+    if super::is_same(&super::parse(&out), new) { Ok(out) } else { super::print(new) }
+}
+
+fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut String) -> Result<(), Invalid> {
+    if run.is_empty() {
+        return Ok(());
+    }
+    let text = printer.sequence(run, "nodes")?;
+    run.clear();
+    if text.is_empty() {
+        return Ok(());
+    }
+    if !out.is_empty() {
+        out.push_str("\n\n");
+    }
+    out.push_str(&text);
+    Ok(())
+}
+
+fn has_notes(blocks: &[Block]) -> bool {
+    let mut found = false;
+    for block in blocks {
+        keys::visit(block, &mut |block| {
+            found |= block.nodes.iter().any(|node| {
+                matches!(node, docs_model::Node::Inline(inline) if inline.kind == docs_model::InlineKind::Annotation {})
+            });
+        });
+    }
+    found
+}
+
+/// Which blocks of the new document are which of the old one. Lines that are several blocks are kept as a whole.
+fn kept(before: &[String], after: &[String], source: &Source<'_>) -> HashMap<usize, usize> {
+    let mut kept = HashMap::new();
+    let (mut old, mut new) = (0, 0);
+    let end = Change { old: before.len()..before.len(), new: after.len()..after.len() };
+    for change in changed(before, after).into_iter().chain([end]) {
+        kept.extend((new..change.new.start).zip(old..change.old.start));
+        (old, new) = (change.old.end, change.new.end);
+    }
+    let is_alone = |place: &usize| {
+        let own = &source.ranges[*place];
+        let same = |other: Option<usize>| {
+            other.and_then(|other| source.ranges.get(other)).is_some_and(|range| range == own)
+        };
+        !same(place.checked_sub(1)) && !same(Some(place + 1))
+    };
+    kept.retain(|_, place| is_alone(place));
+    kept
+}

@@ -1,0 +1,260 @@
+//! How things are written where there is more than one way.
+
+use docs_model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKind, Node, TextNode};
+
+use super::{
+    atoms,
+    escape::{self, Around, Place},
+};
+
+/// Nodes without any spelling. Leaves that then say nothing or the same are put together.
+pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
+    without_but(nodes, Keep::Nothing)
+}
+
+/// Nodes without any spelling but the labels of notes.
+pub(super) fn labelled(nodes: &[Node]) -> Vec<Node> {
+    without_but(nodes, Keep::Labels)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Nothing,
+    /// The labels of notes.
+    Labels,
+}
+
+fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
+    let mut out: Vec<Node> = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Text(text) if text.leaves.is_empty() => {}
+            Node::Text(text) => {
+                for leaf in &text.leaves {
+                    let marks: Vec<_> =
+                        leaf.marks.iter().map(|mark| docs_model::Mark { spelling: None, ..*mark }).collect();
+                    add(&mut out, Leaf::new(leaf.text.clone(), marks));
+                }
+            }
+            Node::Inline(inline) => {
+                let is_kept = keep == Keep::Labels && inline.kind == (InlineKind::Annotation {});
+                out.push(Node::Inline(Inline {
+                    nodes: without_but(&inline.nodes, keep),
+                    spelling: inline.spelling.clone().filter(|_| is_kept),
+                    ..inline.clone()
+                }));
+            }
+            Node::Block(block) => out.push(Node::Block(block.clone())),
+        }
+    }
+    out
+}
+
+/// Gives back the room that lists grew into.
+pub(super) fn compact(mut nodes: Vec<Node>) -> Vec<Node> {
+    for node in &mut nodes {
+        match node {
+            Node::Text(text) => {
+                text.leaves.shrink_to_fit();
+                for leaf in &mut text.leaves {
+                    leaf.text.shrink_to_fit();
+                    leaf.marks.shrink_to_fit();
+                }
+            }
+            Node::Inline(inline) => inline.nodes = compact(std::mem::take(&mut inline.nodes)),
+            Node::Block(_) => {}
+        }
+    }
+    nodes.shrink_to_fit();
+    nodes
+}
+
+fn add(out: &mut Vec<Node>, leaf: Leaf) {
+    if leaf.text.is_empty() {
+        return;
+    }
+    if let Some(Node::Text(last)) = out.last_mut() {
+        match last.leaves.last_mut().filter(|own| own.marks == leaf.marks) {
+            Some(own) => own.text.push_str(&leaf.text),
+            None => last.leaves.push(leaf),
+        }
+        return;
+    }
+    out.push(Node::Text(TextNode::new(vec![leaf])));
+}
+
+/// Nodes without the spellings that are the usual ones wherever they stand.
+pub(super) fn reduced(nodes: Vec<Node>) -> Vec<Node> {
+    let mut out = nodes;
+    for node in &mut out {
+        match node {
+            Node::Text(text) => text.leaves.iter_mut().for_each(reduce_leaf),
+            Node::Inline(inline) => reduce_inline(inline),
+            Node::Block(_) => {}
+        }
+    }
+    out
+}
+
+fn reduce_leaf(leaf: &mut Leaf) {
+    let is_code = leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
+    let around =
+        Around { place: Place::Lines, is_first: false, is_last: false, in_label: false, next: Some('x') };
+    let mut usual = String::new();
+    if !is_code {
+        escape::text(&mut usual, &leaf.text, around);
+    }
+    let is_edge = leaf.text.starts_with(char::is_whitespace) || leaf.text.ends_with(char::is_whitespace);
+    let plain = leaf.text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.'));
+    leaf.spelling.take_if(|spelling| *spelling == usual && plain && !is_edge);
+}
+
+fn reduce_inline(inline: &mut Inline) {
+    inline.nodes = reduced(std::mem::take(&mut inline.nodes));
+    let usual = match &inline.kind {
+        InlineKind::Link { target, title } => {
+            let mut written = format!("({}", escape::destination(&super::targets::write(target)));
+            if written == "(<>" {
+                written = "(".to_owned();
+            }
+            if let Some(title) = title {
+                written.push_str(&format!(" {}", escape::title(title)));
+            }
+            // A link to the address it shows is written otherwise.
+            let label = match inline.nodes.as_slice() {
+                [Node::Text(text)] => text.leaves.iter().map(|leaf| leaf.text.as_str()).collect(),
+                _ => String::new(),
+            };
+            if label == super::targets::write(target) { None } else { Some(written + ")") }
+        }
+        InlineKind::InlineMath { formula } => Some(format!("$${formula}$$")),
+        kind => atoms::write(kind),
+    };
+    if usual.is_some() {
+        inline.spelling.take_if(|spelling| Some(spelling.as_str()) == usual.as_deref());
+    }
+}
+
+/// How many backticks the fence of a block of code has, usually.
+pub(super) fn fence_length(block: &Block) -> usize {
+    let longest = block.nodes.iter().filter_map(|node| match node {
+        Node::Block(line) => {
+            let text = plain(&line.nodes);
+            let trimmed = text.trim_start();
+            Some(trimmed.len() - trimmed.trim_start_matches('`').len())
+        }
+        _ => None,
+    });
+    longest.max().map_or(3, |longest| (longest + 1).max(3))
+}
+
+/// The text of nodes, without marks.
+pub(super) fn plain(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    collect(nodes, &mut out);
+    out
+}
+
+fn collect(nodes: &[Node], out: &mut String) {
+    for node in nodes {
+        match node {
+            Node::Text(text) => text.leaves.iter().for_each(|leaf| out.push_str(&leaf.text)),
+            Node::Inline(inline) => collect(&inline.nodes, out),
+            Node::Block(block) => collect(&block.nodes, out),
+        }
+    }
+}
+
+/// A block and all in it without keys, computed data and spellings; paragraphs that are kept as they are stay so.
+pub(super) fn bare(block: &Block) -> Block {
+    let is_verbatim = matches!(block.kind, BlockKind::Paragraph { .. })
+        && block.spelling.as_deref() == Some(super::read::VERBATIM);
+    let nodes = if is_verbatim { block.nodes.clone() } else { without(&block.nodes) };
+    let nodes = nodes
+        .into_iter()
+        .map(|node| match node {
+            Node::Block(block) => Node::Block(bare(&block)),
+            node => node,
+        })
+        .collect();
+    let fragment =
+        |own: &Fragment| Fragment { key: None, nodes: own.nodes.iter().map(bare).collect(), ..own.clone() };
+    Block {
+        key: None,
+        meta: None,
+        nodes,
+        fragments: block.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect()),
+        spelling: block.spelling.clone().filter(|_| is_verbatim),
+        ..block.clone()
+    }
+}
+
+/// Nodes without the notes of their annotations.
+pub(super) fn without_notes(nodes: &[Node]) -> Vec<Node> {
+    let mut nodes = nodes.to_vec();
+    change_nodes(&mut nodes, &mut |inline| {
+        if inline.kind == (InlineKind::Annotation {}) {
+            inline.fragments = None;
+        }
+    });
+    nodes
+}
+
+/// A block as it was read again, with the notes it had.
+pub(super) fn renewed(mut before: Block, mut again: Block) -> Block {
+    let mut notes = Vec::new();
+    change(&mut before, &mut |inline| {
+        if inline.kind == (InlineKind::Annotation {}) {
+            notes.push(inline.fragments.take());
+        }
+    });
+    let mut notes = notes.into_iter();
+    change(&mut again, &mut |inline| {
+        if inline.kind == (InlineKind::Annotation {}) {
+            inline.fragments = notes.next().flatten();
+        }
+    });
+    again
+}
+
+/// Changes all elements within text, in the order of the text.
+fn change(block: &mut Block, act: &mut impl FnMut(&mut Inline)) {
+    change_nodes(&mut block.nodes, act);
+    for block in block.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes) {
+        change(block, act);
+    }
+}
+
+fn change_nodes(nodes: &mut [Node], act: &mut impl FnMut(&mut Inline)) {
+    for node in nodes {
+        match node {
+            Node::Block(block) => change(block, act),
+            Node::Inline(inline) => {
+                change_nodes(&mut inline.nodes, act);
+                act(inline);
+            }
+            Node::Text(_) => {}
+        }
+    }
+}
+
+/// Visits all elements within text, in the order they are written.
+pub(super) fn each<'b>(block: &'b Block, act: &mut impl FnMut(&'b Inline)) {
+    each_node(&block.nodes, act);
+    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
+        each(block, act);
+    }
+}
+
+fn each_node<'b>(nodes: &'b [Node], act: &mut impl FnMut(&'b Inline)) {
+    for node in nodes {
+        match node {
+            Node::Block(block) => each(block, act),
+            Node::Inline(inline) => {
+                act(inline);
+                each_node(&inline.nodes, act);
+            }
+            Node::Text(_) => {}
+        }
+    }
+}

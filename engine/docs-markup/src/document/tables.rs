@@ -1,0 +1,390 @@
+//! Tables: of pipes, and as HTML.
+
+use std::collections::BTreeMap;
+
+use docs_model::{
+    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, Fragment, SelectOption, TableColumn,
+    TableColumnKind, TableData, TableRecord, TableView,
+};
+
+use super::{
+    escape::{Place, squash},
+    figures::{read_word, rich_blocks},
+    html::{self, Element, Html},
+    lines::Line,
+    pipes, print,
+    read::{Reader, paragraph},
+    spelling, targets,
+};
+
+/// The id of a column.
+pub(super) fn column_id(index: usize) -> String {
+    format!("c{index:03}")
+}
+
+/// The id of a row, which is its place in the order too.
+pub(super) fn row_id(index: usize) -> String {
+    format!("r{index:06}")
+}
+
+/// The name of the fragment that is the text of a cell.
+pub(super) fn cell_name(row: usize, column: usize) -> String {
+    format!("{}-{}", row_id(row), column_id(column))
+}
+
+/// Most columns of a table.
+const MAX_COLUMNS: usize = 200;
+
+/// Reads a table of pipes. `None` when a row has more cells than there are columns.
+pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
+    let [head, rule, rows @ ..] = lines else { return None };
+    let alignments = pipes::alignments(&rule.text)?;
+    if alignments.len() > MAX_COLUMNS {
+        return None;
+    }
+    let mut definition = BTreeMap::new();
+    for (index, (title, align)) in pipes::cells(&head.text).iter().zip(&alignments).enumerate() {
+        let kind = TableColumnKind::Text { text_alignment: *align, vertical_alignment: None };
+        let nodes = reader.text(title, Place::Line)?;
+        let plain = spelling::plain(&nodes);
+        let usual = print::title(&plain, Place::Line);
+        let spelling = (usual.as_deref() != Some(title.as_str())).then(|| title.clone());
+        definition
+            .insert(column_id(index), TableColumn { id: column_id(index), title: plain, kind, spelling });
+    }
+    let mut table = Table { records: BTreeMap::new(), fragments: Vec::new() };
+    for (row, line) in rows.iter().enumerate() {
+        let cells = pipes::cells(&line.text);
+        if cells.len() > alignments.len() {
+            return None;
+        }
+        reader.left = reader.left.saturating_sub(cells.len());
+        let mut values = BTreeMap::new();
+        for (column, cell) in cells.iter().enumerate() {
+            let nodes = reader.text(cell, Place::Line)?;
+            let blocks = if nodes.is_empty() { Vec::new() } else { vec![paragraph(nodes)] };
+            values.insert(column_id(column), table.text((row, column), blocks));
+        }
+        table
+            .records
+            .insert(row_id(row), TableRecord { order_index: row_id(row), values, spelling: BTreeMap::new() });
+    }
+    let view = TableView::Grid {
+        columns: definition.keys().cloned().collect(),
+        column_widths: None,
+        hide_header: false,
+        use_new_sizing: None,
+    };
+    let data = TableData { view, records: table.records, definition, full_width: None };
+    let mut block = Block::with_fragments(BlockKind::Table(Box::new(data)), table.fragments);
+    let rule = pipes::short(&rule.text);
+    let usual = print::rule(&alignments);
+    block.spelling = (rule != usual).then_some(rule);
+    Some(block)
+}
+
+struct Table {
+    records: BTreeMap<String, TableRecord>,
+    fragments: Vec<Fragment>,
+}
+
+impl Table {
+    fn text(&mut self, (row, column): (usize, usize), blocks: Vec<Block>) -> CellValue {
+        let name = cell_name(row, column);
+        self.fragments.push(Fragment::new(&name, blocks));
+        CellValue::Text(name)
+    }
+}
+
+/// What the head of a table says.
+#[derive(Default)]
+struct Head {
+    columns: Vec<TableColumn>,
+    hidden: Vec<bool>,
+    widths: BTreeMap<String, f64>,
+    target: Option<String>,
+    cover: Option<String>,
+    cover_dark: Option<String>,
+}
+
+/// Reads a table of HTML. `None` when there is something in it that is not known.
+pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+    let open = &element.open;
+    let parts = element.elements()?;
+    let (head, body) = match parts.as_slice() {
+        [head, body] if head.name() == "thead" && body.name() == "tbody" => (head, Some(body)),
+        [head] if head.name() == "thead" => (head, None),
+        _ => return None,
+    };
+    let [row] = head.elements()?.try_into().ok()?;
+    let mut columns = Head::default();
+    for cell in row.elements()? {
+        columns.add(reader, cell)?;
+    }
+    if columns.columns.len() > MAX_COLUMNS || columns.columns.is_empty() {
+        return None;
+    }
+    let mut table = Table { records: BTreeMap::new(), fragments: Vec::new() };
+    let rows = body.map_or(Some(Vec::new()), |body| body.elements())?;
+    for (index, row) in rows.into_iter().enumerate() {
+        let record = cells(reader, (&columns, index), row, &mut table)?;
+        table.records.insert(row_id(index), record);
+    }
+    let view = view(open, &columns)?;
+    let full_width = open.get("data-full-width").map(str::parse).transpose().ok()?;
+    let definition = columns.columns.into_iter().map(|column| (column.id.clone(), column)).collect();
+    let data = TableData { view, records: table.records, definition, full_width };
+    let block = Block::with_fragments(BlockKind::Table(Box::new(data)), table.fragments);
+    Some(respell(block, element))
+}
+
+/// Keeps the tag of a table where it is not the usual one, and spellings where they are needed.
+fn respell(block: Block, element: &Element<'_>) -> Block {
+    let bare = spelling::bare(&block);
+    let own = Some(element.open.source.to_owned());
+    let source = element.source();
+    let is_same =
+        |block: &Block| print::block_alone(block).is_some_and(|written| squash(&written) == squash(&source));
+    if is_same(&bare) {
+        return bare;
+    }
+    let tagged = Block { spelling: own.clone(), ..bare };
+    if is_same(&tagged) {
+        return tagged;
+    }
+    Block { spelling: own, ..block }
+}
+
+fn view(open: &html::Open<'_>, head: &Head) -> Option<TableView> {
+    let shown = head.columns.iter().zip(&head.hidden).filter(|(_, hidden)| !**hidden);
+    let columns = shown.map(|(column, _)| column.id.clone()).collect();
+    match open.get("data-view") {
+        None => Some(TableView::Grid {
+            columns,
+            column_widths: (!head.widths.is_empty()).then(|| head.widths.clone()),
+            hide_header: open.has("data-header-hidden"),
+            use_new_sizing: None,
+        }),
+        Some("cards") => Some(TableView::Cards {
+            card_size: if open.get("data-card-size") == Some("large") {
+                CardSize::Large
+            } else {
+                CardSize::Medium
+            },
+            columns,
+            target_definition: head.target.clone(),
+            cover_definition: head.cover.clone(),
+            cover_definition_dark: head.cover_dark.clone(),
+            hide_column_title: open.has("data-column-title-hidden").then_some(true),
+        }),
+        Some(_) => None,
+    }
+}
+
+impl Head {
+    fn add(&mut self, reader: &mut Reader<'_>, cell: &Element<'_>) -> Option<()> {
+        let open = &cell.open;
+        let known = [
+            "width",
+            "align",
+            "valign",
+            "data-hidden",
+            "data-type",
+            "data-card-target",
+            "data-card-cover",
+            "data-card-cover-dark",
+            "data-max",
+            "data-multiple",
+        ];
+        if cell.name() != "th" || !open.has_only(&known) {
+            return None;
+        }
+        let id = column_id(self.columns.len());
+        let (select, title): (Vec<&Html<'_>>, Vec<&Html<'_>>) = cell
+            .children
+            .iter()
+            .partition(|child| matches!(child, Html::Element(element) if element.name() == "select"));
+        let title: Vec<Html<'_>> = title.into_iter().cloned().collect();
+        let nodes = super::rich::inlines(&title, &mut reader.rules())?;
+        let plain = spelling::plain(&nodes);
+        let usual = print::title(&plain, Place::Html);
+        let source: String = title.iter().map(Html::source).collect();
+        let kind = kind(cell, select.first().copied())?;
+        let spelling = (usual.as_deref() != Some(source.as_str())).then_some(source);
+        if let Some(width) = open.get("width") {
+            self.widths.insert(
+                id.clone(),
+                width
+                    .parse()
+                    .ok()
+                    .filter(|width: &f64| width.to_string() == open.get("width").unwrap_or_default())?,
+            );
+        }
+        let roles = [
+            ("data-card-target", &mut self.target),
+            ("data-card-cover", &mut self.cover),
+            ("data-card-cover-dark", &mut self.cover_dark),
+        ];
+        for (name, role) in roles {
+            if open.has(name) && role.replace(id.clone()).is_some() {
+                return None;
+            }
+        }
+        self.hidden.push(open.has("data-hidden"));
+        self.columns.push(TableColumn { id, title: plain, kind, spelling });
+        Some(())
+    }
+}
+
+fn kind(cell: &Element<'_>, select: Option<&Html<'_>>) -> Option<TableColumnKind> {
+    let open = &cell.open;
+    if let Some(Html::Element(select)) = select {
+        let mut options = Vec::new();
+        for option in select.elements()? {
+            // `option` closes itself: what is written behind it is nothing.
+            options.push(SelectOption {
+                value: option.open.get("value")?.to_owned(),
+                label: option.open.get("label").unwrap_or_default().to_owned(),
+                color: option.open.get("color").unwrap_or_default().to_owned(),
+            });
+        }
+        return Some(TableColumnKind::Select { multiple: select.open.has("multiple"), options });
+    }
+    let alignment = || {
+        Some(TableColumnKind::Text {
+            text_alignment: open
+                .get("align")
+                .map(read_word::<CellAlign>)
+                .map_or(Some(CellAlign::Left), |it| it)?,
+            vertical_alignment: open.get("valign").map(read_word).map_or(Some(None), |it| it.map(Some))?,
+        })
+    };
+    Some(match open.get("data-type") {
+        None | Some("text") => alignment()?,
+        Some("number") => TableColumnKind::Number,
+        Some("checkbox") => TableColumnKind::Checkbox,
+        Some("files") => TableColumnKind::Files,
+        Some("users") => TableColumnKind::Users { multiple: open.has("data-multiple") },
+        Some("rating") => {
+            TableColumnKind::Rating { max: open.get("data-max").map_or(Some(5.0), |max| max.parse().ok())? }
+        }
+        Some("select") => {
+            TableColumnKind::Select { multiple: open.has("data-multiple"), options: Vec::new() }
+        }
+        Some("content-ref") => TableColumnKind::ContentRef,
+        Some("image") => TableColumnKind::Image,
+        Some(_) => return None,
+    })
+}
+
+fn cells(
+    reader: &mut Reader<'_>,
+    (head, row): (&Head, usize),
+    element: &Element<'_>,
+    table: &mut Table,
+) -> Option<TableRecord> {
+    let cells = element.elements()?;
+    if element.name() != "tr" || !element.open.has_only(&[]) || cells.len() > head.columns.len() {
+        return None;
+    }
+    let (mut values, mut spelling) = (BTreeMap::new(), BTreeMap::new());
+    for (index, (cell, column)) in cells.into_iter().zip(&head.columns).enumerate() {
+        reader.left = reader.left.saturating_sub(1);
+        if cell.name() != "td" || !cell.open.has_only(&["align", "valign"]) {
+            return None;
+        }
+        let value = match &column.kind {
+            TableColumnKind::Text { .. } => {
+                let blocks = rich_blocks(reader, &cell.children)?;
+                table.text((row, index), blocks)
+            }
+            kind => {
+                let value = value(kind, cell)?;
+                let source: String = cell.children.iter().map(Html::source).collect();
+                if print::cell(&value, kind).as_deref() != Some(source.as_str()) {
+                    spelling.insert(column.id.clone(), source);
+                }
+                value
+            }
+        };
+        values.insert(column.id.clone(), value);
+    }
+    Some(TableRecord { order_index: row_id(row), values, spelling })
+}
+
+/// The value that a cell that is not text is written as.
+pub(super) fn read_cell(kind: &TableColumnKind, source: &str) -> Option<CellValue> {
+    let whole = format!("<td>{source}</td>");
+    match html::tree(&whole)?.as_slice() {
+        [Html::Element(cell)] => value(kind, cell),
+        _ => None,
+    }
+}
+
+/// The value of a cell that is not text.
+fn value(kind: &TableColumnKind, cell: &Element<'_>) -> Option<CellValue> {
+    let text = cell.text();
+    if cell.children.is_empty() {
+        return Some(CellValue::Empty(()));
+    }
+    let links = || -> Option<Vec<String>> {
+        let links = cell.elements()?;
+        let is_link = |link: &&Element<'_>| link.name() == "a" && link.open.has("href");
+        links
+            .iter()
+            .all(is_link)
+            .then(|| links.iter().filter_map(|link| link.open.get("href").map(str::to_owned)).collect())
+    };
+    Some(match kind {
+        TableColumnKind::Number | TableColumnKind::Rating { .. } => {
+            let number: f64 = text.parse().ok()?;
+            (number.to_string() == text).then_some(CellValue::Number(number))?
+        }
+        TableColumnKind::Checkbox => CellValue::Checked(text.parse().ok()?),
+        TableColumnKind::Files => CellValue::Ids(links()?.iter().map(|url| file_id(url)).collect()),
+        TableColumnKind::Users { .. } => CellValue::Ids(
+            links()?.iter().map(|url| url.strip_prefix("/users/").unwrap_or(url).to_owned()).collect(),
+        ),
+        TableColumnKind::Select { .. } => {
+            let options = cell.elements()?;
+            let ids = options.iter().map(|option| option.open.get("data-option").map(str::to_owned));
+            CellValue::Ids(ids.collect::<Option<_>>()?)
+        }
+        TableColumnKind::ContentRef => {
+            let [url] = links()?.try_into().ok()?;
+            CellValue::Reference(targets::read(&url))
+        }
+        TableColumnKind::Image => image(cell)?,
+        TableColumnKind::Text { .. } => return None,
+    })
+}
+
+fn file_id(url: &str) -> String {
+    match targets::read(url) {
+        ContentRef::File { file } => file.to_string(),
+        _ => url.to_owned(),
+    }
+}
+
+fn image(cell: &Element<'_>) -> Option<CellValue> {
+    let [link] = cell.elements()?.try_into().ok()?;
+    let target = targets::read(link.open.get("href").filter(|_| link.name() == "a")?);
+    Some(match link.open.get("data-object-fit") {
+        None => CellValue::Reference(target),
+        fit => CellValue::Image { target, object_fit: fit.map(str::to_owned) },
+    })
+}
+
+/// What the tag of a table says of what is known: the view, its options, the width.
+pub(super) fn tag(source: &str) -> Option<[Option<String>; 5]> {
+    let (html::Token::Open(open), length) = html::tag_at(source)? else { return None };
+    let names =
+        ["data-view", "data-card-size", "data-full-width", "data-header-hidden", "data-column-title-hidden"];
+    let value = |name: &str| match name {
+        // Any other size is the medium one.
+        "data-card-size" => open.get(name).filter(|size| *size == "large").map(str::to_owned),
+        "data-header-hidden" | "data-column-title-hidden" => open.has(name).then(String::new),
+        name => open.get(name).map(str::to_owned),
+    };
+    (open.name == "table" && length == source.len()).then(|| names.map(value))
+}

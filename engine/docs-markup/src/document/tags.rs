@@ -1,0 +1,117 @@
+//! Tags: `{% name attribute="value" %}`.
+
+use std::borrow::Cow;
+
+use crate::tag;
+
+/// A tag taken apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Tag<'a> {
+    /// Its first word, such as `hint`, `endhint` or `@mermaid/diagram`.
+    pub(super) name: &'a str,
+    /// The value that stands without a name, as an `include` and an `if` have.
+    pub(super) bare: Option<Cow<'a, str>>,
+    /// Names and values in their order.
+    pub(super) attributes: Vec<(&'a str, Cow<'a, str>)>,
+    /// Where the text behind it begins.
+    pub(super) end: usize,
+}
+
+impl<'a> Tag<'a> {
+    /// The tag that a text begins with, spaces passed over.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let start = text.len() - text.trim_start_matches([' ', '\t']).len();
+        let found = tag::Tag::at(text, start)?;
+        let mut tag = Self { name: found.name, bare: None, attributes: Vec::new(), end: found.end };
+        if found.name == "if" {
+            tag.bare = Some(Cow::Borrowed(found.rest.trim()));
+            return Some(tag);
+        }
+        for value in found.values()? {
+            let said = value.text(text);
+            if !value.name.is_empty() {
+                tag.attributes.push((value.name, said));
+            } else if tag.bare.replace(said).is_some() {
+                return None;
+            }
+        }
+        Some(tag)
+    }
+
+    /// The value of an attribute.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| &**value)
+    }
+
+    /// The value of an attribute as a text of its own.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(str::to_owned)
+    }
+
+    /// Whether an attribute says yes; nothing when it is absent or says neither.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.get(name)?.parse().ok()
+    }
+}
+
+/// ` name="value"`.
+pub(super) fn attribute(out: &mut String, name: &str, value: &str) {
+    out.push(' ');
+    out.push_str(name);
+    out.push_str("=\"");
+    out.push_str(&escaped(value));
+    out.push('"');
+}
+
+/// A value as it stands between double quotes.
+pub(super) fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn tags_are_taken_apart() {
+        let tag =
+            Tag::read("  {% code title=\"a \\\"b\\\" %} c\" lineNumbers=\"true\" wide %} rest").unwrap();
+        assert_eq!((tag.name, tag.get("title")), ("code", Some("a \"b\" %} c")));
+        assert_eq!(
+            (tag.flag("lineNumbers"), tag.flag("wide"), tag.flag("x")),
+            (Some(true), Some(true), None)
+        );
+        assert_eq!(Tag::read("{% include \"a.md\" %}").unwrap().bare.as_deref(), Some("a.md"));
+        let tag = Tag::read("{% if visitor.x == \"a %} b\" && '%}' %}").unwrap();
+        assert_eq!(tag.bare.as_deref(), Some("visitor.x == \"a %} b\" && '%}'"));
+        assert_eq!(Tag::read("{% file src='a.pdf' %}").unwrap().get("src"), Some("a.pdf"));
+        assert_eq!(Tag::read("{% embed\n  url=\"x\"\n%}").unwrap().get("url"), Some("x"));
+    }
+
+    #[test]
+    fn what_is_no_tag_is_none() {
+        for text in ["", "{%", "{%}", "{% %}", "{% hint", "x {% hint %}", "{% a \"b\" \"c\" %}", "{% =x %}"] {
+            assert_eq!(Tag::read(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_is_written_so_that_it_reads_back(value in "\\PC*") {
+            let mut text = String::from("{% x");
+            attribute(&mut text, "a", &value);
+            text.push_str(" %}");
+            let tag = Tag::read(&text).unwrap();
+            prop_assert_eq!(tag.get("a"), Some(value.as_str()));
+        }
+
+        #[test]
+        fn no_text_panics(text in "(\\{%|%\\}|\"|'|=| |\\\\|\\n|if|a|ä|\\PC){0,60}") {
+            if let Some(tag) = Tag::read(&text) {
+                prop_assert!(text.get(tag.end..).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What is half open, too deep, or not what it seems.
+
+use super::*;
+
+#[test]
+fn what_is_not_known_is_written_as_it_was() {
+    for written in [
+        "{% unknown a=\"b\" %}\n\ntext\n\n{% endunknown %}",
+        "{% hint style=\"tip\" %}\n\ntext\n\n{% endhint %}",
+        "{% hint style=\"info\" %}\n\nnever closed",
+        "text\n\n{% endhint %}",
+        "<script>\nvar a = \"<b>\";\n\nx\n</script>",
+        "<!-- a comment\n\nof lines -->",
+        "<details>\n\nno summary\n\n</details>",
+        "<table><tr><td>no head</td></tr></table>",
+        "<figure><img src=\"a\" loading=\"lazy\"><figcaption></figcaption></figure>",
+        "a <foo bar> b </foo>",
+        "a <b>b",
+        "[a]: b.md",
+        "{% code %}\n\n```\na\n```\n\n{% endcode %}",
+        "| a |\n| --- |\n| b | c |",
+    ] {
+        stable(written);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&print(&parse(written)).unwrap()), words(written));
+    }
+}
+
+#[test]
+fn what_mutated_texts_found_stays_found() {
+    for text in [
+        "[^1]: [^1]: [^1]:\n [^1",
+        "\n\n\u{c}",
+        "\u{feff}\u{feff}a",
+        "\t\n\u{feff}a",
+        "* a\u{a0}",
+        "a\rb\r\r\nc",
+        "<!--\n\na[^1]\n\n[^1]: b",
+        "a[^1]\n\n[^1]: b\n\n<!-- c",
+        "{% content-ref url=\"a\" %}\n[a\n](b)\n{% endcontent-ref %}",
+        "*   a\n\n   <div b",
+        "    a\n        \n    b",
+        "1. a\n\n   ```\nb\n   ```\n\n{% hint style=\"info\" %}\nc\n{% endhint %}",
+        " <p\n    ```\n{%hint style=\"warning\"%}\n{%endhint%}",
+        "a:\n\n  <p><p><p>  ```json\n    {}\n    ```\n\n{% hint style=\"info\" %}\nb\n{% endhint %}",
+        "{%\nfile src=\"\" %}\n{%endfile%}",
+        "{%\nembed url=\"\" %}\n{%endembed%}",
+        "{%content-ref url=\"\"%}\n)\n{%endcontent-ref\n\n{%endcontent-ref%}",
+        "* [^1]\n\n[^1]:\n* a",
+        "<b></b>",
+        "<p align=\"left\"></p>",
+        "{%step%}\n#a\n-\n{%endstep%}",
+        "{%tab%}\n<table><thead><tr><th></th></tr></thead><tbody><tr><td><code>a</code></td></tr><tr><td\n></td></tr></tbody></table>\n{%endtab%}",
+        " - - - - - - - - - - - - - - - - - - - - - ]",
+        " > > > > > > > > > > > > > > > > > > > > > >",
+        " [^a]:\n\n    a",
+        " [a]:\n    #",
+        " [a]:\n    ```",
+    ] {
+        stable(text);
+    }
+}
+
+#[test]
+fn what_is_too_dense_to_be_a_tree_is_kept_as_it_is() {
+    for part in
+        ["a\n\n", "* a\n", "#\n", "[a](b)", "*a* ", "[", "{%", "***\n", "    a\n", "> a\n\n", "![](a)\n\n"]
+    {
+        let text = part.repeat(60_000 / part.len());
+        let document = parse(&text);
+        let mut blocks = 0;
+        document.nodes.iter().for_each(|block| keys::visit(block, &mut |_| blocks += 1));
+        // Each takes some hundred bytes.
+        assert!(blocks < 60_000 * 50 / 600, "{part:?}: {blocks}");
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(words(&print(&document).unwrap()), words(&text), "{part:?}");
+        stable(&text);
+    }
+    // Written without the space before its items it would be so many lines that it is not taken apart.
+    stable(&format!("{{% tabs %}}\n{}```\n", "  * a\n".repeat(43_700)));
+    // A text of its usual density is a tree, however long it is.
+    let text = "* [A page of the handbook](handbook/a-page.md) says *more* of its subject than this line of the list can say\n".repeat(2_000);
+    assert_eq!(parse(&text).nodes[0].nodes.len(), 2_000);
+    stable(&format!("<img src=\"a[^1]b/act{}", "\r\n".repeat(5_500)));
+    stable(&format!("a{}b", "\r\n".repeat(5_500)));
+    // The ends of lines behind it are none of code that is left open.
+    let open = format!("```\n{}", "\r".repeat(60_000));
+    assert!(parse(&open).nodes.iter().all(|block| block.nodes.len() < 2));
+    stable(&open);
+    let code = |line: &str| format!("<pre><code>{}</code></pre>\n", line.repeat(2_000));
+    let lines = parse(&code("let a_line = of_the_usual(length, and_some).that(is_not_short).at_all();\n"));
+    assert_eq!(lines.nodes[0].nodes.len(), 2_000);
+    let text = code("    of_many_lines_that_are_short\n\n\n");
+    assert!(parse(&text).nodes[0].nodes.len() < 2_000);
+    stable(&text);
+}
+
+#[test]
+fn code_and_quotes_hide_what_looks_like_tags() {
+    assert_eq!(nodes("```\n{% hint style=\"info\" %}\n```")[0]["type"], json!("code"));
+    assert_eq!(nodes("`{% hint style=\"info\" %}`")[0]["type"], json!("paragraph"));
+    assert_eq!(
+        nodes("{% hint style=\"info\" %}\n```\n{% endhint %}\n```\n{% endhint %}")[0]["nodes"][0]["type"],
+        json!("code")
+    );
+    assert_eq!(nodes("{% file src=\"a %} b.pdf\" %}")[0]["data"]["ref"]["url"], json!("a %} b.pdf"));
+}
+
+#[test]
+fn tags_within_tags_and_lists() {
+    let tabs = "{% tabs %}\n{% tab title=\"A\" %}\n{% tabs %}\n{% tab title=\"B\" %}\nb\n{% endtab %}\n{% endtabs %}\n{% endtab %}\n{% endtabs %}";
+    both_ways(tabs, nodes(tabs)[0].clone());
+    assert_eq!(nodes(tabs)[0]["nodes"][0]["nodes"][0]["nodes"][0]["data"]["title"], json!("B"));
+    let list = "{% tabs %}\n{% tab title=\"A\" %}\n* one\n* two\n{% endtab %}\n{% endtabs %}";
+    assert_eq!(nodes(list)[0]["nodes"][0]["nodes"][0]["nodes"].as_array().unwrap().len(), 2);
+    stable(list);
+    stable("1. a\n2. b\n\n   text\n\n3. c\n\n```\ncode\n```\n\n4. d");
+    stable("* a\n\n- b\n\n* c\n\n1. d\n\n1) e");
+    stable("* [ ] a\n* b\n* \n* ***\n* # h\n* > q\n* ```\n  c\n  ```\n*     code");
+}
+
+#[test]
+fn line_ends_and_marks_of_byte_order_are_passed_over() {
+    let plain = "## A\n\n* b\n* c\n\n```\nd\n```\n\n{% hint style=\"info\" %}\ne\n{% endhint %}\n";
+    assert_eq!(nodes(&plain.replace('\n', "\r\n")), nodes(plain));
+    assert_eq!(nodes(&format!("\u{feff}{plain}")), nodes(plain));
+    let zero = parse("a\0b `c\0`\n\n```\nd\0\n```\n\n<p align=\"left\">e\0</p>\n");
+    assert!(!serde_json::to_string(&zero).unwrap().contains("\\u0000"));
+    for text in ["", "\n", "\u{feff}", "\r", " \n\t\n"] {
+        assert_eq!((nodes(text), print(&parse(text)).unwrap().as_str()), (json!([]), ""), "{text:?}");
+    }
+}
+
+#[test]
+fn hostile_nesting_is_read_and_has_a_form_for_clients() {
+    for part in [
+        ">",
+        "> ",
+        "* ",
+        "- 1. ",
+        "[",
+        "![",
+        "](",
+        "*",
+        "**_",
+        "~~",
+        "`",
+        "<b>",
+        "<kbd>",
+        "<div>\n",
+        "<details>\n",
+        "{% tabs %}\n",
+        "{% hint style=\"info\" %}\n",
+        "{% tab",
+        "{%",
+        "$$",
+        "\\",
+        "&",
+        "|",
+        "| a ",
+        "[^1]",
+        "[^1]: ",
+        "<a href='",
+        "\n\n\n* ",
+        "```\n",
+        "<!--",
+        "<table>\n",
+        "#",
+        "\t",
+        ":a",
+        "\u{1f3f4}",
+        "[a]: <",
+        "a[b](c \"",
+    ] {
+        let text = part.repeat(10_000);
+        let document = parse(&text);
+        let json = serde_json::to_string(&document).unwrap();
+        assert!(serde_json::from_str::<docs_model::Document>(&json).is_ok(), "{part:?}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Keys, anchors, and changes to a text.
+
+use docs_model::{Block, Document, Node};
+use proptest::prelude::*;
+
+use super::*;
+
+const PAGE: &str = "Intro  \nwith   space.\n\n## A\n\n- one\n- two\n\n\n{% hint style=\"info\" %}\nMind.\n{% endhint %}\n\n## A\n\nlast";
+
+fn keys(markdown: &str) -> Vec<String> {
+    parse(markdown).nodes.into_iter().map(|block| block.key.unwrap()).collect()
+}
+
+#[test]
+fn an_edited_block_keeps_the_bytes_of_all_others() {
+    let mut document = parse(PAGE);
+    let new = parse("Other *intro*.");
+    document.nodes[0] = new.nodes[0].clone();
+    assert_eq!(
+        update(PAGE, &document).unwrap(),
+        format!("Other *intro*.{}\n", &PAGE["Intro  \nwith   space.".len()..])
+    );
+    let mut document = parse(PAGE);
+    document.nodes.remove(3);
+    let written = update(PAGE, &document).unwrap();
+    assert!(written.starts_with("Intro  \nwith   space.\n\n## A\n\n- one\n- two\n\n"), "{written}");
+    assert_eq!(
+        keys(&written),
+        document.nodes.iter().map(|block| block.key.clone().unwrap()).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_block_of_no_meaning_where_it_stands_is_refused_with_its_place() {
+    let text = Node::Text(docs_model::TextNode::new(Vec::new()));
+    let mut document = parse("a\n\n> b");
+    document.nodes[1].nodes.push(text.clone());
+    assert_eq!(print(&document).unwrap_err().place, "nodes[1]");
+    let mut document = parse("a\n\n* b");
+    let Node::Block(item) = &mut document.nodes[1].nodes[0] else { panic!() };
+    item.nodes.push(text);
+    assert_eq!(print(&document).unwrap_err().place, "nodes[1].nodes[0]");
+    let json = json!({ "object": "document", "data": {}, "nodes": [
+        { "object": "block", "type": "list-item", "nodes": [] }] });
+    let document: Document = serde_json::from_value(json).unwrap();
+    assert_eq!(check(&document).unwrap_err().place, "nodes[0]");
+}
+
+#[test]
+fn anchors_are_unique_and_those_given_stand() {
+    let document = parse(
+        "## A\n\n## A\n\n### B <a href=\"#a-1\" id=\"a-1\"></a>\n\n## ???\n\n<details>\n\n<summary>A</summary>\n\n</details>",
+    );
+    let ids: Vec<_> = document.nodes.iter().map(|block| block.meta.clone().unwrap().id).collect();
+    assert_eq!(ids, ["a", "a-2", "a-1", "section", "a-3"]);
+    let titles: Vec<_> = outline(&document).into_iter().map(|item| (item.level, item.title)).collect();
+    assert_eq!(titles, [(1, "A".into()), (1, "A".into()), (2, "B".into()), (1, "???".into())]);
+}
+
+#[test]
+fn the_text_of_a_document_is_in_its_sections() {
+    let text = "before\n\n## A\n\n| t |\n| --- |\n| cell |\n\n{% tabs %}\n{% tab title=\"Tab\" %}\n### B\n\n* item **bold**\n{% endtab %}\n{% endtabs %}\n\n![alt](a.png)";
+    let found = sections(&parse(text));
+    let parts: Vec<_> = found
+        .iter()
+        .map(|part| (part.anchor.as_deref(), part.heading.as_deref(), part.text.as_str()))
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            (None, None, "before"),
+            (Some("a"), Some("A"), "t\ncell\nTab"),
+            (Some("b"), Some("B"), "item bold\nalt")
+        ]
+    );
+    assert_eq!(plain_text(&parse(text)), "before\nA\nt\ncell\nTab\nB\nitem bold\nalt");
+    let key = parse(text).nodes[2].key.clone().unwrap();
+    assert_eq!(block_text(text, &key).as_deref(), Some("t cell"));
+    assert_eq!(block_text(text, "nothing"), None);
+    let long = "word ".repeat(100);
+    assert_eq!(block_text(&long, &keys(&long)[0]).unwrap().chars().count(), 200);
+}
+
+#[test]
+fn single_blocks_are_taken_back() {
+    let base = "one\n\ntwo\n\nthree\n\nfour\n";
+    for (current, key_of, at, expected) in [
+        // Added: it goes.
+        ("one\n\nnew\n\ntwo\n\nthree\n\nfour\n", "new", 1, "one\n\ntwo\n\nthree\n\nfour\n"),
+        // Deleted: it comes back to its place.
+        ("one\n\nthree\n\nfour\n", "base", 1, "one\n\ntwo\n\nthree\n\nfour\n"),
+        // Changed: it is as it was, and other changes stay.
+        ("one\n\nTWO\n\nthree\n\nFOUR\n", "new", 1, "one\n\ntwo\n\nthree\n\nFOUR\n"),
+        // Moved: it is back.
+        ("one\n\nthree\n\nfour\n\ntwo\n", "new", 3, "one\n\ntwo\n\nthree\n\nfour\n"),
+        // Not changed: nothing happens.
+        ("one\n\ntwo\n\nthree\n\nFOUR\n", "new", 0, "one\n\ntwo\n\nthree\n\nFOUR\n"),
+    ] {
+        let key = if key_of == "base" { keys(base)[at].clone() } else { keys(current)[at].clone() };
+        assert_eq!(revert_blocks(current, base, &[key]).unwrap(), expected, "{current:?}");
+    }
+    let error = revert_blocks(base, base, &["zzz".to_owned()]).unwrap_err();
+    assert_eq!(error.place, "block[0]");
+}
+
+proptest! {
+    #[test]
+    fn editing_a_block_leaves_the_keys_of_all_others(
+        words in proptest::collection::vec("[a-c]{1,2}", 1..12), at in 0..12_usize, new in "[x-z]{3}"
+    ) {
+        let page = |words: &[String]| words.iter().map(|word| format!("* {word}\n\n***\n\n## {word}\n")).collect::<Vec<_>>().join("\n");
+        let mut changed = words.clone();
+        let at = at % words.len();
+        changed[at] = new;
+        let (before, after) = (keys(&page(&words)), keys(&page(&changed)));
+        let unique = |word: &String| words.iter().filter(|own| *own == word).count() == 1;
+        for (index, word) in words.iter().enumerate() {
+            if index != at && unique(word) {
+                prop_assert_eq!(&before[index * 3..index * 3 + 3], &after[index * 3..index * 3 + 3]);
+            }
+        }
+        let all: std::collections::HashSet<_> = before.iter().collect();
+        prop_assert_eq!(all.len(), before.len());
+    }
+
+    #[test]
+    fn reverting_everything_is_the_base(
+        base in proptest::collection::vec("[a-d]{1}", 0..8), current in proptest::collection::vec("[a-d]{1}", 0..8)
+    ) {
+        let page = |words: &[String]| words.iter().map(|word| format!("{word}\n")).collect::<Vec<_>>().join("\n");
+        let (base, current) = (page(&base), page(&current));
+        let mut all = keys(&current);
+        all.extend(keys(&base));
+        let reverted = revert_blocks(&current, &base, &all).unwrap();
+        prop_assert_eq!(keys(&reverted), keys(&base));
+    }
+}
+
+/// All blocks of a document have keys of their own.
+#[test]
+fn every_block_has_a_key_of_its_own() {
+    let document = parse(
+        "a\n\na\n\n* a\n* a\n\n{% tabs %}\n{% tab title=\"a\" %}\na\n{% endtab %}\n{% endtabs %}\n\n<details>\n\n<summary>a</summary>\n\na\n\n</details>",
+    );
+    let mut found = std::collections::HashSet::new();
+    let mut add = |block: &Block| assert!(found.insert(block.key.clone().expect("a key")));
+    document.nodes.iter().for_each(|block| super::super::keys::visit(block, &mut add));
+    assert_eq!(found.len(), 13);
+}

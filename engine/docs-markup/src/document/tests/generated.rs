@@ -1,0 +1,220 @@
+//! Laws, tried on texts and trees that are made up.
+
+use docs_model::{
+    Block, BlockKind, ContentRef, Document, Fragment, HeadingData, HintStyle, Inline, InlineKind, Leaf, Mark,
+    MarkKind, Node, TextNode,
+};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Pieces of Markdown, put together without regard for what they mean.
+fn markdown() -> impl Strategy<Value = String> {
+    let part = proptest::sample::select(vec![
+        "a",
+        "b c",
+        " ",
+        "\n",
+        "\n\n",
+        "    ",
+        "\t",
+        "# ",
+        "## ",
+        "> ",
+        "* ",
+        "- ",
+        "1. ",
+        "2) ",
+        "[ ] ",
+        "***\n",
+        "---\n",
+        "===\n",
+        "*",
+        "**",
+        "_",
+        "__",
+        "~~",
+        "`",
+        "``",
+        "```\n",
+        "~~~\n",
+        "\\",
+        "\\\n",
+        "  \n",
+        "[",
+        "]",
+        "(",
+        ")",
+        "![",
+        "](",
+        "[a](b)",
+        "<b>",
+        "</b>",
+        "<kbd>",
+        "</kbd>",
+        "<br>",
+        "<div>\n",
+        "</div>",
+        "<",
+        ">",
+        "&amp;",
+        "&",
+        "&#x20;",
+        "<!--",
+        "-->",
+        "|",
+        "| a | b |\n",
+        "| --- | --- |\n",
+        "{% hint style=\"info\" %}\n",
+        "{% endhint %}\n",
+        "{% tabs %}\n",
+        "{% tab title=\"a\" %}\n",
+        "{% endtab %}\n",
+        "{% endtabs %}\n",
+        "{% code title=\"a\" %}\n",
+        "{% endcode %}\n",
+        "{%",
+        "%}",
+        "\"",
+        "<details>\n",
+        "<summary>a</summary>\n",
+        "</details>\n",
+        "$$",
+        "$$a$$",
+        "[^1]",
+        "[^1]: a\n",
+        "[a]: b\n",
+        ":rocket:",
+        "<figure><img src=\"a\" alt=\"\"></figure>",
+        "<table><thead><tr><th>a</th></tr></thead><tbody></tbody></table>\n",
+        "ä",
+        "\r\n",
+        "\0",
+        "\u{a0}",
+        "<https://x.y>",
+        "x@y.z",
+    ]);
+    proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => "[a-c ]{1,6}",
+        1 => "[-+*_`~#>|<&!\\[\\]()\\\\.:$%{}=0-9a \n]{1,6}",
+    ]
+}
+
+fn leaf() -> impl Strategy<Value = Leaf> {
+    let mark = proptest::sample::select(vec![
+        MarkKind::Bold,
+        MarkKind::Italic,
+        MarkKind::Strikethrough,
+        MarkKind::Code,
+        MarkKind::Keyboard,
+        MarkKind::Superscript,
+    ]);
+    (words(), proptest::collection::vec(mark.prop_map(Mark::from), 0..3)).prop_map(|(text, mut marks)| {
+        marks.dedup();
+        Leaf::new(text, marks)
+    })
+}
+
+fn inline() -> impl Strategy<Value = Inline> {
+    let url = proptest::sample::select(vec!["a.md", "https://x.y/a b", "/pages/p", "#a", "a(b", ""]);
+    prop_oneof![
+        (url, leaf()).prop_map(|(url, leaf)| {
+            let target = super::super::targets::read(url);
+            let text = if leaf.text.is_empty() { Leaf::new("x", leaf.marks) } else { leaf };
+            Inline::new(InlineKind::Link { target, title: None }, vec![Node::Text(TextNode::new(vec![text]))])
+        }),
+        Just(Inline::new(InlineKind::Icon { icon: "x".into() }, Vec::new())),
+        "[a-z^*]{1,4}".prop_map(|formula| Inline::new(InlineKind::InlineMath { formula }, Vec::new())),
+        words().prop_map(|expression| Inline::new(
+            InlineKind::Expression { expression: expression.replace('\n', " ") },
+            Vec::new()
+        )),
+        Just(Inline::new(InlineKind::Mention { target: ContentRef::Url { url: "a.md".into() } }, Vec::new())),
+        Just(Inline::new(InlineKind::Emoji { code: "1f680".into() }, Vec::new())),
+    ]
+}
+
+fn text() -> impl Strategy<Value = Vec<Node>> {
+    let node = prop_oneof![
+        3 => proptest::collection::vec(leaf(), 1..3).prop_map(|leaves| Node::Text(TextNode::new(leaves))),
+        1 => inline().prop_map(Node::Inline),
+    ];
+    proptest::collection::vec(node, 1..4)
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let leaf = prop_oneof![
+        4 => text().prop_map(|nodes| Block::new(BlockKind::Paragraph { align: None }, nodes)),
+        1 => text().prop_map(|nodes| Block::new(BlockKind::Heading2(HeadingData::default()), nodes)),
+        1 => Just(Block::new(BlockKind::Divider {}, Vec::new())),
+        1 => proptest::collection::vec("[a-c`~ ]{0,4}", 0..3).prop_map(|lines| {
+            let lines = lines.iter().map(|line| Node::Block(super::super::read::code_line(line))).collect();
+            let kind = BlockKind::Code { syntax: Some("js".into()), title: None, overflow: None, line_numbers: None, full_width: None };
+            Block::new(kind, lines)
+        }),
+    ];
+    leaf.prop_recursive(3, 24, 3, |inner| {
+        let blocks = proptest::collection::vec(inner, 1..3);
+        let nodes = |blocks: Vec<Block>| blocks.into_iter().map(Node::Block).collect::<Vec<_>>();
+        let items = move |kind: BlockKind| {
+            move |lists: Vec<Vec<Block>>| {
+                let items = lists.into_iter().map(|blocks| {
+                    Node::Block(Block::new(BlockKind::ListItem { checked: None }, nodes(blocks)))
+                });
+                Block::new(kind.clone(), items.collect())
+            }
+        };
+        prop_oneof![
+            blocks.clone().prop_map(move |blocks| Block::new(BlockKind::Blockquote {}, nodes(blocks))),
+            blocks.clone().prop_map(move |blocks| Block::new(
+                BlockKind::Hint { style: HintStyle::Info, icon: None },
+                nodes(blocks)
+            )),
+            proptest::collection::vec(blocks.clone(), 1..3).prop_map(items(BlockKind::ListUnordered {})),
+            proptest::collection::vec(blocks.clone(), 1..3)
+                .prop_map(items(BlockKind::ListOrdered { start: None })),
+            proptest::collection::vec(blocks.clone(), 1..3).prop_map(move |tabs| {
+                let tabs = tabs.into_iter().map(|blocks| {
+                    Node::Block(Block::new(
+                        BlockKind::TabsItem { title: Some("a \"b\"".into()), icon: None },
+                        nodes(blocks),
+                    ))
+                });
+                Block::new(BlockKind::Tabs { full_width: None }, tabs.collect())
+            }),
+            (text(), blocks).prop_map(|(title, body)| {
+                let title = Block::new(BlockKind::Paragraph { align: None }, title);
+                Block::with_fragments(
+                    BlockKind::Expandable { default_expanded: None },
+                    vec![
+                        Fragment::new("expandable-title", vec![title]).of_kind("expandable-title"),
+                        Fragment::new("expandable-body", body).of_kind("expandable-body"),
+                    ],
+                )
+            }),
+        ]
+    })
+}
+
+proptest! {
+    // More cases than usual, and as many as one asks for with `PROPTEST_CASES`.
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
+
+    #[test]
+    fn reading_what_was_written_gives_the_same_tree(text in prop_oneof![4 => markdown(), 1 => any::<String>()]) {
+        stable(&text);
+    }
+
+    #[test]
+    fn a_tree_that_is_written_reads_as_the_tree(blocks in proptest::collection::vec(block(), 0..4)) {
+        let document = Document::new(blocks);
+        let written = print(&document).unwrap();
+        let read = parse(&written);
+        prop_assert!(is_same(&read, &document), "{}\n{}\n{}", written,
+            serde_json::to_string(&document.nodes).unwrap(), serde_json::to_string(&read.nodes).unwrap());
+    }
+}

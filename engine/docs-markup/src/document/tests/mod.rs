@@ -1,0 +1,67 @@
+//! Markdown and documents: both ways.
+
+mod awkward;
+mod blocks;
+mod changes;
+mod generated;
+mod inlines;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// What the JSON of a document's blocks is without what is computed.
+fn nodes(markdown: &str) -> Value {
+    let mut value = serde_json::to_value(parse(markdown).nodes).unwrap();
+    strip(&mut value);
+    value
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|name, value| match name.as_str() {
+                "key" | "object" | "isVoid" => false,
+                "data" => *value != json!({}),
+                "marks" => *value != json!([]),
+                _ => true,
+            });
+            map.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+/// A text node of one leaf.
+fn text(text: &str) -> Value {
+    json!({ "leaves": [{ "text": text }] })
+}
+
+/// A paragraph of one leaf.
+fn paragraph(words: &str) -> Value {
+    json!({ "type": "paragraph", "nodes": [text(words)] })
+}
+
+/// Markdown is this JSON, and the JSON, sent by a client, is this Markdown.
+#[track_caller]
+fn both_ways(markdown: &str, expected: Value) {
+    assert_eq!(nodes(markdown), json!([expected]), "{markdown}");
+    let document = parse(markdown);
+    let sent: docs_model::Document =
+        serde_json::from_str(&serde_json::to_string(&document).unwrap()).unwrap();
+    assert_eq!(sent, document, "{markdown}");
+    assert_eq!(print(&sent).unwrap(), format!("{markdown}\n"));
+    stable(markdown);
+}
+
+/// Reading what was written gives the same tree, and writing that the same text.
+#[track_caller]
+fn stable(markdown: &str) {
+    let document = parse(markdown);
+    let written = print(&document).unwrap_or_else(|error| panic!("{markdown:?}: {error}"));
+    let again = parse(&written);
+    assert_eq!(again, document, "{markdown:?}\nwritten: {written:?}");
+    assert_eq!(print(&again).unwrap(), written, "{markdown:?}");
+    assert_eq!(update(markdown, &document).unwrap(), markdown);
+}

@@ -1,0 +1,211 @@
+//! What a document says without its form: for search, for previews, for the list of its sections.
+
+use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode};
+
+use super::keys;
+
+/// A part of a document: what stands under one heading.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Section {
+    /// The anchor of the heading; none for what stands before the first one.
+    pub anchor: Option<String>,
+    /// The text of the heading.
+    pub heading: Option<String>,
+    /// The text under it, a line a block.
+    pub text: String,
+}
+
+/// A heading in the outline of a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OutlineItem {
+    /// 1 to 3.
+    pub level: u8,
+    /// Its text.
+    pub title: String,
+    /// Its anchor.
+    pub anchor: String,
+    /// The key of its block.
+    pub key: String,
+}
+
+/// The text of a document, a line a block, without marks.
+#[must_use]
+pub fn plain_text(document: &Document) -> String {
+    let mut out = String::new();
+    for block in &document.nodes {
+        write(block, &mut out);
+    }
+    out.trim_end().to_owned()
+}
+
+/// The parts of a document, one for each heading, wherever it stands, and one for what comes before.
+///
+/// Parts without a heading and without text are left out.
+#[must_use]
+pub fn sections(document: &Document) -> Vec<Section> {
+    let mut out = vec![Section::default()];
+    for block in &document.nodes {
+        part(block, &mut out);
+    }
+    for section in &mut out {
+        section.text.truncate(section.text.trim_end().len());
+    }
+    out.retain(|section| section.heading.is_some() || !section.text.is_empty());
+    out
+}
+
+/// The headings of a document, wherever they stand, in the order of the text.
+#[must_use]
+pub fn outline(document: &Document) -> Vec<OutlineItem> {
+    let mut out = Vec::new();
+    for block in &document.nodes {
+        keys::visit(block, &mut |block| {
+            if let Some((level, _)) = block.kind.heading() {
+                out.push(OutlineItem {
+                    level,
+                    title: inline_text(&block.nodes).trim().to_owned(),
+                    anchor: block.meta.as_ref().map(|meta| meta.id.clone()).unwrap_or_default(),
+                    key: block.key.clone().unwrap_or_default(),
+                });
+            }
+        });
+    }
+    out
+}
+
+/// Tells whether a block holds text itself, and no blocks.
+fn is_leaf(block: &Block) -> bool {
+    !block.nodes.iter().any(|node| matches!(node, Node::Block(_))) && block.fragments().is_empty()
+}
+
+fn part(block: &Block, out: &mut Vec<Section>) {
+    if block.kind.heading().is_some() {
+        out.push(Section {
+            anchor: block.meta.as_ref().map(|meta| meta.id.clone()),
+            heading: Some(inline_text(&block.nodes).trim().to_owned()),
+            text: String::new(),
+        });
+        return;
+    }
+    let mut has_heading = false;
+    keys::visit(block, &mut |block| has_heading |= block.kind.heading().is_some());
+    let Some(last) = out.last_mut() else { return };
+    if !has_heading || is_leaf(block) {
+        return write(block, &mut last.text);
+    }
+    own(block, &mut last.text);
+    for node in &block.nodes {
+        if let Node::Block(block) = node {
+            part(block, out);
+        }
+    }
+    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
+        part(block, out);
+    }
+}
+
+/// What a block says that is neither text nor block: titles, formulas, alternative texts.
+fn own(block: &Block, out: &mut String) {
+    let text = match &block.kind {
+        BlockKind::TabsItem { title, .. } | BlockKind::Code { title, .. } => title.as_deref(),
+        BlockKind::Math { formula } => Some(formula.as_str()),
+        BlockKind::Image(data) => data.alt.as_deref(),
+        BlockKind::Embed { url, .. } => Some(url.as_str()),
+        BlockKind::OpenapiWebhook { name, .. } => Some(name.as_str()),
+        _ => None,
+    };
+    line(text.unwrap_or_default(), out);
+    if let BlockKind::Swagger { path, method, .. } | BlockKind::OpenapiOperation { path, method, .. } =
+        &block.kind
+    {
+        line(&format!("{} {path}", method.to_uppercase()), out);
+    }
+}
+
+fn line(text: &str, out: &mut String) {
+    let text = text.trim_end();
+    if !text.trim().is_empty() {
+        out.push_str(text);
+        out.push('\n');
+    }
+}
+
+fn write(block: &Block, out: &mut String) {
+    own(block, out);
+    if let BlockKind::Table(data) = &block.kind {
+        let titles: Vec<&str> = data
+            .view
+            .columns()
+            .iter()
+            .filter_map(|id| data.definition.get(id))
+            .map(|column| column.title.as_str())
+            .collect();
+        line(&titles.join(" "), out);
+        for row in keys::cells(block) {
+            let mut text = String::new();
+            row.iter().flat_map(|fragment| &fragment.nodes).for_each(|block| write(block, &mut text));
+            line(&text.split_whitespace().collect::<Vec<_>>().join(" "), out);
+        }
+        return;
+    }
+    if is_leaf(block) {
+        return line(&inline_text(&block.nodes), out);
+    }
+    for node in &block.nodes {
+        if let Node::Block(block) = node {
+            write(block, out);
+        }
+    }
+    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
+        write(block, out);
+    }
+}
+
+/// The text of inline nodes, with what elements without text show.
+fn inline_text(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    for node in nodes {
+        match node {
+            Node::Text(TextNode { leaves, .. }) => {
+                leaves.iter().for_each(|leaf: &Leaf| out.push_str(&leaf.text));
+            }
+            Node::Block(block) => out.push_str(&inline_text(&block.nodes)),
+            Node::Inline(inline) => shown(inline, &mut out),
+        }
+    }
+    out
+}
+
+fn shown(inline: &Inline, out: &mut String) {
+    match &inline.kind {
+        InlineKind::Link { .. } | InlineKind::Annotation {} => out.push_str(&inline_text(&inline.nodes)),
+        InlineKind::Emoji { code } => out.push_str(&super::emoji::text(code).unwrap_or_default()),
+        InlineKind::InlineMath { formula } => out.push_str(formula),
+        InlineKind::Button { label, .. } => out.push_str(label),
+        InlineKind::InlineImage { alt, .. } => out.push_str(alt.as_deref().unwrap_or_default()),
+        InlineKind::Expression { expression } => out.push_str(expression),
+        InlineKind::Mention { .. } => {
+            out.push_str(inline.spelling.as_deref().and_then(mention).unwrap_or_default());
+        }
+        InlineKind::Icon { .. } => {}
+    }
+}
+
+/// The label of a mention as it is written.
+fn mention(spelling: &str) -> Option<&str> {
+    spelling.split_once('[')?.1.split_once("](").map(|(label, _)| label)
+}
+
+/// Most characters of the preview of a block.
+const PREVIEW: usize = 200;
+
+/// The text of a block as a preview.
+pub(super) fn preview(block: &Block) -> String {
+    let mut text = String::new();
+    write(block, &mut text);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(PREVIEW) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text,
+    }
+}

@@ -1,0 +1,274 @@
+//! The configuration file `.gitbook.yaml`.
+
+use serde_json::{Map, Value};
+
+use super::{FormatError, PathError, RepoPath, report::check_size, yaml};
+
+/// The name of the configuration file. It stands in the project directory.
+pub const CONFIG_FILE: &str = ".gitbook.yaml";
+
+/// Most bytes of a file with settings: the configuration and the variables. 1 MiB.
+pub const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
+/// Where the content of a repository is, and where old addresses lead.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RepoConfig {
+    /// The configuration file itself, which may be missing.
+    pub file: RepoPath,
+    /// The folder that is read as content: the project directory and the key `root` together.
+    pub root: RepoPath,
+    /// The first page, from the root of the repository.
+    pub readme: RepoPath,
+    /// The table of contents, from the root of the repository. It may be missing.
+    pub summary: RepoPath,
+    /// Where old addresses lead, ordered by address.
+    pub redirects: Vec<Redirect>,
+}
+
+/// An old address of a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Redirect {
+    /// The old path in the space, without slashes at its ends.
+    pub from: String,
+    /// The file of the page it leads to, from the root of the repository.
+    pub to: RepoPath,
+    /// The place on the page.
+    pub anchor: Option<String>,
+}
+
+/// The folder that `root` means in a project directory.
+///
+/// # Errors
+/// [`PathError`] when it is not in the repository.
+pub fn content_folder(project: &RepoPath, root: &str) -> Result<RepoPath, PathError> {
+    project.join(root)
+}
+
+impl RepoConfig {
+    /// The path of the configuration file of a project directory.
+    #[must_use]
+    pub fn path(project: &RepoPath) -> RepoPath {
+        project.child(CONFIG_FILE)
+    }
+
+    /// Reads the configuration of a project directory; without a text it is the default one.
+    ///
+    /// Every key may be missing, and keys we do not know are ignored. All paths start at `root`, and `root` starts at
+    /// the project directory; none of them may leave the repository.
+    ///
+    /// # Errors
+    /// [`FormatError`] naming the file and the key: when the text is not YAML, a value has the wrong type, or a path
+    /// leads out of the repository; and when the text is larger than [`MAX_CONFIG_BYTES`].
+    ///
+    /// # Example
+    /// ```
+    /// use docs_markup::gitsync::{RepoConfig, RepoPath};
+    ///
+    /// let project = RepoPath::new("packages/app")?;
+    /// let config = RepoConfig::read(Some("root: ./docs\nstructure:\n  readme: ../README.md\n"), &project)?;
+    /// assert_eq!(config.root.as_str(), "packages/app/docs");
+    /// assert_eq!(config.readme.as_str(), "packages/app/README.md");
+    /// assert_eq!(config.summary.as_str(), "packages/app/docs/SUMMARY.md");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read(text: Option<&str>, project: &RepoPath) -> Result<Self, FormatError> {
+        let file = Self::path(project);
+        let text = text.unwrap_or_default();
+        check_size(&file, text, MAX_CONFIG_BYTES)?;
+        let keys = Keys { file: &file, map: top(text, &file)?, prefix: "" };
+        let root = keys.path("root", project, "")?;
+        let structure = keys.map("structure")?;
+        Ok(Self {
+            readme: structure.path("readme", &root, "README.md")?,
+            summary: structure.path("summary", &root, "SUMMARY.md")?,
+            redirects: keys.map("redirects")?.redirects(&root)?,
+            root,
+            file: file.clone(),
+        })
+    }
+}
+
+fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
+    match yaml::read(text).map_err(|problem| FormatError::Yaml { file: file.clone(), problem })? {
+        Value::Null => Ok(Map::new()),
+        Value::Object(map) => Ok(map),
+        _ => {
+            let problem = "the file must be a map of keys and values".to_owned();
+            Err(FormatError::Yaml { file: file.clone(), problem })
+        }
+    }
+}
+
+/// A map of the file, with what leads to it.
+struct Keys<'a> {
+    file: &'a RepoPath,
+    map: Map<String, Value>,
+    prefix: &'a str,
+}
+
+impl<'a> Keys<'a> {
+    fn path(&self, key: &str, base: &RepoPath, default: &str) -> Result<RepoPath, FormatError> {
+        let path = match self.map.get(key) {
+            None | Some(Value::Null) => default,
+            Some(Value::String(text)) => text,
+            Some(_) => return Err(self.wrong_type(key, "a path")),
+        };
+        self.join(key, base, path)
+    }
+
+    fn map(&self, key: &'a str) -> Result<Keys<'a>, FormatError> {
+        let map = match self.map.get(key) {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(map)) => map.clone(),
+            Some(_) => return Err(self.wrong_type(key, "a map of keys and values")),
+        };
+        Ok(Keys { file: self.file, map, prefix: key })
+    }
+
+    fn redirects(&self, root: &RepoPath) -> Result<Vec<Redirect>, FormatError> {
+        let mut redirects = Vec::with_capacity(self.map.len());
+        for (key, value) in &self.map {
+            let Value::String(target) = value else {
+                return Err(self.wrong_type(key, "a path"));
+            };
+            let from = key.trim_matches('/');
+            if from.is_empty() {
+                return Err(self.wrong_type(key, "below an old path that is not empty"));
+            }
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            redirects.push(Redirect {
+                from: from.to_owned(),
+                to: self.join(key, root, path)?,
+                anchor: (!anchor.is_empty()).then(|| anchor.to_owned()),
+            });
+        }
+        redirects.sort_by(|a, b| a.from.cmp(&b.from));
+        redirects.dedup_by(|later, earlier| later.from == earlier.from);
+        Ok(redirects)
+    }
+
+    fn join(&self, key: &str, base: &RepoPath, path: &str) -> Result<RepoPath, FormatError> {
+        base.join(path).map_err(|problem| FormatError::Path {
+            file: self.file.clone(),
+            key: self.name(key),
+            problem,
+        })
+    }
+
+    fn wrong_type(&self, key: &str, expected: &'static str) -> FormatError {
+        FormatError::Type { file: self.file.clone(), key: self.name(key), expected }
+    }
+
+    fn name(&self, key: &str) -> String {
+        if self.prefix.is_empty() { key.to_owned() } else { format!("{}.{key}", self.prefix) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<RepoConfig, String> {
+        RepoConfig::read(Some(text), &RepoPath::new("app").unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_is_needed() {
+        let default = RepoConfig::read(None, &RepoPath::default()).unwrap();
+        assert!(default.root.is_root() && default.redirects.is_empty());
+        assert_eq!(default.readme.as_str(), "README.md");
+        assert_eq!(default.summary.as_str(), "SUMMARY.md");
+        for text in ["", "---\n", "# only a comment\n", "root:\nstructure:\nredirects:\n", "unknown: 1\n"] {
+            assert_eq!(read(text).unwrap().readme.as_str(), "app/README.md", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn all_paths_start_at_root() {
+        let config = read(
+            "root: ./docs/\nstructure:\n  readme: start.md\n  summary: ./nav/TOC.md\n\
+             redirects:\n  /old/path/: new/page.md#part\n  b: ./x.md\n",
+        )
+        .unwrap();
+        assert_eq!(config.root.as_str(), "app/docs");
+        assert_eq!(config.readme.as_str(), "app/docs/start.md");
+        assert_eq!(config.summary.as_str(), "app/docs/nav/TOC.md");
+        assert_eq!(config.redirects.len(), 2);
+        assert_eq!(config.redirects[0].from, "b");
+        assert_eq!(config.redirects[1].from, "old/path");
+        assert_eq!(config.redirects[1].to.as_str(), "app/docs/new/page.md");
+        assert_eq!(config.redirects[1].anchor.as_deref(), Some("part"));
+    }
+
+    #[test]
+    fn a_root_beside_the_project_directory_is_fine() {
+        assert_eq!(read("root: ../docs").unwrap().root.as_str(), "docs");
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_key() {
+        for (text, message) in [
+            ("root: 1", "app/.gitbook.yaml: `root` must be a path"),
+            ("root: [a]", "app/.gitbook.yaml: `root` must be a path"),
+            ("root: ../..", "app/.gitbook.yaml: the path `root` leads out of the repository"),
+            (
+                "root: /docs",
+                "app/.gitbook.yaml: the path `root` must be relative, without a slash at the front",
+            ),
+            ("root: \"a\\0b\"", "app/.gitbook.yaml: the path `root` must not contain the NUL character"),
+            ("structure: here", "app/.gitbook.yaml: `structure` must be a map of keys and values"),
+            ("structure: {readme: true}", "app/.gitbook.yaml: `structure.readme` must be a path"),
+            (
+                "structure: {summary: ../../S.md}",
+                "app/.gitbook.yaml: the path `structure.summary` leads out of the repository",
+            ),
+            ("redirects: [a]", "app/.gitbook.yaml: `redirects` must be a map of keys and values"),
+            ("redirects: {a: 1}", "app/.gitbook.yaml: `redirects.a` must be a path"),
+            (
+                "redirects: {a: ../../../x}",
+                "app/.gitbook.yaml: the path `redirects.a` leads out of the repository",
+            ),
+            (
+                "redirects: {/: a.md}",
+                "app/.gitbook.yaml: `redirects./` must be below an old path that is not empty",
+            ),
+            ("- a", "app/.gitbook.yaml: the file must be a map of keys and values"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), message, "{text}");
+        }
+        let broken = read("root: {").unwrap_err();
+        assert!(broken.starts_with("app/.gitbook.yaml: "), "{broken}");
+    }
+
+    #[test]
+    fn the_size_is_limited() {
+        let limit = usize::try_from(MAX_CONFIG_BYTES).unwrap();
+        let text = format!("root: docs\n#{}", "x".repeat(limit - 12));
+        assert_eq!(text.len(), limit);
+        assert_eq!(read(&text).unwrap().root.as_str(), "app/docs");
+        assert_eq!(
+            read(&format!("{text}x")).unwrap_err(),
+            "app/.gitbook.yaml: at most 1 MiB are allowed for this file, it has 2 MiB"
+        );
+    }
+
+    #[test]
+    fn a_name_that_leaves_the_project_directory_is_found() {
+        assert_eq!(content_folder(&RepoPath::new("a/b").unwrap(), "../c").unwrap().as_str(), "a/c");
+        assert_eq!(content_folder(&RepoPath::new("a").unwrap(), "../../c"), Err(PathError::Leaves));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>-]){0,200}") {
+            let _ = read(&text);
+        }
+
+        #[test]
+        fn no_text_of_known_keys_panics(text in "((root|structure|readme|summary|redirects)|: |\\n|  |- |\\.\\./|[a-z\"&*!]){0,60}") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The tree of pages when a repository has no table of contents.
+
+use super::{
+    FormatError, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind,
+    summary::{MAX_DEPTH, TreeBuilder, humanise, humanise_name},
+};
+
+/// Makes a tree of pages from the folders of a repository.
+///
+/// The configured README comes first. Then everything is in alphabetical order, whatever its case. The README of a
+/// folder is the parent of the other pages of the folder; a folder without one is a group at the top level, and a page
+/// without text below it. Names that begin with a dot, `node_modules` and every `SUMMARY.md` are passed over, and so
+/// are symbolic links to folders. Titles are made from names; the heading of a page goes before.
+///
+/// # Errors
+/// [`FormatError`] when a Markdown file is behind a symbolic link that leaves the repository or loops, or is too large.
+pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatError> {
+    let mut walk = Walk { tree, builder: TreeBuilder::default() };
+    let mut files: Vec<_> = tree
+        .below(&config.root)
+        .filter(|path| is_page(path, config))
+        .filter_map(|path| path.below(&config.root))
+        .collect();
+    if let Some(readme) = tree.file(&config.readme)? {
+        walk.builder.add(0, page(humanise(&config.readme), Some(readme)));
+    }
+    // Files of one folder have to be neighbours; `a-b/` would otherwise stand between `a` and `a/`.
+    files.sort_by(|a, b| a.split('/').cmp(b.split('/')));
+    walk.folder(&config.root, &files, 0)?;
+    Ok(Summary { items: walk.builder.finish(), warnings: Vec::new() })
+}
+
+fn is_page(path: &RepoPath, config: &RepoConfig) -> bool {
+    path.is_markdown()
+        && *path != config.readme
+        && *path != config.summary
+        && !path.stem().eq_ignore_ascii_case("summary")
+        && path.below(&config.root).is_some_and(|below| {
+            below.split('/').all(|name| !name.starts_with('.') && name != "node_modules")
+        })
+}
+
+fn page(title: String, file: Option<super::PlannedFile>) -> SummaryItem {
+    let kind = SummaryKind::Page { file, link_title: None };
+    SummaryItem { line: None, title, kind, items: Vec::new() }
+}
+
+struct Walk<'a> {
+    tree: &'a RepoTree,
+    builder: TreeBuilder,
+}
+
+impl Walk<'_> {
+    /// Adds what a folder contains: its files, as paths from there, neighbours in one folder side by side.
+    fn folder(&mut self, folder: &RepoPath, files: &[&str], depth: usize) -> Result<(), FormatError> {
+        let mut children: Vec<(&str, &[&str])> = Vec::new();
+        let mut rest = files;
+        while let Some(first) = rest.first() {
+            let name = first.split('/').next().unwrap_or_default();
+            let count = rest.iter().take_while(|path| path.split('/').next() == Some(name)).count();
+            let (these, others) = rest.split_at(count);
+            children.push((name, these));
+            rest = others;
+        }
+        children.sort_by_cached_key(|(name, _)| (name.to_lowercase(), *name));
+        for (name, files) in children {
+            let path = folder.child(name);
+            if files == [name] {
+                self.file(&path, depth)?;
+            } else if depth >= MAX_DEPTH {
+                for file in files {
+                    self.file(&folder.child(file), depth)?;
+                }
+            } else {
+                let below: Vec<_> =
+                    files.iter().filter_map(|file| file.split_once('/')).map(|(_, it)| it).collect();
+                self.subfolder(&path, &below, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn subfolder(&mut self, folder: &RepoPath, files: &[&str], depth: usize) -> Result<(), FormatError> {
+        let readme = self.tree.readme(folder)?.filter(|path| files.contains(&path.name()));
+        let title = humanise_name(folder.name());
+        let item = match &readme {
+            Some(path) => page(title, self.tree.file(path)?),
+            None if depth == 0 => {
+                let kind = SummaryKind::Group { slug: Some(folder.name().to_owned()) };
+                SummaryItem { line: None, title, kind, items: Vec::new() }
+            }
+            None => page(title, None),
+        };
+        self.builder.add(depth, item);
+        let others: Vec<_> = files
+            .iter()
+            .copied()
+            .filter(|file| readme.as_ref().is_none_or(|path| path.name() != *file))
+            .collect();
+        self.folder(folder, &others, depth + 1)
+    }
+
+    fn file(&mut self, path: &RepoPath, depth: usize) -> Result<(), FormatError> {
+        // A link to nothing, or to a folder, is no page.
+        if let Some(file) = self.tree.file(path)? {
+            self.builder.add(depth, page(humanise(path), Some(file)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gitsync::{Entry, EntryKind};
+
+    fn outline(config: &str, entries: &[(&str, Option<&str>)]) -> Vec<String> {
+        let tree = RepoTree::new(entries.iter().map(|(path, link)| Entry {
+            path: (*path).to_owned(),
+            size: 1,
+            kind: link.map_or(EntryKind::File, |target| EntryKind::Symlink(target.to_owned())),
+        }));
+        let config = RepoConfig::read(Some(config), &RepoPath::default()).unwrap();
+        let mut out = Vec::new();
+        let mut todo: Vec<_> =
+            infer(&config, &tree).unwrap().items.into_iter().rev().map(|item| (0, item)).collect();
+        while let Some((depth, item)) = todo.pop() {
+            let kind = match &item.kind {
+                SummaryKind::Page { file: Some(file), .. } => file.path.to_string(),
+                SummaryKind::Page { file: None, .. } => "-".to_owned(),
+                _ => "group".to_owned(),
+            };
+            out.push(format!("{}{} = {kind}", "  ".repeat(depth), item.title));
+            todo.extend(item.items.into_iter().rev().map(|item| (depth + 1, item)));
+        }
+        out
+    }
+
+    #[test]
+    fn folders_become_a_tree() {
+        let files = [
+            "zebra.md",
+            "Apple.md",
+            "README.md",
+            "SUMMARY.md",
+            "guides/b.md",
+            "guides/A.md",
+            "guides/deep/x.md",
+            "guides-old.md",
+            "concepts/README.md",
+            "concepts/people.md",
+            "concepts/api_keys/README.md",
+            "concepts/api_keys/rotate.MD",
+            ".github/x.md",
+            "node_modules/y/README.md",
+            "guides/.hidden.md",
+            "image.png",
+        ];
+        assert_eq!(
+            outline("", &files.map(|file| (file, None))),
+            [
+                "Home = README.md",
+                "Apple = Apple.md",
+                "Concepts = concepts/README.md",
+                "  Api keys = concepts/api_keys/README.md",
+                "    Rotate = concepts/api_keys/rotate.MD",
+                "  People = concepts/people.md",
+                "Guides = group",
+                "  A = guides/A.md",
+                "  B = guides/b.md",
+                "  Deep = -",
+                "    X = guides/deep/x.md",
+                "Guides old = guides-old.md",
+                "Zebra = zebra.md",
+            ]
+        );
+    }
+
+    #[test]
+    fn only_the_content_folder_is_read_and_the_configured_page_is_first() {
+        assert_eq!(
+            outline(
+                "root: docs\nstructure: {readme: z.md}",
+                &[("docs/z.md", None), ("docs/a.md", None), ("docs/README.md", None), ("other.md", None)]
+            ),
+            ["Z = docs/z.md", "A = docs/a.md", "Docs = docs/README.md"]
+        );
+    }
+
+    #[test]
+    fn links_to_files_are_pages_and_links_to_folders_are_not() {
+        assert_eq!(
+            outline(
+                "",
+                &[
+                    ("a.md", None),
+                    ("b.md", Some("a.md")),
+                    ("c.md", Some("gone.md")),
+                    ("d", Some("e")),
+                    ("e/f.md", None)
+                ]
+            ),
+            ["A = a.md", "B = b.md", "E = group", "  F = e/f.md"]
+        );
+    }
+
+    #[test]
+    fn hostile_nesting_ends_at_the_limit() {
+        let path = format!("{}x.md", "d/".repeat(5_000));
+        let outline = outline("", &[(&path, None), ("d/d/y.md", None)]);
+        assert_eq!(outline.len(), MAX_DEPTH + 2);
+    }
+}

@@ -1,0 +1,425 @@
+//! What an import makes of a repository.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::{
+    FormatError, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig, RepoPath, RepoTree, Summary,
+    SummaryItem, SummaryKind, Warning, infer, path::split_extension, report::Warnings, summary::humanise,
+};
+use crate::{slug::numbered, slugify};
+
+/// Most bytes of a file: 100 MB.
+pub const MAX_FILE_BYTES: u64 = 100_000_000;
+
+/// Most pages with a Markdown file.
+pub const MAX_PAGES: usize = 5_000;
+
+/// What becomes of the files of a repository.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ImportPlan {
+    /// The content folder.
+    pub root: RepoPath,
+    /// The pages of the top level, in order. The first document is the landing page.
+    pub pages: Vec<PlannedPage>,
+    /// The files: those under `.gitbook/assets`, then those that pages refer to, in the order they were added.
+    pub assets: Vec<PlannedAsset>,
+    /// The reusable contents, ordered by path.
+    pub includes: Vec<PlannedInclude>,
+    /// The file with the variables of the space.
+    pub variables: Option<PlannedFile>,
+    /// The redirects whose target is a page.
+    pub redirects: Vec<Redirect>,
+    /// What was left out, or read in a way its author may not expect.
+    pub warnings: Vec<Warning>,
+    /// Files that are text: pages and reusable contents.
+    texts: HashSet<RepoPath>,
+    /// Where the assets are in their list.
+    places: HashMap<RepoPath, usize>,
+    /// Names of assets, in lower case, each with the last number that its twins got.
+    names: HashMap<String, u32>,
+}
+
+/// A page of the plan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlannedPage {
+    /// The title, never empty. A heading at the top of the page's file goes before.
+    pub title: String,
+    /// Its segment of the path, unique among its siblings. Empty for links and generated pages.
+    pub slug: String,
+    /// Its path in the space. Empty for links and generated pages.
+    pub path: String,
+    /// What it is.
+    pub kind: PlannedKind,
+    /// The pages below it.
+    pub pages: Vec<PlannedPage>,
+}
+
+/// What a page of the plan is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PlannedKind {
+    /// A page to read.
+    Document {
+        /// Its file; none for a page without text.
+        file: Option<PlannedFile>,
+        /// A shorter title for navigation.
+        link_title: Option<String>,
+    },
+    /// A heading above pages, at the top level only.
+    Group,
+    /// A link.
+    Link {
+        /// Where it leads, as it is written.
+        url: String,
+        /// The file of the repository it leads to: a page or an asset.
+        file: Option<PlannedFile>,
+    },
+    /// A place where generated pages appear.
+    Computed {
+        /// What they are made from.
+        value: Value,
+    },
+}
+
+/// A file of the plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedAsset {
+    /// The name of the file, unique in the space whatever its case.
+    pub name: String,
+    /// The file.
+    pub file: PlannedFile,
+}
+
+/// A reusable content of the plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedInclude {
+    /// Its slug, unique in the space.
+    pub slug: String,
+    /// A title made from its name. The one in its front matter goes before.
+    pub title: String,
+    /// Its file.
+    pub file: PlannedFile,
+}
+
+impl ImportPlan {
+    /// Plans an import. `summary` is the text of the file the configuration names; without one the tree of pages is
+    /// made from the folders.
+    ///
+    /// A table of contents that lists nothing leaves the README as the only page.
+    ///
+    /// # Errors
+    /// [`FormatError`] when there is no page at all, when there are more than [`MAX_PAGES`], when the table of contents
+    /// is larger than [`MAX_SUMMARY_BYTES`](super::MAX_SUMMARY_BYTES), when it or the tree made from the folders has
+    /// more than [`MAX_ITEMS`] items, when the variables are larger than [`MAX_CONFIG_BYTES`], and when a file that is
+    /// needed is behind a symbolic link that leaves the repository or loops, or is larger than [`MAX_FILE_BYTES`].
+    ///
+    /// # Example
+    /// ```
+    /// use docs_markup::gitsync::{Entry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree};
+    ///
+    /// let files = ["README.md", "guides/first-steps.md"];
+    /// let tree = RepoTree::new(files.map(|path| Entry { path: path.into(), size: 10, kind: EntryKind::File }));
+    /// let config = RepoConfig::read(None, &RepoPath::default())?;
+    /// let plan = ImportPlan::new(&config, &tree, Some("* [Start](README.md)\n\n## Guides\n* [First](guides/first-steps.md)\n"))?;
+    /// assert_eq!(plan.pages[1].pages[0].path, "guides/first-steps");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(config: &RepoConfig, tree: &RepoTree, summary: Option<&str>) -> Result<Self, FormatError> {
+        let mut warnings = Warnings::default();
+        warnings.append(tree.warnings());
+        let outline = match summary {
+            Some(text) => Summary::read(text, config, tree)?,
+            None => infer(config, tree)?,
+        };
+        warnings.append(outline.warnings);
+        let items = match outline.items {
+            items if items.is_empty() => only_readme(config, tree, &mut warnings)?,
+            items => items,
+        };
+        let mut builder = PageBuilder { readme: &config.readme, texts: HashSet::new(), items: 0 };
+        let pages = builder.pages(items, "");
+        if builder.items > MAX_ITEMS {
+            return Err(FormatError::TooManyItems { file: config.root.clone(), limit: MAX_ITEMS });
+        }
+        let count = builder.texts.len();
+        if count > MAX_PAGES {
+            return Err(FormatError::TooManyPages { count, limit: MAX_PAGES });
+        }
+        let mut plan = Self::empty(config, pages, builder.texts);
+        plan.redirects = known_redirects(config, tree, &plan.texts, &mut warnings)?;
+        plan.add_folders(tree)?;
+        plan.add_link_targets(tree)?;
+        plan.warnings = warnings.finish();
+        Ok(plan)
+    }
+
+    /// Adds a file that a page refers to, unless it is part of the plan already.
+    ///
+    /// `None` when the path leads to no file, or to Markdown: pages and reusable contents are not files, and Markdown
+    /// that is not listed is nothing at all.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the file is behind a symbolic link that leaves the repository or loops, or too large.
+    pub fn refer(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<&PlannedAsset>, FormatError> {
+        if self.texts.contains(path) || path.is_markdown() {
+            return Ok(None);
+        }
+        if let Some(place) = self.places.get(path) {
+            return Ok(self.assets.get(*place));
+        }
+        let Some(file) = tree.file(path)? else { return Ok(None) };
+        self.add_asset(file);
+        Ok(self.assets.last())
+    }
+
+    /// The landing page: the first document of the tree.
+    #[must_use]
+    pub fn landing(&self) -> Option<&PlannedPage> {
+        self.documents().next()
+    }
+
+    /// How many bytes the texts have: the files of all pages and reusable contents, each as often as it is one.
+    ///
+    /// An import keeps all of them at once, so this is what it needs of memory.
+    #[must_use]
+    pub fn text_bytes(&self) -> u64 {
+        let pages = self.documents().filter_map(|page| match &page.kind {
+            PlannedKind::Document { file, .. } => file.as_ref(),
+            _ => None,
+        });
+        total(pages.chain(self.includes.iter().map(|include| &include.file)))
+    }
+
+    /// How many bytes the files have that are added so far; [`refer`](Self::refer) adds more.
+    #[must_use]
+    pub fn asset_bytes(&self) -> u64 {
+        total(self.assets.iter().map(|asset| &asset.file))
+    }
+
+    /// All documents, parents before the pages below them, in the order of the tree.
+    pub fn documents(&self) -> impl Iterator<Item = &PlannedPage> {
+        let mut todo: Vec<_> = self.pages.iter().rev().collect();
+        std::iter::from_fn(move || {
+            while let Some(page) = todo.pop() {
+                todo.extend(page.pages.iter().rev());
+                if matches!(page.kind, PlannedKind::Document { .. }) {
+                    return Some(page);
+                }
+            }
+            None
+        })
+    }
+
+    fn empty(config: &RepoConfig, pages: Vec<PlannedPage>, texts: HashSet<RepoPath>) -> Self {
+        Self {
+            root: config.root.clone(),
+            pages,
+            assets: Vec::new(),
+            includes: Vec::new(),
+            variables: None,
+            redirects: Vec::new(),
+            warnings: Vec::new(),
+            texts,
+            places: HashMap::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    /// What stands in `.gitbook`.
+    fn add_folders(&mut self, tree: &RepoTree) -> Result<(), FormatError> {
+        let folder = self.root.child(".gitbook");
+        for path in tree.below(&folder.child("assets")) {
+            if let Some(file) = tree.file(path)? {
+                self.add_asset(file);
+            }
+        }
+        let includes = folder.child("includes");
+        let mut slugs = Slugs::default();
+        for path in tree.below(&includes).filter(|path| path.is_markdown() && path.folder() == includes) {
+            let Some(file) = tree.file(path)? else { continue };
+            let slug = slugs.unique(slug_of(path.stem(), "content"));
+            self.texts.insert(path.clone());
+            self.includes.push(PlannedInclude { slug, title: humanise(path), file });
+        }
+        self.variables = tree.file_within(&folder.child("vars.yaml"), MAX_CONFIG_BYTES)?;
+        Ok(())
+    }
+
+    /// Links of the table of contents may lead to files that no page refers to.
+    fn add_link_targets(&mut self, tree: &RepoTree) -> Result<(), FormatError> {
+        let mut todo: Vec<_> = self.pages.iter().collect();
+        let mut targets = Vec::new();
+        while let Some(page) = todo.pop() {
+            todo.extend(&page.pages);
+            if let PlannedKind::Link { file: Some(file), .. } = &page.kind {
+                targets.push(file.path.clone());
+            }
+        }
+        targets.sort();
+        for path in targets {
+            self.refer(tree, &path)?;
+        }
+        Ok(())
+    }
+
+    fn add_asset(&mut self, file: PlannedFile) {
+        let (stem, extension) = split_extension(file.path.name());
+        let mut name = file.path.name().to_owned();
+        let first = name.to_lowercase();
+        let mut number = self.names.get(&first).copied().unwrap_or_default();
+        while self.names.contains_key(&name.to_lowercase()) {
+            number += 1;
+            name = format!("{stem} ({number}){extension}");
+        }
+        self.names.insert(name.to_lowercase(), 0);
+        if number > 0 {
+            self.names.insert(first, number);
+        }
+        self.places.insert(file.path.clone(), self.assets.len());
+        self.assets.push(PlannedAsset { name, file });
+    }
+}
+
+fn only_readme(
+    config: &RepoConfig,
+    tree: &RepoTree,
+    warnings: &mut Warnings,
+) -> Result<Vec<SummaryItem>, FormatError> {
+    let Some(file) = tree.file(&config.readme)? else {
+        return Err(FormatError::NoPages { folder: config.root.clone() });
+    };
+    let message = format!("nothing is listed; `{}` is the only page", config.readme);
+    warnings.push(&config.summary, None, message);
+    let kind = SummaryKind::Page { file: Some(file), link_title: None };
+    Ok(vec![SummaryItem { line: None, title: humanise(&config.readme), kind, items: Vec::new() }])
+}
+
+/// The redirects that lead to a page. The others are left out with a warning.
+fn known_redirects(
+    config: &RepoConfig,
+    tree: &RepoTree,
+    pages: &HashSet<RepoPath>,
+    warnings: &mut Warnings,
+) -> Result<Vec<Redirect>, FormatError> {
+    let mut known = Vec::with_capacity(config.redirects.len());
+    for redirect in &config.redirects {
+        match tree.locate(&redirect.to)? {
+            Some(file) if pages.contains(&file.path) => {
+                known.push(Redirect { to: file.path, ..redirect.clone() });
+            }
+            _ => {
+                let message = format!(
+                    "the redirect of `{}` leads to `{}`, which is no page; it is left out",
+                    redirect.from, redirect.to
+                );
+                warnings.push(&config.file, None, message);
+            }
+        }
+    }
+    Ok(known)
+}
+
+struct PageBuilder<'a> {
+    readme: &'a RepoPath,
+    texts: HashSet<RepoPath>,
+    /// How many items there are, of every kind.
+    items: usize,
+}
+
+impl PageBuilder<'_> {
+    /// The pages of one level. Levels are at most [`MAX_DEPTH`](super::MAX_DEPTH) and one.
+    fn pages(&mut self, items: Vec<SummaryItem>, parent: &str) -> Vec<PlannedPage> {
+        let mut slugs = Slugs::default();
+        self.items += items.len();
+        items.into_iter().map(|item| self.page(item, parent, &mut slugs)).collect()
+    }
+
+    fn page(&mut self, item: SummaryItem, parent: &str, slugs: &mut Slugs) -> PlannedPage {
+        let SummaryItem { title, kind, items, .. } = item;
+        let (kind, slug) = match kind {
+            SummaryKind::Group { slug } => {
+                let slug = slug_of(slug.as_deref().unwrap_or(&title), "group");
+                (PlannedKind::Group, slug)
+            }
+            SummaryKind::Page { file, link_title } => {
+                let slug = self.slug_of_page(file.as_ref(), &title);
+                if let Some(file) = &file {
+                    self.texts.insert(file.path.clone());
+                }
+                (PlannedKind::Document { file, link_title }, slug)
+            }
+            SummaryKind::Link { url, file } => return leaf(title, PlannedKind::Link { url, file }),
+            SummaryKind::Computed { value } => {
+                let title = if title.is_empty() { "API reference".to_owned() } else { title };
+                return leaf(title, PlannedKind::Computed { value });
+            }
+        };
+        let slug = slugs.unique(slug);
+        let path = if parent.is_empty() { slug.clone() } else { format!("{parent}/{slug}") };
+        let pages = self.pages(items, &path);
+        PlannedPage { title, slug, path, kind, pages }
+    }
+
+    /// The name of the file; the name of the folder for its README. The landing page keeps the name of its file.
+    fn slug_of_page(&self, file: Option<&PlannedFile>, title: &str) -> String {
+        match file {
+            Some(file)
+                if file.path.is_readme() && file.path != *self.readme && !file.path.folder().is_root() =>
+            {
+                slug_of(file.path.folder().name(), title)
+            }
+            Some(file) => slug_of(file.path.stem(), title),
+            None => slug_of(title, "page"),
+        }
+    }
+}
+
+/// The sum of sizes; a sum beyond all numbers is the highest one.
+fn total<'a>(files: impl Iterator<Item = &'a PlannedFile>) -> u64 {
+    files.fold(0, |sum, file| sum.saturating_add(file.size))
+}
+
+fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
+    PlannedPage { title, slug: String::new(), path: String::new(), kind, pages: Vec::new() }
+}
+
+/// The slug of the first text that has one.
+fn slug_of(text: &str, other: &str) -> String {
+    [text, other].into_iter().map(slugify).find(|slug| !slug.is_empty()).unwrap_or_else(|| "page".to_owned())
+}
+
+/// The slugs of one scope.
+#[derive(Default)]
+struct Slugs {
+    taken: HashSet<String>,
+    /// The next number to try. Numbers of one width follow the same stem, so the slug with the lowest of them names
+    /// what they share, also where long slugs are cut.
+    next: HashMap<String, u64>,
+}
+
+impl Slugs {
+    /// Takes a slug: itself, else the first number behind it that is free. Each number is tried once, so many equal
+    /// slugs take no more time than as many different ones.
+    fn unique(&mut self, slug: String) -> String {
+        if self.taken.insert(slug.clone()) {
+            return slug;
+        }
+        let mut lowest = 1_u64;
+        loop {
+            let end = lowest.saturating_mul(10);
+            let next = self.next.entry(numbered(&slug, lowest)).or_insert(lowest);
+            while *next < end {
+                let unique = numbered(&slug, *next);
+                *next += 1;
+                if self.taken.insert(unique.clone()) {
+                    return unique;
+                }
+            }
+            lowest = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,381 @@
+use std::{fs, path::Path};
+
+use super::*;
+use crate::gitsync::{Entry, EntryKind, references, variables};
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::new(text).unwrap()
+}
+
+fn tree(paths: &[&str]) -> RepoTree {
+    RepoTree::new(paths.iter().map(|path| Entry { path: (*path).to_owned(), size: 1, kind: EntryKind::File }))
+}
+
+fn plan(config: &str, paths: &[&str], summary: Option<&str>) -> Result<ImportPlan, FormatError> {
+    let config = RepoConfig::read(Some(config), &RepoPath::default()).unwrap();
+    ImportPlan::new(&config, &tree(paths), summary)
+}
+
+/// The paths of all pages in the order of the tree, with their files.
+fn pages(plan: &ImportPlan) -> Vec<(String, String)> {
+    let mut todo: Vec<_> = plan.pages.iter().rev().collect();
+    let mut out = Vec::new();
+    while let Some(page) = todo.pop() {
+        let what = match &page.kind {
+            PlannedKind::Document { file, .. } => {
+                file.as_ref().map_or("-", |file| file.path.as_str()).to_owned()
+            }
+            PlannedKind::Group => "group".to_owned(),
+            PlannedKind::Link { url, .. } => url.clone(),
+            PlannedKind::Computed { .. } => "computed".to_owned(),
+        };
+        out.push((page.path.clone(), what));
+        todo.extend(page.pages.iter().rev());
+    }
+    out
+}
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|(path, what)| ((*path).to_owned(), (*what).to_owned())).collect()
+}
+
+#[test]
+fn paths_come_from_file_names_and_parents() {
+    let plan = plan(
+        "",
+        &["README.md", "Quick Start.md", "a/README.md", "a/One.md", "z/other.md", "ref/errors.md", "???.md"],
+        Some(
+            "* [Welcome](README.md)\n* [Go](<Quick Start.md>)\n* [A](a/)\n  * [One](a/One.md)\n    * [Far](z/other.md)\n\
+             * [Why](%3F%3F%3F.md)\n* [Web](https://x.y)\n\n## The Reference\n* [E](ref/errors.md)\n\n\
+             ## More <a href=\"#m\" id=\"m\"></a>\n* Empty page\n",
+        ),
+    );
+    let plan = plan.unwrap();
+    assert_eq!(
+        pages(&plan),
+        pairs(&[
+            ("readme", "README.md"),
+            ("quick-start", "Quick Start.md"),
+            ("a", "a/README.md"),
+            ("a/one", "a/One.md"),
+            ("a/one/other", "z/other.md"),
+            ("why", "???.md"),
+            ("", "https://x.y"),
+            ("the-reference", "group"),
+            ("the-reference/errors", "ref/errors.md"),
+            ("m", "group"),
+            ("m/empty-page", "-"),
+        ])
+    );
+    assert_eq!(plan.landing().unwrap().title, "Welcome");
+    assert_eq!(plan.warnings, []);
+}
+
+#[test]
+fn siblings_with_one_name_are_numbered() {
+    let plan = plan(
+        "",
+        &["a/x.md", "b/x.md", "c/X.md"],
+        Some("* [1](a/x.md)\n* [2](b/x.md)\n* [3](c/X.md)\n  * [4](a/x.md#y)\n"),
+    )
+    .unwrap();
+    let paths: Vec<_> = plan.pages.iter().map(|page| page.path.as_str()).collect();
+    assert_eq!(paths, ["x", "x-1", "x-2"]);
+}
+
+#[test]
+fn folders_of_the_format_are_collected() {
+    let mut plan = plan(
+        "root: docs",
+        &[
+            "docs/README.md",
+            "docs/.gitbook/assets/a.png",
+            "docs/.gitbook/assets/deep/A.PNG",
+            "docs/.gitbook/includes/setup.md",
+            "docs/.gitbook/includes/deep/no.md",
+            "docs/.gitbook/includes/no.txt",
+            "docs/.gitbook/vars.yaml",
+            "docs/images/a.png",
+            "docs/notes.md",
+            ".gitbook/assets/other.png",
+        ],
+        Some("* [x](README.md)"),
+    )
+    .unwrap();
+    let names = |plan: &ImportPlan| plan.assets.iter().map(|asset| asset.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&plan), ["a.png", "A (1).PNG"]);
+    assert_eq!(plan.includes.len(), 1);
+    assert_eq!((plan.includes[0].slug.as_str(), plan.includes[0].title.as_str()), ("setup", "Setup"));
+    assert_eq!(plan.variables.as_ref().unwrap().path.as_str(), "docs/.gitbook/vars.yaml");
+
+    let tree =
+        tree(&["docs/images/a.png", "docs/notes.md", "docs/README.md", "docs/.gitbook/includes/setup.md"]);
+    for _ in 0..2 {
+        let asset = plan.refer(&tree, &path("docs/images/a.png")).unwrap().unwrap();
+        assert_eq!(asset.name, "a (2).png");
+    }
+    for none in
+        ["docs/notes.md", "docs/README.md", "docs/.gitbook/includes/setup.md", "docs/gone.png", "docs"]
+    {
+        assert_eq!(plan.refer(&tree, &path(none)).unwrap(), None, "{none}");
+    }
+    assert_eq!(names(&plan).len(), 3);
+}
+
+#[test]
+fn a_linked_file_of_the_table_of_contents_becomes_a_file() {
+    let plan = plan("", &["README.md", "spec.pdf"], Some("* [x](README.md)\n* [y](spec.pdf)\n")).unwrap();
+    assert_eq!(plan.assets[0].file.path.as_str(), "spec.pdf");
+}
+
+#[test]
+fn redirects_lead_to_pages() {
+    let plan = plan(
+        "redirects: {old: a.md, older: dir/, gone: b.md, unlisted: c.md}",
+        &["a.md", "dir/README.md", "c.md"],
+        Some("* [A](a.md)\n* [D](dir/README.md)\n"),
+    )
+    .unwrap();
+    let redirects: Vec<_> = plan.redirects.iter().map(|it| (it.from.as_str(), it.to.as_str())).collect();
+    assert_eq!(redirects, [("old", "a.md"), ("older", "dir/README.md")]);
+    assert_eq!(plan.warnings.len(), 2);
+    assert_eq!(
+        plan.warnings[0].to_string(),
+        ".gitbook.yaml: the redirect of `gone` leads to `b.md`, which is no page; it is left out"
+    );
+}
+
+#[test]
+fn without_a_table_of_contents_the_folders_are_the_tree() {
+    let plan = plan("", &["README.md", "b/c.md", "a.md"], None).unwrap();
+    assert_eq!(
+        pages(&plan),
+        pairs(&[("readme", "README.md"), ("a", "a.md"), ("b", "group"), ("b/c", "b/c.md")])
+    );
+}
+
+#[test]
+fn nothing_to_import_is_an_error_and_an_empty_list_leaves_the_readme() {
+    for summary in [None, Some(""), Some("# Summary\n")] {
+        let error = plan("root: docs", &["README.md", "docs/a.txt"], summary).unwrap_err();
+        assert_eq!(error.to_string(), "docs: there is no Markdown file that could become a page");
+    }
+    let plan = plan("", &["README.md", "a.md"], Some("# Summary\n")).unwrap();
+    assert_eq!(pages(&plan), pairs(&[("readme", "README.md")]));
+    assert_eq!(plan.warnings.len(), 1);
+}
+
+#[test]
+fn the_number_of_pages_is_limited() {
+    let files: Vec<_> = (0..=MAX_PAGES).map(|number| format!("p{number}.md")).collect();
+    let names: Vec<_> = files.iter().map(String::as_str).collect();
+    assert_eq!(plan("", &names[1..], None).unwrap().pages.len(), MAX_PAGES);
+    assert_eq!(
+        plan("", &names, None).unwrap_err().to_string(),
+        "at most 5000 Markdown pages are allowed, these are 5001"
+    );
+}
+
+#[test]
+fn links_matter_only_where_they_are_needed() {
+    let entry = |path: &str, size, kind| Entry { path: path.to_owned(), size, kind };
+    let entries = |summary_link: &str| {
+        [
+            entry("README.md", 1, EntryKind::File),
+            entry("up.md", 3, EntryKind::Symlink("../../x.md".to_owned())),
+            entry("same.md", 3, EntryKind::Symlink("README.md".to_owned())),
+            entry("img.png", 3, EntryKind::Symlink(summary_link.to_owned())),
+            entry("huge.bin", MAX_FILE_BYTES + 1, EntryKind::File),
+            entry("lib", 0, EntryKind::Submodule),
+        ]
+    };
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    let tree = RepoTree::new(entries("/etc/passwd"));
+    let mut plan = ImportPlan::new(&config, &tree, Some("* [x](README.md)\n* [y](same.md)\n")).unwrap();
+    let file = match &plan.pages[1].kind {
+        PlannedKind::Document { file: Some(file), .. } => file.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((file.path.as_str(), file.source.as_str()), ("same.md", "README.md"));
+    assert_eq!(plan.warnings[0].to_string(), "lib: this is another repository (a submodule); it is left out");
+    assert_eq!(plan.refer(&tree, &path("img.png")), Err(FormatError::LinkLeaves { link: path("img.png") }));
+    let error = plan.refer(&tree, &path("huge.bin")).unwrap_err();
+    assert!(error.to_string().starts_with("huge.bin: at most 100 MB"), "{error}");
+    let error = ImportPlan::new(&config, &tree, Some("* [x](up.md)\n")).unwrap_err();
+    assert_eq!(error, FormatError::LinkLeaves { link: path("up.md") });
+}
+
+#[test]
+fn many_equal_titles_take_no_time() {
+    let mut text = "* Same\n".repeat(MAX_ITEMS / 2);
+    text.push_str(&"* Same 7\n".repeat(MAX_ITEMS / 2));
+    let plan = plan("", &[], Some(&text)).unwrap();
+    let slugs: HashSet<_> = plan.pages.iter().map(|page| page.slug.as_str()).collect();
+    assert_eq!(slugs.len(), MAX_ITEMS);
+    assert_eq!(plan.pages[MAX_ITEMS / 2 - 1].slug, "same-9999");
+    assert_eq!(plan.pages[MAX_ITEMS / 2].slug, "same-7-1", "the plain one is taken");
+}
+
+#[test]
+fn equal_names_of_files_take_no_time() {
+    let names: Vec<_> = (0..20_000).map(|n| format!(".gitbook/assets/{n:05}/a.png")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).chain(["README.md"]).collect();
+    let plan = plan("", &names, None).unwrap();
+    assert_eq!(plan.assets[0].name, "a.png");
+    assert_eq!(plan.assets[19_999].name, "a (19999).png");
+}
+
+#[test]
+fn a_tree_of_folders_is_limited_too() {
+    let files =
+        |count: usize| -> Vec<String> { (0..count).map(|n| format!("{n}/a/b/c/d/e/f/g/h/i.md")).collect() };
+    let ten = |count: usize| {
+        let files = files(count);
+        let names: Vec<_> = files.iter().map(String::as_str).collect();
+        plan("", &names, None)
+    };
+    assert!(ten(MAX_ITEMS / 10).is_ok());
+    let message = "the repository: at most 20000 groups, pages and links are allowed";
+    assert_eq!(ten(MAX_ITEMS / 10 + 1).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn large_variables_are_refused_before_they_are_read() {
+    let tree = |size| {
+        let entry = |path: &str, size| Entry { path: path.to_owned(), size, kind: EntryKind::File };
+        RepoTree::new([entry("README.md", 1), entry(".gitbook/vars.yaml", size)])
+    };
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    assert!(ImportPlan::new(&config, &tree(MAX_CONFIG_BYTES), None).is_ok());
+    let error = ImportPlan::new(&config, &tree(MAX_CONFIG_BYTES + 1), None).unwrap_err();
+    let message = ".gitbook/vars.yaml: at most 1 MiB are allowed for this file, it has 2 MiB";
+    assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn texts_and_files_are_summed() {
+    let sizes = [
+        ("README.md", 1),
+        ("a.md", 20),
+        ("unlisted.md", 300),
+        (".gitbook/includes/x.md", 4_000),
+        (".gitbook/assets/y.png", 50_000),
+        ("z.png", 600_000),
+    ];
+    let entries = sizes.map(|(path, size)| Entry { path: path.to_owned(), size, kind: EntryKind::File });
+    let tree = RepoTree::new(entries);
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    let summary = "* [R](README.md)\n  * [A](a.md)\n* [Web](https://x.y)\n* Empty\n";
+    let mut plan = ImportPlan::new(&config, &tree, Some(summary)).unwrap();
+    assert_eq!((plan.text_bytes(), plan.asset_bytes()), (4_021, 50_000));
+    plan.refer(&tree, &path("z.png")).unwrap();
+    assert_eq!((plan.text_bytes(), plan.asset_bytes()), (4_021, 650_000));
+}
+
+mod slugs {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The first number that is free, searched from the start.
+    fn plain(slug: &str, taken: &mut HashSet<String>) -> String {
+        let mut unique = slug.to_owned();
+        let mut number = 0;
+        while !taken.insert(unique.clone()) {
+            number += 1;
+            unique = numbered(slug, number);
+        }
+        unique
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_free_number_is_taken(
+            names in prop::collection::vec("(a|b|a{97}|a{98}|a{99}|a{100}|a{96}-a|a{99}b)(-[12]|-10)?", 0..120)
+        ) {
+            let (mut slugs, mut taken) = (Slugs::default(), HashSet::new());
+            for name in names {
+                prop_assert_eq!(slugs.unique(name.clone()), plain(&name, &mut taken));
+            }
+        }
+    }
+}
+
+/// The files of a folder on disk, as a commit would list them.
+fn files_of(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(next) = todo.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                todo.push(path);
+            } else {
+                files.push(path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/"));
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn the_handbook_is_read_without_a_warning() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/handbook");
+    let read = |path: &str| fs::read_to_string(folder.join(path)).unwrap();
+    let files = files_of(&folder);
+    let names: Vec<_> = files.iter().map(String::as_str).collect();
+    let tree = tree(&names);
+    let config = RepoConfig::read(Some(&read(".gitbook.yaml")), &RepoPath::default()).unwrap();
+    let mut plan = ImportPlan::new(&config, &tree, Some(&read("SUMMARY.md"))).unwrap();
+
+    assert_eq!(plan.warnings, []);
+    assert_eq!(plan.landing().unwrap().title, "Welcome");
+    assert_eq!(plan.includes.len(), 2);
+    assert_eq!(plan.redirects.len(), 1);
+    let groups: Vec<_> = plan
+        .pages
+        .iter()
+        .filter(|page| page.kind == PlannedKind::Group)
+        .map(|page| page.path.as_str())
+        .collect();
+    assert_eq!(groups, ["guides", "embedding", "reference"]);
+    let vars = plan.variables.clone().unwrap();
+    let (vars, warnings) = variables(&read(vars.source.as_str()), &vars.path).unwrap();
+    assert_eq!((vars.len(), warnings.len()), (3, 0));
+
+    // Every Markdown file is a page or a reusable content, and every reference leads to something.
+    let documents: Vec<_> = plan
+        .documents()
+        .filter_map(|page| match &page.kind {
+            PlannedKind::Document { file: Some(file), .. } => Some(file.path.clone()),
+            _ => None,
+        })
+        .collect();
+    let markdown = names.iter().filter(|name| name.ends_with(".md") && **name != "SUMMARY.md").count();
+    assert_eq!(documents.len() + plan.includes.len(), markdown);
+    let mut found = 0;
+    for page in &documents {
+        for reference in references(&read(page.as_str()), page, &config.root) {
+            found += 1;
+            assert!(tree.locate(&reference.path).unwrap().is_some(), "{page}: {}", reference.path);
+            plan.refer(&tree, &reference.path).unwrap();
+        }
+    }
+    assert!(found > 20, "{found}");
+    assert_eq!(plan.assets.len(), 2);
+}
+
+#[test]
+fn the_handbook_without_its_table_of_contents_has_the_same_pages() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/handbook");
+    let files = files_of(&folder);
+    let names: Vec<_> = files.iter().map(String::as_str).collect();
+    let listed = plan("", &names, Some(&fs::read_to_string(folder.join("SUMMARY.md")).unwrap())).unwrap();
+    let inferred = plan("", &names, None).unwrap();
+    let paths = |plan: &ImportPlan| {
+        let mut paths: Vec<_> = plan.documents().map(|page| page.path.clone()).collect();
+        paths.sort();
+        paths
+    };
+    assert_eq!(paths(&listed), paths(&inferred));
+}

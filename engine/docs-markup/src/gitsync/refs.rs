@@ -1,0 +1,296 @@
+//! What a page refers to in its own repository.
+
+use std::{collections::HashSet, ops::Range};
+
+use serde_json::Value;
+
+use super::{
+    RepoPath, html, markdown,
+    summary::join,
+    target::{self, Target},
+    yaml,
+};
+use crate::tag;
+
+/// A reference of a page to a file or folder of its repository.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// Where the destination stands: bytes of the page's text.
+    pub range: Range<usize>,
+    /// What refers.
+    pub kind: ReferenceKind,
+    /// What it leads to, from the root of the repository. It need not exist.
+    pub path: RepoPath,
+    /// The place on the page it leads to.
+    pub anchor: Option<String>,
+}
+
+/// What refers to something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ReferenceKind {
+    /// A link of Markdown or HTML.
+    Link,
+    /// An image of Markdown, or anything with a source in HTML.
+    Image,
+    /// `{% include "…" %}`.
+    Include,
+    /// A tag with an address, like `{% file src="…" %}` or `{% content-ref url="…" %}`.
+    Tag,
+    /// The cover in the front matter.
+    Cover,
+}
+
+/// Finds what the page refers to in its repository, in the order of the text.
+///
+/// Links and images of Markdown, `href`, `src` and `srcset` of HTML, tags, and the cover are read; code is not. Paths
+/// are read from the folder of the page; with a slash at the front they start at the content folder `root`. Addresses
+/// on the web, places on the same page and paths that leave the repository are no references of this kind.
+///
+/// # Example
+/// ```
+/// use docs_markup::gitsync::{RepoPath, references};
+///
+/// let text = "See [Errors](../errors.md#codes) and ![a picture](a%20b.png).";
+/// let found = references(text, &RepoPath::new("docs/guides/first.md")?, &RepoPath::new("docs")?);
+/// assert_eq!(found[0].path.as_str(), "docs/errors.md");
+/// assert_eq!(&text[found[1].range.clone()], "a%20b.png");
+/// assert_eq!(found[1].path.as_str(), "docs/guides/a b.png");
+/// # Ok::<(), docs_markup::gitsync::PathError>(())
+/// ```
+#[must_use]
+pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference> {
+    let outline = markdown::outline(text);
+    let mut finder = Finder { folder: page.folder(), root, found: Vec::new() };
+    if let Some(range) = &outline.front_matter {
+        finder.cover(text, range.clone());
+    }
+    for link in outline.links {
+        let kind = if link.is_image { ReferenceKind::Image } else { ReferenceKind::Link };
+        finder.add(kind, link.range, &link.text);
+    }
+    for range in &outline.html {
+        finder.html(text, range.clone());
+    }
+    for tag in tag::tags(text, &outline.code) {
+        finder.tag(text, &tag);
+    }
+    let mut found = finder.found;
+    found.sort_by_key(|reference| (reference.range.start, reference.range.end));
+    let mut seen = HashSet::new();
+    found.retain(|reference| seen.insert(reference.range.clone()));
+    found
+}
+
+/// Paths that are addresses of the platform, not of the repository.
+const PLATFORM: [&str; 2] = ["/broken/", "/reusable-content/"];
+
+struct Finder<'a> {
+    folder: RepoPath,
+    root: &'a RepoPath,
+    found: Vec<Reference>,
+}
+
+impl Finder<'_> {
+    fn add(&mut self, kind: ReferenceKind, range: Range<usize>, destination: &str) {
+        if PLATFORM.iter().any(|prefix| destination.starts_with(prefix)) {
+            return;
+        }
+        let Target::Local(local) = target::read(destination) else { return };
+        if let Ok(path) = join(&self.folder, self.root, &local.path) {
+            self.found.push(Reference { range, kind, path, anchor: local.anchor });
+        }
+    }
+
+    fn html(&mut self, text: &str, range: Range<usize>) {
+        let Some(part) = text.get(range.clone()) else { return };
+        for attribute in html::attributes(part) {
+            let value = range.start + attribute.value.start..range.start + attribute.value.end;
+            let kind = match attribute.name.as_str() {
+                "href" => ReferenceKind::Link,
+                "src" => ReferenceKind::Image,
+                "srcset" => {
+                    self.source_set(text, value);
+                    continue;
+                }
+                _ => continue,
+            };
+            self.add(kind, value.clone(), &htmlize::unescape_attribute(text.get(value).unwrap_or_default()));
+        }
+    }
+
+    /// `a.png 1x, b.png 2x`.
+    fn source_set(&mut self, text: &str, range: Range<usize>) {
+        let mut at = range.start;
+        while let Some(rest) = text.get(at..range.end).filter(|rest| !rest.is_empty()) {
+            let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            let start = at + rest.len() - trimmed.len();
+            let url = trimmed.split(char::is_whitespace).next().unwrap_or_default();
+            let bare = url.trim_end_matches(',');
+            self.add(ReferenceKind::Image, start..start + bare.len(), &htmlize::unescape_attribute(bare));
+            at = start + url.len();
+            if bare.len() == url.len() {
+                at += text.get(at..range.end).and_then(|rest| rest.find(',')).unwrap_or(range.end - at);
+            }
+        }
+    }
+
+    fn tag(&mut self, text: &str, tag: &tag::Tag<'_>) {
+        for value in tag.values().filter(|_| tag.name != "if").unwrap_or_default() {
+            let kind = match (tag.name, value.name) {
+                ("include", "") => ReferenceKind::Include,
+                ("include", _) => continue,
+                (_, "src" | "url") => ReferenceKind::Tag,
+                _ => continue,
+            };
+            let said = value.text(text);
+            if let Some(range) = value.range {
+                self.add(kind, range, &said);
+            }
+        }
+    }
+
+    fn cover(&mut self, text: &str, range: Range<usize>) {
+        let Some(matter) = text.get(range.clone()) else { return };
+        let Ok(Value::Object(map)) = yaml::read(matter) else { return };
+        let Some(Value::String(cover)) = map.get("cover") else { return };
+        let mut at = range.start;
+        for line in matter.split_inclusive('\n') {
+            if let Some(rest) = line.strip_prefix("cover:") {
+                let start = at + "cover:".len();
+                let place = match rest.find(cover.as_str()) {
+                    Some(offset) if !cover.is_empty() => start + offset..start + offset + cover.len(),
+                    _ => start..start + rest.trim_end().len(),
+                };
+                return self.add(ReferenceKind::Cover, place, cover);
+            }
+            at += line.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn find(text: &str) -> Vec<(ReferenceKind, &str, String)> {
+        let page = RepoPath::new("docs/guides/page.md").unwrap();
+        references(text, &page, &RepoPath::new("docs").unwrap())
+            .into_iter()
+            .map(|reference| (reference.kind, &text[reference.range], reference.path.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn every_kind_is_found_where_it_stands() {
+        use ReferenceKind::{Cover, Image, Include, Link, Tag};
+        for (text, kind, written, path) in [
+            ("[a](b.md)", Link, "b.md", "docs/guides/b.md"),
+            ("[a](../x/)", Link, "../x/", "docs/x"),
+            ("[a](/x.md)", Link, "/x.md", "docs/x.md"),
+            ("![a](<b c.png>)", Image, "b c.png", "docs/guides/b c.png"),
+            ("<a href=\"b.md\">x</a>", Link, "b.md", "docs/guides/b.md"),
+            (
+                "text <img src='b&amp;c.png' data-size=\"line\"> text",
+                Image,
+                "b&amp;c.png",
+                "docs/guides/b&c.png",
+            ),
+            ("<figure>\n<img\n src=\"../b.png\" alt=\"\"></figure>", Image, "../b.png", "docs/b.png"),
+            (
+                "{% include \"../.gitbook/includes/x.md\" %}",
+                Include,
+                "../.gitbook/includes/x.md",
+                "docs/.gitbook/includes/x.md",
+            ),
+            ("{% include '../x y.md' %}", Include, "../x y.md", "docs/x y.md"),
+            ("{% file src=../a.pdf %}", Tag, "../a.pdf", "docs/a.pdf"),
+            ("{% file src='\"a\".pdf' %}", Tag, "\"a\".pdf", "docs/guides/\"a\".pdf"),
+            ("<img src=\"b&ouml;se&#x2E;png\">", Image, "b&ouml;se&#x2E;png", "docs/guides/böse.png"),
+            (
+                "{% file src=\"../a_b_c.pdf\" %}\ncaption\n{% endfile %}",
+                Tag,
+                "../a_b_c.pdf",
+                "docs/a_b_c.pdf",
+            ),
+            ("{% content-ref url=\"b.md\" %}", Tag, "b.md", "docs/guides/b.md"),
+            ("---\ntitle: x\ncover: ../a.png\n---\n", Cover, "../a.png", "docs/a.png"),
+            ("---\ncover: >-\n  ../a.png\n---\n", Cover, " >-", "docs/a.png"),
+            ("---\ncover: \"a b.png\"\ncoverY: 3\n---\ntext", Cover, "a b.png", "docs/guides/a b.png"),
+        ] {
+            assert_eq!(find(text), [(kind, written, path.to_owned())], "{text}");
+        }
+    }
+
+    #[test]
+    fn source_sets_have_several() {
+        let text = "<picture><source srcset=\"a.png 1x,b.png 2x, c.png\" media=\"(x)\"><img src=\"d.png\"></picture>";
+        let written: Vec<_> = find(text).into_iter().map(|(_, written, _)| written).collect();
+        assert_eq!(written, ["a.png", "b.png", "c.png", "d.png"]);
+    }
+
+    #[test]
+    fn cards_of_a_table_are_found() {
+        let text = "<table data-view=\"cards\"><thead><tr><th data-hidden data-card-target></th></tr></thead><tbody>\
+                    <tr><td><a href=\"one.md\">one.md</a></td><td><a href=\"../.gitbook/assets/a.png\">a</a></td></tr></tbody></table>";
+        let paths: Vec<_> = find(text).into_iter().map(|(_, _, path)| path).collect();
+        assert_eq!(paths, ["docs/guides/one.md", "docs/.gitbook/assets/a.png"]);
+    }
+
+    #[test]
+    fn what_is_not_in_the_repository_is_no_reference() {
+        for text in [
+            "[a](https://x.y/b.md)",
+            "<https://x.y>",
+            "[a](#here)",
+            "[a]()",
+            "[a](mailto:a@b.c)",
+            "[a](../../../etc/passwd)",
+            "[a](/../../x)",
+            "[a](/broken/pages/123)",
+            "{% include \"/reusable-content/abc\" %}",
+            "{% embed url=\"https://x.y\" %}",
+            "{% hint style=\"info\" %}",
+            "<img alt=\"src\" src=\"data:image/png;base64,AAAA\">",
+            "---\ncover: https://x.y/z.png\n---\n",
+            "---\ncover: [\n---\n",
+            "plain text",
+            "",
+        ] {
+            assert_eq!(find(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn code_is_not_read() {
+        for text in [
+            "`![a](b.png)` and `{% include \"x.md\" %}`",
+            "```html\n<img src=\"a.png\">\n{% file src=\"b\" %}\n```",
+            "    ![a](b.png)\n    {% include \"x.md\" %}",
+            "- item\n\n  ~~~\n  {% include \"x.md\" %}\n  ~~~",
+            "<!-- ![a](b.png) <img src=\"c.png\"> -->",
+            "\\{% include \"x.md\" %}",
+        ] {
+            assert_eq!(find(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn references_come_in_the_order_of_the_text() {
+        let text = "---\ncover: a.png\n---\n\n[x][r] <img src=\"b.png\"> ![](c.png)\n\n{% include \"d.md\" %}\n\n[r]: e.md\n";
+        let written: Vec<_> = find(text).into_iter().map(|(_, written, _)| written).collect();
+        assert_eq!(written, ["a.png", "b.png", "c.png", "d.md", "e.md"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(
+            text in "(---\\n|cover: |\\[|\\]|\\(|\\)|!|<|>|`|a\\.md|img src=\"|srcset=\"|\"|\\{% include |%\\}|\\n|    |> |- |&amp;|ä|,|\\PC){0,80}"
+        ) {
+            for reference in references(&text, &RepoPath::new("a/b.md").unwrap(), &RepoPath::default()) {
+                prop_assert!(text.get(reference.range).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The variables of a space: `.gitbook/vars.yaml`.
+
+use docs_model::{MAX_VARIABLE_TEXT, VariableValue, Variables};
+use serde_json::Value;
+
+use super::{
+    FormatError, MAX_CONFIG_BYTES, RepoPath, Warning,
+    report::{Warnings, check_size},
+    yaml,
+};
+
+/// Reads the variables of a space: a flat map of names to texts, numbers and booleans.
+///
+/// A name is a letter, then letters, digits and `_`. An entry that does not fit is left out with a warning.
+///
+/// # Errors
+/// [`FormatError`] when the text is not YAML or no map, or larger than [`MAX_CONFIG_BYTES`]. To go on without any variable would take all of them out of
+/// the space.
+///
+/// # Example
+/// ```
+/// use docs_markup::gitsync::{RepoPath, variables};
+///
+/// let file = RepoPath::new(".gitbook/vars.yaml")?;
+/// let (variables, warnings) = variables("version: \"2.4\"\nlimit: 50\n1st: no\n", &file)?;
+/// assert_eq!(variables.len(), 2);
+/// assert_eq!(warnings.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn variables(text: &str, file: &RepoPath) -> Result<(Variables, Vec<Warning>), FormatError> {
+    check_size(file, text, MAX_CONFIG_BYTES)?;
+    let map = match yaml::read(text).map_err(|problem| FormatError::Yaml { file: file.clone(), problem })? {
+        Value::Null => return Ok((Variables::new(), Vec::new())),
+        Value::Object(map) => map,
+        _ => {
+            let problem = "the file must be a map of names and values".to_owned();
+            return Err(FormatError::Yaml { file: file.clone(), problem });
+        }
+    };
+    let mut variables = Variables::new();
+    let mut warnings = Warnings::default();
+    for (name, value) in map {
+        match variable(&name, value) {
+            Ok(value) => {
+                variables.insert(name, value);
+            }
+            Err(problem) => {
+                let name: String = name.chars().take(MAX_SHOWN).collect();
+                let message = format!("the variable `{}` {problem}; it is left out", name.escape_debug());
+                warnings.push(file, None, message);
+            }
+        }
+    }
+    Ok((variables, warnings.finish()))
+}
+
+/// Most characters of a name that a warning repeats.
+const MAX_SHOWN: usize = 60;
+
+fn variable(name: &str, value: Value) -> Result<VariableValue, String> {
+    if !is_name(name) {
+        return Err("has a name that is not a letter followed by letters, digits and `_`".to_owned());
+    }
+    match value {
+        Value::String(text) => {
+            let length = text.chars().count();
+            if length > MAX_VARIABLE_TEXT {
+                Err(format!("has {length} characters, at most {MAX_VARIABLE_TEXT} are allowed"))
+            } else if text.contains('\0') {
+                Err("contains the NUL character".to_owned())
+            } else {
+                Ok(VariableValue::Text(text))
+            }
+        }
+        Value::Bool(value) => Ok(VariableValue::Boolean(value)),
+        Value::Number(number) => Ok(VariableValue::Number(number)),
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            Err("is neither a text nor a number nor a boolean".to_owned())
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<(Variables, Vec<String>), String> {
+        match variables(text, &RepoPath::new("vars.yaml").unwrap()) {
+            Ok((variables, warnings)) => Ok((variables, warnings.iter().map(ToString::to_string).collect())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn texts_numbers_and_booleans_are_values() {
+        let (variables, warnings) =
+            read("product: Docs\naddress: \"127.0.0.1:4000\"\ndays: 7\nrate: 1.5\nbeta: true\nold: no\n")
+                .unwrap();
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!(variables["product"], VariableValue::Text("Docs".into()));
+        assert_eq!(variables["address"], VariableValue::Text("127.0.0.1:4000".into()));
+        assert_eq!(variables["days"], VariableValue::Number(7.into()));
+        assert_eq!(variables["beta"], VariableValue::Boolean(true));
+        assert_eq!(variables["old"], VariableValue::Text("no".into()));
+        assert_eq!(variables.len(), 6);
+    }
+
+    #[test]
+    fn entries_that_do_not_fit_are_left_out() {
+        for (text, problem) in [
+            ("1st: a", "the variable `1st` has a name that"),
+            ("a-b: a", "the variable `a-b` has a name that"),
+            ("_a: a", "the variable `_a` has a name that"),
+            ("ä: a", "the variable `ä` has a name that"),
+            ("\"\": a", "the variable `` has a name that"),
+            ("a:", "the variable `a` is neither"),
+            ("a: [1]", "the variable `a` is neither"),
+            ("a: {b: 1}", "the variable `a` is neither"),
+            ("a: \"x\\0\"", "the variable `a` contains the NUL character"),
+        ] {
+            let (variables, warnings) = read(text).unwrap();
+            assert!(variables.is_empty(), "{text}");
+            assert!(warnings[0].starts_with(&format!("vars.yaml: {problem}")), "{text}: {warnings:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_has_a_limit() {
+        assert_eq!(read(&format!("a: {}", "ä".repeat(256))).unwrap().0.len(), 1);
+        let (variables, warnings) = read(&format!("a: {}", "ä".repeat(257))).unwrap();
+        assert!(variables.is_empty());
+        assert_eq!(
+            warnings,
+            ["vars.yaml: the variable `a` has 257 characters, at most 256 are allowed; it is left out"]
+        );
+    }
+
+    #[test]
+    fn the_size_is_limited() {
+        let limit = usize::try_from(MAX_CONFIG_BYTES).unwrap();
+        let text = format!("a: 1\n#{}", "x".repeat(limit - 6));
+        assert_eq!(text.len(), limit);
+        assert_eq!(read(&text).unwrap().0.len(), 1);
+        assert_eq!(
+            read(&format!("{text}x")).unwrap_err(),
+            "vars.yaml: at most 1 MiB are allowed for this file, it has 2 MiB"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_map_is_an_error() {
+        assert_eq!(read("").unwrap().0, Variables::new());
+        assert!(read("- a").unwrap_err().starts_with("vars.yaml: the file must be a map"));
+        assert!(read("a: {").unwrap_err().starts_with("vars.yaml: "));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>!-]|[a-z]+: ){0,120}") {
+            if let Ok((variables, _)) = read(&text) {
+                prop_assert!(variables.keys().all(|name| is_name(name)));
+            }
+        }
+    }
+}

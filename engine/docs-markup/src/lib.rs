@@ -1,0 +1,23 @@
+//! Pages as text: what is stored is Markdown, and everything here reads or writes it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`document`] | Markdown as a tree of blocks, and the tree as Markdown |
+//! | [`markdown`] | front matter, the title of a page, links and where they lead |
+//! | [`gitsync`] | the Git format: what the files of a repository mean as content |
+//! | [`reference`] | destinations that name things by their ids |
+//! | [`diff`] | what changed between two texts, line by line |
+//!
+//! Everything is a pure function: nothing is fetched, stored or changed.
+
+pub mod diff;
+pub mod document;
+mod fields;
+pub mod gitsync;
+pub mod markdown;
+pub mod reference;
+mod slug;
+mod tag;
+
+pub use fields::{NotVariables, PagePatch, check_variables};
+pub use slug::{MAX_SLUG, numbered, slugify};

@@ -1,0 +1,234 @@
+//! Front matter: YAML to the fields of a page.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use docs_model::{CoverSize, PageLayout, PageWidth, VariableValue, without_nul};
+use serde_json::{Map, Value};
+
+use crate::{PagePatch, check_variables};
+
+/// Longest front matter that is read.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// Where front matter says a cover is: a path in the repository or an address.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CoverSource {
+    /// The picture.
+    pub light: Option<String>,
+    /// The picture in the dark theme.
+    pub dark: Option<String>,
+    /// How far it is moved.
+    pub y_pos: f64,
+}
+
+/// What front matter says. What it does not name is `None`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FrontMatter {
+    /// The fields of the page that need nothing looked up. Keys that no field has are in `extra`, also values of the
+    /// wrong type: nothing is lost on the next export. `extra` is `None` when there are no such keys.
+    pub fields: PagePatch,
+    /// The cover, to be looked up among the files.
+    pub cover: Option<CoverSource>,
+}
+
+/// Reads YAML; what cannot be used is told in `warnings`.
+pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
+    if yaml.len() > MAX_BYTES {
+        warnings.push("The front matter is too long and was left out.".to_owned());
+        return FrontMatter::default();
+    }
+    if yaml.trim().is_empty() {
+        return FrontMatter::default();
+    }
+    match serde_saphyr::from_str::<Value>(yaml) {
+        Ok(Value::Object(keys)) => {
+            let (keys, replaced) = cleaned(keys);
+            if replaced {
+                warnings.push("The front matter contains the NUL character, which was replaced.".to_owned());
+            }
+            let mut reader = Reader { keys, warnings };
+            reader.read()
+        }
+        Ok(Value::Null) => FrontMatter::default(),
+        Ok(_) => {
+            warnings.push("The front matter is no list of keys and was left out.".to_owned());
+            FrontMatter::default()
+        }
+        Err(error) => {
+            let error = error.to_string();
+            let first = error.lines().next().unwrap_or_default();
+            warnings.push(format!("The front matter is no valid YAML and was left out: {first}"));
+            FrontMatter::default()
+        }
+    }
+}
+
+/// YAML can escape the NUL character, which no text of the platform may hold.
+fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
+    fn clean(text: String, replaced: &mut bool) -> String {
+        match without_nul(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => {
+                *replaced = true;
+                clean
+            }
+        }
+    }
+    fn walk(value: Value, replaced: &mut bool) -> Value {
+        match value {
+            Value::String(text) => Value::String(clean(text, replaced)),
+            Value::Array(items) => items.into_iter().map(|item| walk(item, replaced)).collect(),
+            Value::Object(keys) => Value::Object(walk_keys(keys, replaced)),
+            other => other,
+        }
+    }
+    fn walk_keys(keys: Map<String, Value>, replaced: &mut bool) -> Map<String, Value> {
+        keys.into_iter().map(|(key, value)| (clean(key, replaced), walk(value, replaced))).collect()
+    }
+    let mut replaced = false;
+    let keys = walk_keys(keys, &mut replaced);
+    (keys, replaced)
+}
+
+/// Takes known keys out of front matter; what stays is kept as it is.
+struct Reader<'a> {
+    keys: Map<String, Value>,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) -> FrontMatter {
+        let mut front = FrontMatter::default();
+        let fields = &mut front.fields;
+        fields.title = self.take("title", text).filter(|title| !title.trim().is_empty());
+        fields.description = self.take("description", text).map(present);
+        fields.icon = self.take("icon", text).map(present);
+        fields.hidden = self.take("hidden", flag);
+        fields.no_index = self.take("noIndex", flag);
+        fields.no_robots_index = self.take("noRobotsIndex", flag);
+        fields.condition = self.take("if", condition).map(present);
+        fields.variables = self.take("vars", variables);
+        fields.layout = self.layout().map(Some);
+        front.cover = self.cover();
+        if !self.keys.is_empty() {
+            let rest = std::mem::take(&mut self.keys);
+            front.fields.extra = Some(rest.into_iter().collect());
+        }
+        front
+    }
+
+    /// A key of a type; one of another type stays, with a warning.
+    fn take<T>(&mut self, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let value = self.keys.get(key)?;
+        let found = read(value);
+        if found.is_some() {
+            self.keys.remove(key);
+        } else if !value.is_null() {
+            self.warnings.push(format!("The front matter key `{key}` has a value it cannot have."));
+        }
+        found
+    }
+
+    fn cover(&mut self) -> Option<CoverSource> {
+        let light = self.take("cover", text);
+        let dark = self.take("coverDark", text);
+        if light.is_none() && dark.is_none() {
+            return None;
+        }
+        let y_pos = self.take("coverY", Value::as_f64).unwrap_or_default();
+        Some(CoverSource { light, dark, y_pos })
+    }
+
+    /// The layout; parts of it that no field has stay in `extra`.
+    fn layout(&mut self) -> Option<PageLayout> {
+        let Some(Value::Object(mut parts)) =
+            self.take("layout", |value| value.is_object().then(|| value.clone()))
+        else {
+            return None;
+        };
+        let mut layout = PageLayout::default();
+        match parts.get("width").and_then(Value::as_str) {
+            Some("wide") => layout.width = PageWidth::Wide,
+            Some("default") => layout.width = PageWidth::Default,
+            _ => {}
+        }
+        if matches!(parts.get("width").and_then(Value::as_str), Some("wide" | "default")) {
+            parts.remove("width");
+        }
+        let shown = [
+            ("cover", &mut layout.cover),
+            ("title", &mut layout.title),
+            ("description", &mut layout.description),
+            ("tableOfContents", &mut layout.table_of_contents),
+            ("outline", &mut layout.outline),
+            ("pagination", &mut layout.pagination),
+            ("metadata", &mut layout.metadata),
+        ];
+        for (name, field) in shown {
+            let Some(Value::Object(part)) = parts.get_mut(name) else { continue };
+            if let Some(visible) = part.get("visible").and_then(Value::as_bool) {
+                *field = visible;
+                part.remove("visible");
+            }
+            if name == "cover" {
+                layout.cover_size = match part.get("size").and_then(Value::as_str) {
+                    Some("full") => CoverSize::Full,
+                    _ => CoverSize::Hero,
+                };
+                if matches!(part.get("size").and_then(Value::as_str), Some("full" | "hero")) {
+                    part.remove("size");
+                }
+            }
+            if part.is_empty() {
+                parts.remove(name);
+            }
+        }
+        if !parts.is_empty() {
+            self.keys.insert("layout".to_owned(), Value::Object(parts));
+        }
+        Some(layout)
+    }
+}
+
+/// An empty text means that there is none.
+fn present(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// A text; YAML reads some texts as numbers.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim_end_matches('\n').to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn flag(value: &Value) -> Option<bool> {
+    value.as_bool()
+}
+
+/// An expression; `true` and `false` are ones.
+fn condition(value: &Value) -> Option<String> {
+    match value {
+        Value::Bool(constant) => Some(constant.to_string()),
+        other => text(other),
+    }
+}
+
+fn variables(value: &Value) -> Option<BTreeMap<String, VariableValue>> {
+    let fields = value.as_object()?;
+    let variables: BTreeMap<String, VariableValue> = fields
+        .iter()
+        .map(|(name, value)| {
+            let value = match value {
+                Value::String(text) => VariableValue::Text(text.clone()),
+                Value::Bool(flag) => VariableValue::Boolean(*flag),
+                Value::Number(number) => VariableValue::Number(number.clone()),
+                _ => return None,
+            };
+            Some((name.clone(), value))
+        })
+        .collect::<Option<_>>()?;
+    check_variables(&variables).ok().map(|()| variables)
+}

@@ -1,0 +1,165 @@
+//! Markdown source: front matter, the title, and links. The text itself is never rewritten, except where a link leads.
+
+mod emoji;
+mod front;
+mod links;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+use crate::PagePatch;
+
+pub use self::{
+    emoji::leading_emoji,
+    front::{CoverSource, FrontMatter},
+    links::{LinkKind, LinkRole, LinkSite, Resolution, links, links_and_specs, rewrite_links},
+};
+
+/// A heading that names the page it stands on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Heading {
+    /// The text without marks and anchors, and without the emoji.
+    pub title: String,
+    /// The emoji it starts with.
+    pub emoji: Option<String>,
+}
+
+/// A Markdown file taken apart.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PageSource<'a> {
+    /// What the front matter says; nothing when there is none or it does not parse.
+    pub front: FrontMatter,
+    /// The YAML between the fences, as it is written.
+    pub yaml: Option<&'a str>,
+    /// The leading `# Title`.
+    pub heading: Option<Heading>,
+    /// The text behind both, byte for byte, from its first line that is not blank.
+    pub body: &'a str,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl PageSource<'_> {
+    /// The fields of a page that the front matter and the heading give together.
+    ///
+    /// The heading names the page before the front matter does; the front matter's title is then kept with the keys
+    /// that no field has. A page has an emoji or an icon: where the front matter has an icon, the emoji stays in the
+    /// title. The cover is left out, it has to be looked up first.
+    #[must_use]
+    pub fn fields(&self) -> PagePatch {
+        let mut fields = self.front.fields.clone();
+        let Some(heading) = &self.heading else { return fields };
+        let has_icon = matches!(fields.icon, Some(Some(_)));
+        let title = match &heading.emoji {
+            Some(emoji) if has_icon => format!("{emoji} {}", heading.title),
+            _ => heading.title.clone(),
+        };
+        if !has_icon && heading.emoji.is_some() {
+            fields.emoji = Some(heading.emoji.clone());
+        }
+        if let Some(other) = fields.title.replace(title).filter(|other| *other != heading.title) {
+            fields.extra.get_or_insert_default().insert("title".to_owned(), other.into());
+        }
+        fields
+    }
+}
+
+/// Takes a Markdown file apart: front matter, leading title, text.
+///
+/// Never fails: front matter that is not YAML leaves the page without metadata, and a warning.
+///
+/// ```
+/// use docs_markup::markdown::parse_page;
+/// let page = parse_page("---\ndescription: How to start\n---\n\n# 🚀 Start\n\nHello *there*.\n");
+/// let heading = page.heading.unwrap();
+/// assert_eq!((heading.title.as_str(), heading.emoji.as_deref()), ("Start", Some("🚀")));
+/// assert_eq!(page.front.fields.description, Some(Some("How to start".to_owned())));
+/// assert_eq!(page.body, "Hello *there*.\n");
+/// ```
+#[must_use]
+pub fn parse_page(markdown: &str) -> PageSource<'_> {
+    let mut warnings = Vec::new();
+    let (yaml, rest) = split_front(markdown);
+    let front = yaml.map(|yaml| front::parse(yaml, &mut warnings)).unwrap_or_default();
+    let rest = without_blank_lines(rest);
+    let (heading, body) = match split_heading(rest) {
+        Some((heading, body)) => (Some(heading), without_blank_lines(body)),
+        None => (None, rest),
+    };
+    PageSource { front, yaml, heading, body, warnings }
+}
+
+/// The front matter of a text and what follows it.
+///
+/// Front matter starts with the first byte (behind a byte order mark), with a line of three hyphens, and ends with
+/// such a line or one of three dots; without the end there is none.
+#[must_use]
+pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
+    let text = markdown.strip_prefix('\u{feff}').unwrap_or(markdown);
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---" && line.ends_with('\n')) else {
+        return (None, text);
+    };
+    let start = first.len();
+    let mut end = start;
+    for line in lines {
+        let next = end + line.len();
+        if matches!(line.trim_end(), "---" | "...") {
+            return (Some(&text[start..end]), &text[next..]);
+        }
+        end = next;
+    }
+    (None, text)
+}
+
+/// The leading heading of the first level and the text behind it.
+fn split_heading(text: &str) -> Option<(Heading, &str)> {
+    // A heading ends at the first blank line, so nothing behind it needs to be parsed.
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            break;
+        }
+        end += line.len();
+    }
+    let mut title = String::new();
+    for (event, range) in Parser::new(&text[..end]).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { level: pulldown_cmark::HeadingLevel::H1, .. }) => {}
+            Event::Text(part) | Event::Code(part) => title.push_str(&part),
+            Event::SoftBreak | Event::HardBreak => title.push(' '),
+            Event::End(TagEnd::Heading(_)) => {
+                let heading = heading_of(title.trim())?;
+                return Some((heading, &text[range.end..]));
+            }
+            // Marks and links count by what is in them, anchors not at all.
+            Event::Start(
+                Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },
+            )
+            | Event::End(
+                TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image,
+            )
+            | Event::InlineHtml(_) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn heading_of(text: &str) -> Option<Heading> {
+    let (emoji, rest) = match leading_emoji(text) {
+        Some((emoji, rest)) if !rest.trim().is_empty() => (Some(emoji.to_owned()), rest.trim()),
+        _ => (None, text),
+    };
+    (!rest.is_empty()).then(|| Heading { title: rest.to_owned(), emoji })
+}
+
+fn without_blank_lines(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(line) = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty()) {
+        rest = &rest[line.len()..];
+    }
+    rest
+}

@@ -1,0 +1,316 @@
+//! Front matter, titles and links.
+
+use docs_model::{CoverSize, PageLayout, PageWidth, VariableValue};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn front_matter_becomes_fields() {
+    let page = parse_page(
+        "---\ndescription: >-\n  A long\n  description\nicon: rocket\nhidden: true\nnoIndex: false\ncover: .gitbook/assets/a.png\n\
+         coverY: -12.5\nif: visitor.claims.beta\nvars:\n  version: 1.5\n  name: x\n  on: true\ntags:\n  - a\nlayout:\n  \
+         width: wide\n  title:\n    visible: false\n  cover:\n    visible: true\n    size: full\n  tags:\n    visible: true\n---\n# T\n",
+    );
+    assert_eq!(page.warnings, Vec::<String>::new());
+    let fields = &page.front.fields;
+    assert_eq!(fields.description, Some(Some("A long description".into())));
+    assert_eq!(fields.icon, Some(Some("rocket".into())));
+    assert_eq!((fields.hidden, fields.no_index, fields.no_robots_index), (Some(true), Some(false), None));
+    assert_eq!(fields.condition, Some(Some("visitor.claims.beta".into())));
+    let variables = fields.variables.as_ref().unwrap();
+    assert_eq!(variables["name"], VariableValue::Text("x".into()));
+    assert_eq!(variables["on"], VariableValue::Boolean(true));
+    assert_eq!(serde_json::to_value(&variables["version"]).unwrap(), json!(1.5));
+    let layout = PageLayout {
+        width: PageWidth::Wide,
+        title: false,
+        cover_size: CoverSize::Full,
+        ..PageLayout::default()
+    };
+    assert_eq!(fields.layout, Some(Some(layout)));
+    let extra = serde_json::to_value(fields.extra.as_ref().unwrap()).unwrap();
+    assert_eq!(extra, json!({ "tags": ["a"], "layout": { "tags": { "visible": true } } }));
+    let cover = page.front.cover.unwrap();
+    assert_eq!(
+        (cover.light.as_deref(), cover.dark, cover.y_pos),
+        (Some(".gitbook/assets/a.png"), None, -12.5)
+    );
+}
+
+#[test]
+fn front_matter_that_is_no_yaml_leaves_a_warning_and_the_text() {
+    let page = parse_page("---\ntitle: [unclosed\n---\n\nText\n");
+    assert_eq!((page.body, page.warnings.len()), ("Text\n", 1));
+    assert_eq!(page.front, FrontMatter::default());
+    assert_eq!(page.yaml, Some("title: [unclosed\n"));
+    let page = parse_page("---\n- a\n- b\n---\nText\n");
+    assert_eq!((page.body, page.warnings.len()), ("Text\n", 1));
+    let page = parse_page("---\nhidden: maybe\n---\n");
+    assert_eq!((page.body, page.warnings.len()), ("", 1));
+    assert_eq!(page.front.fields.extra.unwrap()["hidden"], json!("maybe"));
+}
+
+#[test]
+fn only_fences_from_the_first_byte_are_front_matter() {
+    assert_eq!(split_front("\u{feff}---\r\na: 1\r\n---\r\nText"), (Some("a: 1\r\n"), "Text"));
+    assert_eq!(split_front("---\na: 1\n...\nText"), (Some("a: 1\n"), "Text"));
+    assert_eq!(split_front("---\n---\n"), (Some(""), ""));
+    for text in ["", "---", "---\n", "\n---\na: 1\n---\n", "--- a\n---\n", "---\na: 1\n", "----\na\n----\n"] {
+        assert_eq!(split_front(text), (None, text));
+    }
+}
+
+#[test]
+fn the_leading_title_is_taken_off() {
+    for (text, title, emoji, body) in [
+        ("# Title\n\nText\n", Some("Title"), None, "Text\n"),
+        ("\n\n# Title #\nText", Some("Title"), None, "Text"),
+        ("# 🚀 Launch *now* <a href=\"#x\" id=\"x\"></a>\n", Some("Launch now"), Some("🚀"), ""),
+        ("# 👩🏽‍💻Code `x` [link](a.md)\n\n\n  text", Some("Code x link"), Some("👩🏽‍💻"), "  text"),
+        ("# 🚀\n", Some("🚀"), None, ""),
+        ("Title\nof two lines\n===\nText", Some("Title of two lines"), None, "Text"),
+        ("## Second\n", None, None, "## Second\n"),
+        ("Text\n\n# Later\n", None, None, "Text\n\n# Later\n"),
+        ("#\n\nText", None, None, "#\n\nText"),
+        ("    # code\n", None, None, "    # code\n"),
+        ("# 5 things\n", Some("5 things"), None, ""),
+        ("# ™ mark\n", Some("™ mark"), None, ""),
+    ] {
+        let page = parse_page(text);
+        let heading = page.heading.as_ref();
+        assert_eq!(heading.map(|h| h.title.as_str()), title, "{text}");
+        assert_eq!(heading.and_then(|h| h.emoji.as_deref()), emoji, "{text}");
+        assert_eq!(page.body, body, "{text}");
+    }
+}
+
+#[test]
+fn heading_and_front_matter_make_one_set_of_fields() {
+    let fields = parse_page("---\ntitle: Long title\nhidden: true\n---\n# 🚀 Start\n").fields();
+    assert_eq!((fields.title.as_deref(), fields.hidden), (Some("Start"), Some(true)));
+    assert_eq!(fields.emoji, Some(Some("🚀".into())));
+    assert_eq!(fields.extra.unwrap()["title"], json!("Long title"));
+    let fields = parse_page("---\nicon: rocket\n---\n# 🚀 Start\n").fields();
+    assert_eq!((fields.title.as_deref(), fields.emoji), (Some("🚀 Start"), None));
+    let fields = parse_page("---\ntitle: Start\n---\nText\n").fields();
+    assert_eq!((fields.title.as_deref(), fields.extra), (Some("Start"), None));
+}
+
+#[test]
+fn variables_a_page_cannot_have_stay_in_the_front_matter() {
+    for yaml in ["vars:\n  1a: x\n", "vars:\n  a: [1]\n", "vars: text\n"] {
+        let text = format!("---\n{yaml}---\n");
+        let page = parse_page(&text);
+        assert_eq!((page.front.fields.variables.as_ref(), page.warnings.len()), (None, 1), "{yaml}");
+        assert!(page.front.fields.extra.unwrap().contains_key("vars"));
+    }
+}
+
+#[test]
+fn emojis_are_taken_whole() {
+    for emoji in ["🚀", "❤️", "☎️", "🇩🇪", "1️⃣", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "👍🏿", "✅", "🥳", "©️"]
+    {
+        let text = format!("{emoji} rest");
+        assert_eq!(leading_emoji(&text), Some((emoji, " rest")), "{emoji}");
+    }
+    for text in ["a", "1", "#", "©", "→ x", "", "é", "中", "🇩"] {
+        assert_eq!(leading_emoji(text), None, "{text}");
+    }
+}
+
+fn destinations(text: &str) -> Vec<(LinkKind, String)> {
+    links(text).into_iter().map(|site| (site.kind, site.destination)).collect()
+}
+
+/// Rewrites every destination to `NEW`.
+fn renewed(text: &str) -> String {
+    rewrite_links(text, |_| Resolution::To("NEW".into())).into_owned()
+}
+
+#[test]
+fn destinations_are_rewritten_in_place() {
+    for (text, expected) in [
+        ("[a](b)", "[a](NEW)"),
+        ("[a]( b 'title' )", "[a]( NEW 'title' )"),
+        ("[a](<b c> \"t\")", "[a](<NEW> \"t\")"),
+        ("[a](b(c)d) e", "[a](NEW) e"),
+        ("[a](b\\)c) e", "[a](NEW) e"),
+        ("[a \\] `]` *b*](c)", "[a \\] `]` *b*](NEW)"),
+        ("[](b)", "[](NEW)"),
+        ("![a](b.png)", "![a](NEW)"),
+        ("[![a](b.png)](c.md)", "[![a](NEW)](NEW)"),
+        ("[a][b]\n\n[b]: c.md 'title'\n", "[a][b]\n\n[b]: NEW 'title'\n"),
+        ("| [a](b) |\n|---|\n| [c](d) |\n", "| [a](NEW) |\n|---|\n| [c](NEW) |\n"),
+        ("> * [a](b)\n>   more", "> * [a](NEW)\n>   more"),
+        ("<a href=\"b.md\" class='x'>c</a>", "<a href=\"NEW\" class='x'>c</a>"),
+        (
+            "<figure><img src='a.png' alt=\"b\">\n<figcaption></figcaption></figure>",
+            "<figure><img src='NEW' alt=\"b\">\n<figcaption></figcaption></figure>",
+        ),
+        (
+            "<table><tr><td><a\nhref=\"b\">c</a></td></tr></table>",
+            "<table><tr><td><a\nhref=\"NEW\">c</a></td></tr></table>",
+        ),
+        (
+            "{% content-ref url=\"a_b_c.md\" %}\n[a](b)\n{% endcontent-ref %}",
+            "{% content-ref url=\"NEW\" %}\n[a](NEW)\n{% endcontent-ref %}",
+        ),
+        ("{% include \"../x.md\" %}", "{% include \"NEW\" %}"),
+        ("{% file src=\"a.pdf\" %}x{% endfile %}", "{% file src=\"NEW\" %}x{% endfile %}"),
+        // A value without quotes gets them.
+        ("<a href=b.md class=x>c</a>", "<a href=\"NEW\" class=x>c</a>"),
+        ("<img src=a.png>", "<img src=\"NEW\">"),
+        ("<img src= >", "<img src= >"),
+        ("{% file src=a.pdf %}x{% endfile %}", "{% file src=\"NEW\" %}x{% endfile %}"),
+    ] {
+        assert_eq!(renewed(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn code_and_bare_addresses_have_no_destinations() {
+    for text in [
+        "`[a](b)`",
+        "```\n[a](b)\n{% file src=\"a\" %}\n<a href=\"b\">\n```\n",
+        "    [a](b)\n",
+        "`{% file src=\"a\" %}`",
+        "{%}",
+        "<https://example.com> and https://example.com",
+        "<!-- <a href=\"b\"> -->",
+        "\\[a](b)",
+        "[a] (b)",
+        "{% hint style=\"info\" %}",
+    ] {
+        assert_eq!(destinations(text), [], "{text}");
+        assert_eq!(renewed(text), text);
+    }
+}
+
+#[test]
+fn destinations_are_told_without_their_escapes() {
+    assert_eq!(
+        destinations("[a](b\\_c&amp;d) <a href=\"e&amp;f\">"),
+        [(LinkKind::Link, "b_c&d".to_owned()), (LinkKind::Html, "e&f".to_owned())]
+    );
+}
+
+#[test]
+fn a_link_without_target_becomes_its_label() {
+    let plain = |text| rewrite_links(text, |_| Resolution::Plain).into_owned();
+    assert_eq!(plain("a [*b* `c`](d \"t\") e"), "a *b* `c` e");
+    assert_eq!(plain("[![i](p.png)](x.md)"), "![i](p.png)");
+    assert_eq!(
+        plain("[one][x] [two][] [x]\n\n[X]: gone.md\n\n[two]: gone.md\n"),
+        "one two x\n\n[X]: gone.md\n\n[two]: gone.md\n"
+    );
+    assert_eq!(plain("![a](b)"), "![a](b)");
+    assert_eq!(plain("<a href=\"b\">c</a>"), "<a href=\"b\">c</a>");
+}
+
+#[test]
+fn new_destinations_are_written_so_that_they_read_back() {
+    for destination in ["a b", "a(b", "a)b(", "a(b)c", "<x>", "a\\b", "ä/ö#ü", "a|b", "a\"b'c&d"] {
+        for text in [
+            "[l](x)",
+            "[l](<x>)",
+            "![l](x 't')",
+            "[l][r]\n\n[r]: x\n",
+            "<a href=\"x\">l</a>",
+            "<a href='x'>l</a>",
+            "<a href=x>l</a>",
+        ] {
+            let out = rewrite_links(text, |_| Resolution::To(destination.to_owned()));
+            let found = destinations(&out);
+            assert_eq!(found.len(), 1, "{out}");
+            let decoded =
+                found[0].1.replace("%20", " ").replace("%28", "(").replace("%29", ")").replace("%3C", "<");
+            let decoded =
+                decoded.replace("%3E", ">").replace("%5C", "\\").replace("%7C", "|").replace("&#39;", "'");
+            assert_eq!(decoded, destination, "{out}");
+        }
+    }
+}
+
+fn markdown() -> impl Strategy<Value = String> {
+    let part = proptest::sample::select(vec![
+        "[a](b)",
+        "![a](b)",
+        "[a][b]",
+        "\n\n[b]: c\n",
+        "`",
+        "```\n",
+        "\n",
+        "\n\n",
+        "    ",
+        "# ",
+        "> ",
+        "* ",
+        "<a href=\"x\">",
+        "<a href=x>",
+        "</a>",
+        "<",
+        ">",
+        "{% file src=\"a\" %}",
+        "{%",
+        "%}",
+        "\\",
+        "](",
+        "[",
+        "]",
+        "(",
+        ")",
+        "*",
+        "_",
+        "ä",
+        "🚀",
+        "|",
+        "---\n",
+        "<!--",
+        "-->",
+        "&amp;",
+        "\"",
+        "'",
+        "\r\n",
+        "<div>\n",
+        "</div>",
+    ]);
+    proptest::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn keeping_all_links_changes_no_byte(text in prop_oneof![markdown(), any::<String>()]) {
+        prop_assert_eq!(&*rewrite_links(&text, |_| Resolution::Keep), text.as_str());
+        let same = rewrite_links(&text, |site| Resolution::To(text[site.range.clone()].to_owned()));
+        // Destinations that need escapes change; all bytes around them stay.
+        let mut outside = (text.clone(), same.into_owned());
+        for site in links(&text).into_iter().rev() {
+            outside.0.replace_range(site.range, "");
+        }
+        for site in links(&outside.1).into_iter().rev() {
+            outside.1.replace_range(site.range, "");
+        }
+        prop_assert!(outside.0.len() <= text.len());
+        let _ = rewrite_links(&text, |_| Resolution::Plain);
+    }
+
+    #[test]
+    fn any_text_is_a_page_and_its_text_is_its_end(text in prop_oneof![markdown(), any::<String>()]) {
+        let page = parse_page(&text);
+        prop_assert!(text.ends_with(page.body));
+        let again = parse_page(page.body);
+        prop_assert!(page.body.ends_with(again.body));
+    }
+}
+
+#[test]
+fn nul_that_yaml_escapes_is_replaced() {
+    let page = parse_page("---\ndescription: \"a\\0b\"\nvars:\n  k: \"v\\0\"\nown: [\"\\0\"]\n---\ntext\n");
+    let json = serde_json::to_string(&format!("{:?}", page.front)).unwrap();
+    assert!(json.contains("a\u{fffd}b") && json.contains("v\u{fffd}") && !json.contains("\\\\0"), "{json}");
+    assert_eq!(page.warnings.len(), 1);
+}

@@ -1,0 +1,69 @@
+//! References as text: the one grammar of destinations that name things by their ids.
+//!
+//! | destination | reference |
+//! |---|---|
+//! | `/pages/<page>`, `/pages/<page>#<anchor>` | a page, a place on it |
+//! | `/files/<file>`, `/reusable-content/<id>` | a file, a reusable content |
+//! | `#<anchor>` | a place on this page |
+//! | `/users/<user>`, `/collections/<collection>`, `/openapi/<slug>` | a user, a collection, a specification |
+//! | `/spaces/<space>`, and with one of the paths for pages and reusable contents behind it | the same in another space |
+//!
+//! Whoever reads decides what else counts: a document takes only what is written exactly so, links also what a client
+//! added to it that does not change what is meant.
+
+use docs_model::{ContentRef, SpaceId};
+
+/// The reference that a path names, with the anchor behind it.
+#[must_use]
+pub fn named(path: &str, anchor: Option<&str>) -> Option<ContentRef> {
+    let parts: Vec<&str> = path.strip_prefix('/')?.splitn(5, '/').collect();
+    match parts.as_slice() {
+        ["spaces", space] => Some(ContentRef::Space { space: space.parse().ok()? }),
+        ["spaces", space, kind @ ("pages" | "reusable-content"), id] => {
+            thing((kind, id), anchor, Some(space.parse().ok()?))
+        }
+        [kind, id] => thing((kind, id), anchor, None),
+        _ => None,
+    }
+}
+
+fn thing((kind, id): (&str, &str), anchor: Option<&str>, space: Option<SpaceId>) -> Option<ContentRef> {
+    Some(match (kind, anchor) {
+        ("pages", None) => ContentRef::Page { page: id.parse().ok()?, space },
+        ("pages", Some(anchor)) => {
+            ContentRef::Anchor { anchor: anchor.to_owned(), page: Some(id.parse().ok()?), space }
+        }
+        ("reusable-content", _) => ContentRef::ReusableContent { reusable_content: id.parse().ok()?, space },
+        ("files", _) => ContentRef::File { file: id.parse().ok()? },
+        ("users", _) => ContentRef::User { user: id.parse().ok()? },
+        ("collections", _) => ContentRef::Collection { collection: id.parse().ok()? },
+        ("openapi", _) if !id.is_empty() => ContentRef::OpenApi { spec: id.to_owned() },
+        _ => return None,
+    })
+}
+
+/// The destination that a reference is written as.
+#[must_use]
+pub fn destination(target: &ContentRef) -> String {
+    let within =
+        |space: &Option<_>| space.as_ref().map_or_else(String::new, |space| format!("/spaces/{space}"));
+    match target {
+        ContentRef::Url { url } => url.clone(),
+        ContentRef::File { file } => format!("/files/{file}"),
+        ContentRef::Page { page, space } => format!("{}/pages/{page}", within(space)),
+        ContentRef::Anchor { anchor, page: Some(page), space } => {
+            format!("{}/pages/{page}#{anchor}", within(space))
+        }
+        ContentRef::Anchor { anchor, page: None, space: None } => format!("#{anchor}"),
+        // A place of no page leads no further than the space.
+        ContentRef::Anchor { page: None, space: Some(space), .. } | ContentRef::Space { space } => {
+            format!("/spaces/{space}")
+        }
+        ContentRef::User { user } => format!("/users/{user}"),
+        ContentRef::Collection { collection } => format!("/collections/{collection}"),
+        ContentRef::ReusableContent { reusable_content, space } => {
+            format!("{}/reusable-content/{reusable_content}", within(space))
+        }
+        ContentRef::OpenApi { spec } => format!("/openapi/{spec}"),
+    }
+}

@@ -1,0 +1,87 @@
+//! Slugs: what a title looks like in a path.
+
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+
+/// Most characters of a slug.
+pub const MAX_SLUG: usize = 100;
+
+/// A title as one segment of a path.
+///
+/// Letters and digits of every script stay, in lower case; dots, underscores and plus signs inside stay; apostrophes
+/// vanish; everything else becomes one hyphen. Empty when nothing is left.
+///
+/// ```
+/// use docs_markup::slugify;
+/// assert_eq!(slugify("What’s new in v1.2?"), "whats-new-in-v1.2");
+/// assert_eq!(slugify("Über uns"), "über-uns");
+/// ```
+#[must_use]
+pub fn slugify(title: &str) -> String {
+    let mut slug = String::with_capacity(title.len());
+    // Lower case may decompose a letter, so the composed form is made last.
+    let lower: String = title.to_lowercase();
+    // And what vanishes goes first, so that the marks around it come into their order.
+    for c in lower.chars().filter(|c| !matches!(c, '\'' | '’' | '‘')).nfc() {
+        match c {
+            '.' | '_' | '+' => slug.push(c),
+            c if c.is_alphanumeric() || is_combining_mark(c) => slug.push(c),
+            _ if slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    cut(slug.trim_matches(EDGE), MAX_SLUG).trim_end_matches(EDGE).to_owned()
+}
+
+/// The slug with a number that tells twins apart, still within [`MAX_SLUG`].
+#[must_use]
+pub fn numbered(slug: &str, number: u64) -> String {
+    let suffix = format!("-{number}");
+    let room = MAX_SLUG.saturating_sub(suffix.len());
+    format!("{}{suffix}", cut(slug, room).trim_end_matches(EDGE))
+}
+
+const EDGE: [char; 2] = ['-', '.'];
+
+fn cut(text: &str, characters: usize) -> &str {
+    text.char_indices().nth(characters).map_or(text, |(at, _)| &text[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn titles_become_readable_segments() {
+        for (title, slug) in [
+            ("Quick Start", "quick-start"),
+            ("  A -- B  ", "a-b"),
+            ("C++ & C#", "c++-c"),
+            ("你好 世界", "你好-世界"),
+            ("E\u{301}tude", "\u{e9}tude"),
+            ("???", ""),
+            ("a/b\\c", "a-b-c"),
+            ("..", ""),
+            ("İstanbul", "i\u{307}stanbul"),
+        ] {
+            assert_eq!(slugify(title), slug, "{title}");
+        }
+    }
+
+    #[test]
+    fn numbers_fit_into_the_limit() {
+        assert_eq!(numbered("page", 2), "page-2");
+        assert_eq!(numbered(&"ä".repeat(100), 12).chars().count(), 100);
+    }
+
+    proptest! {
+        #[test]
+        fn a_slug_is_its_own_slug(title in "\\PC{0,120}") {
+            let slug = slugify(&title);
+            prop_assert!(slug.chars().count() <= MAX_SLUG);
+            prop_assert!(!slug.contains(['/', ' ', '#', '?', '%', '\\']));
+            prop_assert_eq!(slugify(&slug), slug);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Identifiers.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    str::FromStr,
+    sync::{Arc, LazyLock},
+};
+
+use data_encoding::{Encoding, Specification};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Lower-case base32 without padding: the alphabet of ids and hashes.
+pub static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
+    let mut alphabet = Specification::new();
+    alphabet.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
+    alphabet.encoding().expect("32 different characters make an encoding")
+});
+
+/// How a UUID is written: its 128 bits as 26 characters of lower-case base32.
+///
+/// ```
+/// use docs_model::id_text;
+/// assert_eq!(id_text(uuid::Uuid::nil()), "a".repeat(26));
+/// ```
+#[must_use]
+pub fn id_text(id: uuid::Uuid) -> String {
+    BASE32.encode(id.as_bytes())
+}
+
+/// Most characters of an id.
+pub const MAX_ID: usize = 64;
+
+/// The text cannot be an id, so nothing has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not an id: 1 to 64 letters, digits, `-` or `_` are needed")]
+pub struct NotAnId;
+
+/// Checks the alphabet and length that all ids share.
+fn check(text: &str) -> Result<(), NotAnId> {
+    let fits = !text.is_empty()
+        && text.len() <= MAX_ID
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if fits { Ok(()) } else { Err(NotAnId) }
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        ///
+        /// 1 to 64 letters, digits, `-` or `_`; ids made by the platform are 26 characters of lower-case base32.
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The id as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NotAnId;
+            fn from_str(text: &str) -> Result<Self, NotAnId> {
+                check(text).map(|()| Self(text.into()))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string" })
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A user.
+    UserId,
+    /// An organization.
+    OrgId,
+    /// A space.
+    SpaceId,
+    /// A collection of spaces.
+    CollectionId,
+    /// A team.
+    TeamId,
+    /// An invite to an organization.
+    InviteId,
+    /// A SAML provider.
+    SamlProviderId,
+    /// A change request.
+    ChangeRequestId,
+    /// A comment.
+    CommentId,
+    /// A reply to a comment.
+    CommentReplyId,
+    /// A review of a change request.
+    ReviewId,
+    /// A revision of a space's content.
+    RevisionId,
+    /// A page.
+    PageId,
+    /// A file of a space.
+    FileId,
+    /// A reusable content of a space.
+    ReusableId,
+    /// A site.
+    SiteId,
+    /// A section of a site.
+    SectionId,
+    /// A group of sections of a site.
+    SectionGroupId,
+    /// A space on a site.
+    SiteSpaceId,
+    /// A share link of a site.
+    ShareLinkId,
+    /// A redirect of a site.
+    RedirectId,
+    /// A background job.
+    JobId,
+    /// An API token.
+    TokenId,
+    /// An entry of the audit log.
+    AuditId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_1_to_64_plain_characters() {
+        assert!("a".parse::<SpaceId>().is_ok());
+        assert!("A-z_9".repeat(12).parse::<SpaceId>().is_ok());
+        for wrong in ["", "a b", "a/b", "a!b", "ä", &"a".repeat(65)] {
+            assert_eq!(wrong.parse::<SpaceId>(), Err(NotAnId), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn base32_is_lower_case() {
+        assert_eq!(BASE32.encode(&[0xff, 0x00]), "74aa");
+    }
+}

@@ -1,0 +1,81 @@
+//! The resources of the platform and their limits: one definition each, used by the Rust API and the wire alike.
+//!
+//! Every type parses with serde exactly what the wire allows and tells its JSON Schema, so the OpenAPI document is
+//! made from the same lines that enforce it.
+//!
+//! Beside them stands what the layers above share: the [`Error`](error::Error) that an operation answers with, the
+//! [`Hash`](hash::Hash) by which content is named, and places in the change feed ([`FeedPos`](feed::FeedPos)).
+
+mod adaptive;
+mod change_request;
+mod changes;
+mod collection;
+mod comment;
+mod customization;
+mod document;
+pub mod error;
+pub mod feed;
+mod few;
+pub mod hash;
+mod id;
+mod import;
+mod invite;
+mod link;
+mod list;
+mod member;
+mod org;
+mod page;
+mod pdf;
+mod permission;
+mod published;
+mod publishing_auth;
+mod rank;
+mod redirect;
+mod review;
+mod revision;
+mod role;
+mod saml;
+mod search;
+mod share_link;
+mod site;
+mod site_structure;
+mod space;
+mod team;
+mod text;
+mod user;
+pub mod web_url;
+
+pub use adaptive::*;
+pub use change_request::*;
+pub use changes::*;
+pub use collection::*;
+pub use comment::*;
+pub use customization::*;
+pub use document::*;
+pub use few::*;
+pub use id::*;
+pub use import::*;
+pub use invite::*;
+pub use link::*;
+pub use list::{List, NextPage};
+pub use member::*;
+pub use org::*;
+pub use page::*;
+pub use pdf::*;
+pub use permission::*;
+pub use published::*;
+pub use publishing_auth::*;
+pub use rank::*;
+pub use redirect::*;
+pub use review::*;
+pub use revision::*;
+pub use role::*;
+pub use saml::*;
+pub use search::*;
+pub use share_link::*;
+pub use site::*;
+pub use site_structure::*;
+pub use space::*;
+pub use team::*;
+pub use text::*;
+pub use user::*;

@@ -1,0 +1,382 @@
+//! What a site consists of: sections, groups of them, and spaces; and how it is changed.
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use docs_expression::{Expression, ExpressionError};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{
+    Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle, Text, list::constants,
+    text::given,
+};
+
+constants! {
+    /// `site-section`.
+    SectionObject = "site-section",
+    /// `site-section-group`.
+    SectionGroupObject = "site-section-group",
+}
+
+/// Title of a group of sections: 1 to 100 characters.
+pub type SectionGroupTitle = Text<1, 100>;
+/// Description of a section: at most 256 characters.
+pub type SectionDescription = Text<0, 256>;
+
+/// An expression that decides who sees something, read once: 1 to 1024 characters (SPEC 2.7).
+///
+/// For visitors it holds only where all that it reads may decide that ([`Expression::is_deterministic`]): variables, and
+/// the claims of which the site's adaptive schema knows all values, booleans and texts with an `enum`. One that reads a
+/// free text, a number or a claim that the schema does not name hides what it stands at, whatever it says of them.
+/// Members see everything.
+///
+/// ```
+/// use docs_model::Condition;
+/// assert!("visitor.claims.plan == 'pro'".parse::<Condition>().is_ok());
+/// let error = "visitor.".parse::<Condition>().unwrap_err();
+/// assert!(error.to_string().starts_with("character 9 "), "{error}");
+/// ```
+#[derive(Clone)]
+pub struct Condition(Expression);
+
+impl Condition {
+    /// The text, as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.source()
+    }
+
+    /// The expression, to evaluate.
+    #[must_use]
+    pub const fn expression(&self) -> &Expression {
+        &self.0
+    }
+}
+
+impl FromStr for Condition {
+    type Err = ExpressionError;
+    fn from_str(text: &str) -> Result<Self, ExpressionError> {
+        Expression::parse(text).map(Self)
+    }
+}
+
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Condition {}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl Serialize for Condition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Condition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::<1, 1024>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Condition {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Condition".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Text::<1, 1024>::json_schema(generator)
+    }
+}
+
+/// A section of a site: one or more spaces under one heading (SPEC 2.7).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteSection {
+    /// Always `site-section`.
+    pub object: SectionObject,
+    /// The id.
+    pub id: SectionId,
+    /// The title.
+    pub title: SiteTitle,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<SectionDescription>,
+    /// Whether it is what a visitor of the site sees first.
+    pub default: bool,
+    /// Its path on the site.
+    pub path: SitePath,
+    /// An expression that decides who sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
+    /// The group it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section_group: Option<SectionGroupId>,
+    /// The name of its icon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Icon>,
+    /// Its spaces, in order.
+    pub site_spaces: Vec<SiteSpace>,
+    /// Addresses of the section.
+    pub urls: SiteSectionUrls,
+}
+
+/// Addresses of a section.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SiteSectionUrls {
+    /// Where it is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+}
+
+/// Sections and other groups under one heading (SPEC 2.7).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteSectionGroup {
+    /// Always `site-section-group`.
+    pub object: SectionGroupObject,
+    /// The id.
+    pub id: SectionGroupId,
+    /// The title.
+    pub title: SectionGroupTitle,
+    /// The name of its icon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Icon>,
+    /// The group it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section_group: Option<SectionGroupId>,
+    /// The sections that are directly in it, in order; `children` says more.
+    #[schemars(extend("deprecated" = true))]
+    pub sections: Vec<SiteSection>,
+    /// The sections and groups that are directly in it, in order.
+    pub children: Vec<SectionOrGroup>,
+}
+
+/// A section, or a group of sections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SectionOrGroup {
+    /// A section.
+    Section(Box<SiteSection>),
+    /// A group.
+    Group(Box<SiteSectionGroup>),
+}
+
+/// What a site consists of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "structure", rename_all = "camelCase")]
+pub enum SiteStructure {
+    /// Sections, and groups of them.
+    Sections(Vec<SectionOrGroup>),
+    /// Spaces, without sections.
+    SiteSpaces(Vec<SiteSpace>),
+}
+
+/// A part of what a site consists of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SiteStructureItem {
+    /// A space on the site.
+    SiteSpace(Box<SiteSpace>),
+    /// A section.
+    Section(Box<SiteSection>),
+    /// A group.
+    Group(Box<SiteSectionGroup>),
+}
+
+/// A change of a site space; what is left out stays (SPEC 4.11).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateSiteSpace {
+    /// One segment of a path, unique in the section, or on a site without sections.
+    #[serde(default, deserialize_with = "given")]
+    pub path: Option<SitePath>,
+    /// An expression that decides who sees it, or `null` for everybody.
+    #[serde(default)]
+    pub condition: Patch<Condition>,
+    /// The space to show there.
+    #[serde(default, deserialize_with = "given")]
+    pub space_id: Option<String>,
+}
+
+/// A section to add to a site (SPEC 4.6).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AddSection {
+    /// Its first space.
+    pub space_id: String,
+    /// 2 to 128 characters; the title of the space when absent or `null`.
+    pub title: Option<SiteTitle>,
+    /// The name of an icon.
+    pub icon: Option<Icon>,
+}
+
+/// A change of a section; what is left out stays (SPEC 4.6).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateSection {
+    /// 2 to 128 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub title: Option<SiteTitle>,
+    /// One segment of a path, unique on the site.
+    #[serde(default, deserialize_with = "given")]
+    pub path: Option<SitePath>,
+    /// Which of its spaces to show first.
+    #[serde(default, deserialize_with = "given")]
+    pub default_site_space: Option<String>,
+    /// An expression that decides who sees it, or `null` for everybody.
+    #[serde(default)]
+    pub condition: Patch<Condition>,
+    /// The name of an icon, or `null` for none.
+    #[serde(default)]
+    pub icon: Patch<Icon>,
+    /// At most 256 characters, or `null` for none.
+    #[serde(default)]
+    pub description: Patch<SectionDescription>,
+}
+
+/// A group of sections to add to a site (SPEC 4.6).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct AddSectionGroup {
+    /// 1 to 100 characters.
+    pub title: SectionGroupTitle,
+    /// The name of an icon.
+    pub icon: Option<Icon>,
+    /// Sections to move into it, in this order.
+    #[serde(default, deserialize_with = "given")]
+    pub sections: Option<Vec<String>>,
+    /// The group to add it to; the site itself when absent.
+    #[serde(default, deserialize_with = "given")]
+    pub parent: Option<String>,
+}
+
+/// A change of a group of sections; what is left out stays (SPEC 4.6).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct UpdateSectionGroup {
+    /// 1 to 100 characters.
+    #[serde(default, deserialize_with = "given")]
+    pub title: Option<SectionGroupTitle>,
+    /// The name of an icon, or `null` for none.
+    #[serde(default)]
+    pub icon: Patch<Icon>,
+}
+
+/// A section to move into a group (SPEC 4.6).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AddSectionToGroup {
+    /// The section.
+    pub section_id: String,
+}
+
+/// Where something is moved to: `before` or `after` something else (SPEC 4.6, 4.11).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(rename = "{T}Move")]
+pub struct MoveBeside<T> {
+    /// Beside what it is put.
+    pub position: BesidePosition<T>,
+}
+
+/// Beside what something is put: `before` or `after`.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+#[schemars(rename = "{T}Position")]
+pub struct BesidePosition<T> {
+    /// What it is put before.
+    #[serde(default, deserialize_with = "given")]
+    pub before: Option<T>,
+    /// What it is put after.
+    #[serde(default, deserialize_with = "given")]
+    pub after: Option<T>,
+}
+
+/// A site space beside which another is put.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum SiteSpacePointer {
+    /// A site space.
+    #[serde(rename = "site-space", rename_all = "camelCase")]
+    SiteSpace {
+        /// Its id.
+        site_space: String,
+    },
+}
+
+/// A section beside which another is put.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum SectionPointer {
+    /// A section.
+    #[serde(rename = "site-section", rename_all = "camelCase")]
+    Section {
+        /// Its id.
+        site_section: String,
+    },
+}
+
+/// A section or a group beside which a group is put.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum SectionGroupPointer {
+    /// A section.
+    #[serde(rename = "site-section")]
+    Section {
+        /// Its id.
+        id: String,
+    },
+    /// A group.
+    #[serde(rename = "site-section-group")]
+    Group {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// A part of what a site consists of.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum SiteStructurePointer {
+    /// A site space.
+    #[serde(rename = "site-space")]
+    SiteSpace {
+        /// Its id.
+        id: String,
+    },
+    /// A section.
+    #[serde(rename = "site-section")]
+    Section {
+        /// Its id.
+        id: String,
+    },
+    /// A group.
+    #[serde(rename = "site-section-group")]
+    Group {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// What to put beside what (SPEC 4.6).
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct SortStructure {
+    /// What is moved.
+    pub item: SiteStructurePointer,
+    /// Beside what it is put: a site space beside a site space, sections and groups beside each other.
+    pub position: BesidePosition<SiteStructurePointer>,
+}

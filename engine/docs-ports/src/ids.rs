@@ -1,0 +1,82 @@
+//! Identifiers: [`Ids`].
+
+use std::str::FromStr;
+
+use docs_model::NotAnId;
+pub use docs_model::id_text;
+use uuid::Uuid;
+
+/// Makes identifiers that nobody can guess and that never repeat.
+pub trait Ids: Send + Sync + 'static {
+    /// A fresh UUID of version 4.
+    fn next(&self) -> Uuid;
+}
+
+/// Identifiers from the machine's source of randomness.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct RandomIds;
+
+impl Ids for RandomIds {
+    #[expect(clippy::disallowed_methods, reason = "this is the port that all others ask for ids")]
+    fn next(&self) -> Uuid {
+        Uuid::new_v4()
+    }
+}
+
+/// Makes an id of a given type, for example a `SpaceId`.
+///
+/// A text of nothing but digits is drawn again, so that no id can be taken for a number.
+///
+/// ```
+/// use docs_model::SpaceId;
+/// use docs_ports::{RandomIds, new_id};
+/// let space: SpaceId = new_id(&RandomIds);
+/// assert_eq!(space.as_str().len(), 26);
+/// ```
+#[must_use]
+pub fn new_id<T: FromStr<Err = NotAnId>>(ids: &dyn Ids) -> T {
+    loop {
+        let text = id_text(ids.next());
+        if text.bytes().all(|b| b.is_ascii_digit()) {
+            continue;
+        }
+        return text.parse().expect("26 characters of base32 fit the alphabet and the length of ids");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use docs_model::{BASE32, PageId};
+
+    use super::*;
+
+    /// Gives a UUID whose text is all digits, then one whose text is not.
+    #[derive(Default)]
+    struct DigitsFirst(AtomicUsize);
+
+    impl Ids for DigitsFirst {
+        fn next(&self) -> Uuid {
+            let first = self.0.fetch_add(1, Ordering::Relaxed) == 0;
+            let text = if first { "2".repeat(25) + "4" } else { "a".repeat(26) };
+            let bytes = BASE32.decode(text.as_bytes()).expect("base32");
+            Uuid::from_bytes(bytes.try_into().expect("16 bytes"))
+        }
+    }
+
+    #[test]
+    fn an_id_is_never_all_digits() {
+        let ids = DigitsFirst::default();
+        assert_eq!(new_id::<PageId>(&ids).as_str(), "a".repeat(26));
+        assert_eq!(ids.0.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn ids_are_26_characters_and_version_4() {
+        let id = RandomIds.next();
+        assert_eq!(id.get_version_num(), 4);
+        assert_eq!(id_text(id).len(), 26);
+        assert_ne!(RandomIds.next(), id);
+    }
+}

@@ -1,0 +1,165 @@
+//! The sections of a page that a query is about, and what they say around it.
+
+use super::{PageDocument, Query, Section, Token, score::Counted, tokens};
+
+/// Most characters of an excerpt, what shows that it was cut excluded.
+pub const MAX_EXCERPT: usize = 200;
+/// Most excerpts of a page.
+pub const MAX_EXCERPTS: usize = 5;
+/// Characters of an excerpt before what was found.
+const LEAD: usize = 60;
+/// What stands for text that was left out.
+const CUT: char = '…';
+
+/// A section that meets part of a query.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Excerpt {
+    /// The section's place on its page.
+    pub index: usize,
+    /// What leads to it, without the `#`.
+    pub anchor: Option<String>,
+    /// Its heading.
+    pub heading: Option<String>,
+    /// Its text around what was found, or its beginning.
+    pub body: String,
+}
+
+/// The sections of a page that meet most of a query, at most `limit`, the best first.
+#[must_use]
+pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt> {
+    let mut met: Vec<(usize, u32, Option<usize>)> = Vec::new();
+    for (index, section) in page.sections.iter().enumerate() {
+        if let (score @ 1.., at) = weigh(query, section) {
+            met.push((index, score, at));
+        }
+    }
+    met.sort_by_key(|(index, score, _)| (std::cmp::Reverse(*score), *index));
+    met.truncate(limit);
+    let excerpt = |(index, _, at): (usize, u32, Option<usize>)| {
+        let section = &page.sections[index];
+        Excerpt {
+            index,
+            anchor: section.anchor.clone(),
+            heading: section.heading.clone(),
+            body: around(&section.text, at.unwrap_or(0)),
+        }
+    };
+    met.into_iter().map(excerpt).collect()
+}
+
+/// How much of a query a section meets, and where its text does first.
+fn weigh(query: &Query, section: &Section) -> (u32, Option<usize>) {
+    let heading = Counted::of(&tokens(section.heading.as_deref().unwrap_or_default()));
+    let words: Vec<Token> = tokens(&section.text);
+    let body = Counted::of(&words);
+    let (mut score, mut first) = (0, None);
+    for need in query.needs() {
+        if !heading.places(need).is_empty() {
+            score += 2;
+        }
+        if let Some(place) = body.places(need).first() {
+            score += 1;
+            let at = words.get(*place as usize).map(|token| token.from);
+            first = first.into_iter().chain(at).min();
+        }
+    }
+    (score, first)
+}
+
+/// The text around a place, on one line.
+fn around(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or_default();
+    let lead = before.char_indices().rev().take(LEAD).last().map_or(0, |(start, _)| start);
+    // A cut word is left out, unless the text has no spaces here.
+    let start = match text[lead..at].find(char::is_whitespace) {
+        _ if lead == 0 => 0,
+        Some(space) => lead + space,
+        None => lead,
+    };
+    let words = text[start..].split_whitespace();
+    let mut body = String::with_capacity(MAX_EXCERPT * 2);
+    if start > 0 {
+        body.push(CUT);
+    }
+    let mut left = MAX_EXCERPT;
+    for (n, word) in words.enumerate() {
+        let space = usize::from(n > 0);
+        let long = word.chars().count();
+        if long + space > left {
+            // One long word, or a script without spaces, fills the excerpt.
+            let room = left.saturating_sub(space);
+            if room > MAX_EXCERPT / 4 {
+                body.extend(std::iter::repeat_n(' ', space));
+                body.extend(word.chars().take(room));
+            }
+            body.push(CUT);
+            return body;
+        }
+        body.extend(std::iter::repeat_n(' ', space));
+        body.push_str(word);
+        left -= long + space;
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(sections: &[(Option<&str>, &str)]) -> PageDocument {
+        PageDocument {
+            organization: "org".parse().expect("an id"),
+            space: "space".parse().expect("an id"),
+            page: "page".parse().expect("an id"),
+            title: "Title".to_owned(),
+            description: None,
+            text: docs_model::hash::Hash::of(b"text"),
+            sections: sections
+                .iter()
+                .map(|(heading, text)| Section {
+                    anchor: heading.map(str::to_lowercase),
+                    heading: heading.map(str::to_owned),
+                    text: (*text).to_owned(),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn the_section_that_meets_most_of_the_query_comes_first() {
+        let page = page(&[
+            (None, "An introduction that speaks of webhooks."),
+            (Some("Webhooks"), "Send events and secrets."),
+            (Some("Other"), "Nothing of it."),
+        ]);
+        let found = excerpts(&Query::parse("secret webhooks"), &page, 5);
+        assert_eq!(found.iter().map(|e| e.index).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(found[0].anchor.as_deref(), Some("webhooks"));
+        assert_eq!(excerpts(&Query::parse("webhooks"), &page, 1).len(), 1);
+    }
+
+    #[test]
+    fn an_excerpt_shows_what_was_found_and_that_it_was_cut() {
+        let text = format!("{}the needle lies here. {}", "some hay ".repeat(50), "more hay ".repeat(50));
+        let found = excerpts(&Query::parse("needle"), &page(&[(None, &text)]), 5);
+        let body = &found[0].body;
+        assert!(body.contains("the needle lies") && body.starts_with('…') && body.ends_with('…'), "{body}");
+        assert!(body.chars().count() <= MAX_EXCERPT + 2, "{body}");
+        let cjk = "文".repeat(300) + "検索" + &"字".repeat(300);
+        let found = excerpts(&Query::parse("検索"), &page(&[(None, &cjk)]), 5);
+        assert!(found[0].body.contains("検索"), "{}", found[0].body);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_short_and_on_one_line(text in "\\PC{0,400}", word in "\\PC{1,5}") {
+            let text = format!("{text}\n\t{word}");
+            for excerpt in excerpts(&Query::parse(&word), &page(&[(Some(&word), &text)]), 3) {
+                prop_assert!(excerpt.body.chars().count() <= MAX_EXCERPT + 2);
+                prop_assert!(!excerpt.body.contains(['\n', '\t']));
+            }
+        }
+    }
+}

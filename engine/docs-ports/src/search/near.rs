@@ -1,0 +1,298 @@
+//! The words that are near one: found without looking at all words of an index.
+
+use std::ops::Bound;
+
+use super::{Match, Word};
+
+/// Calls for every word of an index that is the one looked for with typos, in the order of the words.
+///
+/// The index keeps its words in the order of their bytes, without any of them twice. `next` answers the first word from a
+/// bound on, with whatever the index knows of it. A beginning that cannot become a near word is left with all words that
+/// have it, and the next beginning that can is looked up: so there are few looks even among many words.
+///
+/// # Errors
+/// When a look fails; nothing is looked up after it.
+///
+/// # Example
+///
+/// ```
+/// use std::{collections::BTreeSet, convert::Infallible, ops::Bound};
+/// use docs_ports::search::{Need, Query, near_words};
+///
+/// let words = BTreeSet::from(["server", "serves", "space"]);
+/// let next = |from: Bound<&str>| {
+///     let found = words.range::<str, _>((from, Bound::Unbounded)).next();
+///     Ok::<_, Infallible>(found.map(|word| (*word, word.len())))
+/// };
+/// let query = Query::parse("servr ");
+/// let [Need::Word(word)] = query.needs() else { unreachable!("one word") };
+/// let mut found = Vec::new();
+/// near_words(word, next, |length, how| found.push((length, how)))?;
+/// assert_eq!(found.len(), 1, "one letter was left out of `server`; `serves` would be two");
+/// # Ok::<(), Infallible>(())
+/// ```
+pub fn near_words<T: AsRef<str>, V, E>(
+    word: &Word,
+    mut next: impl FnMut(Bound<&str>) -> Result<Option<(T, V)>, E>,
+    mut each: impl FnMut(V, Match),
+) -> Result<(), E> {
+    if word.typos() == 0 {
+        return Ok(());
+    }
+    let mut path = Path::new(word);
+    let mut found = next(Bound::Unbounded)?;
+    while let Some((term, value)) = found {
+        let term = term.as_ref();
+        found = match path.follow(term) {
+            None => {
+                // The way leads to the few words that are near; which of them meet is decided as everywhere.
+                if let Some(how @ (Match::OneTypo | Match::TwoTypos)) = word.matches(term) {
+                    each(value, how);
+                }
+                next(Bound::Excluded(term))?
+            }
+            Some(dead) => match path.behind(dead) {
+                Some(beginning) => next(Bound::Included(beginning.as_str()))?,
+                None => return Ok(()),
+            },
+        };
+    }
+    Ok(())
+}
+
+/// Most typos of a word.
+const MOST: usize = 2;
+/// Letters of the word that lie within so many typos of a place.
+const BAND: usize = 2 * MOST + 1;
+
+/// How many typos lie between the letters so far and the beginnings of the word. Entry `k` behind `n` letters is that
+/// of the first `n + k - MOST` letters of the word; all others are too many.
+type Row = [u8; BAND];
+
+/// No beginning, or too many typos.
+const FAR: u8 = MOST as u8 + 1;
+
+/// The letters that lead to a term, and how near the word is behind each.
+struct Path {
+    word: Vec<char>,
+    /// The letters of the word in their order, each once.
+    letters: Vec<char>,
+    most: u8,
+    taken: Vec<char>,
+    /// One more than there are letters.
+    rows: Vec<Row>,
+}
+
+impl Path {
+    fn new(word: &Word) -> Self {
+        let letters: Vec<char> = word.text().chars().collect();
+        let start = std::array::from_fn(|k| match k.checked_sub(MOST) {
+            Some(count) if count <= letters.len() => u8::try_from(count).unwrap_or(FAR),
+            _ => FAR,
+        });
+        let mut own = letters.clone();
+        own.sort_unstable();
+        own.dedup();
+        Self { word: letters, letters: own, most: word.typos(), taken: Vec::new(), rows: vec![start] }
+    }
+
+    /// Goes along the letters of a term; answers the one behind which no near word lies.
+    fn follow(&mut self, term: &str) -> Option<char> {
+        let shared = self.taken.iter().zip(term.chars()).take_while(|(taken, own)| **taken == *own).count();
+        self.taken.truncate(shared);
+        self.rows.truncate(shared + 1);
+        for letter in term.chars().skip(shared) {
+            let row = self.step(Some(letter));
+            if self.is_dead(&row) {
+                return Some(letter);
+            }
+            self.taken.push(letter);
+            self.rows.push(row);
+        }
+        None
+    }
+
+    /// The first beginning behind the letters taken and a dead one that near words may have.
+    fn behind(&mut self, mut dead: char) -> Option<String> {
+        loop {
+            if let Some(letter) = self.letter_behind(dead) {
+                let mut beginning: String = self.taken.iter().collect();
+                beginning.push(letter);
+                return Some(beginning);
+            }
+            dead = self.taken.pop()?;
+            self.rows.pop();
+        }
+    }
+
+    /// The first letter behind another that a near word may go on with.
+    fn letter_behind(&self, letter: char) -> Option<char> {
+        // Letters that the word has not got are all alike, and no nearer than those that it has.
+        if !self.is_dead(&self.step(None)) {
+            return (letter..=char::MAX).nth(1);
+        }
+        let from = self.letters.partition_point(|own| *own <= letter);
+        self.letters[from..].iter().copied().find(|own| !self.is_dead(&self.step(Some(*own))))
+    }
+
+    fn is_dead(&self, row: &Row) -> bool {
+        row.iter().all(|typos| *typos > self.most)
+    }
+
+    /// The row behind one more letter; without one, behind a letter that the word has not got.
+    fn step(&self, letter: Option<char>) -> Row {
+        let count = self.taken.len();
+        let last = self.rows[count];
+        let mut row = [FAR; BAND];
+        for k in 0..BAND {
+            // The letters of the word that this entry is about.
+            let Some(own) = (count + 1 + k).checked_sub(MOST).filter(|own| *own <= self.word.len()) else {
+                continue;
+            };
+            let left_out = k.checked_sub(1).map_or(FAR, |k| row[k] + 1);
+            let put_in = last.get(k + 1).map_or(FAR, |typos| typos + 1);
+            let replaced = match own.checked_sub(1) {
+                Some(before) => last[k] + u8::from(letter != Some(self.word[before])),
+                None => FAR,
+            };
+            let typos = left_out.min(put_in).min(replaced).min(self.swapped(letter, (own, k)));
+            row[k] = typos.min(FAR);
+        }
+        row
+    }
+
+    /// The typos when a letter and the one before it stand in the word the other way round.
+    fn swapped(&self, letter: Option<char>, (own, k): (usize, usize)) -> u8 {
+        let count = self.taken.len();
+        if count == 0 || own < 2 {
+            return FAR;
+        }
+        let is_swapped = letter == Some(self.word[own - 2]) && self.taken[count - 1] == self.word[own - 1];
+        if is_swapped { self.rows[count - 1][k] + 1 } else { FAR }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::{BTreeMap, BTreeSet},
+        convert::Infallible,
+    };
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ports::search::{Need, Query};
+
+    /// The words of a query that are no phrases.
+    fn words(text: &str) -> Vec<Word> {
+        let query = Query::parse(text);
+        let word = |need: &Need| match need {
+            Need::Word(word) => Some(word.clone()),
+            Need::Phrase(_) => None,
+        };
+        query.needs().iter().filter_map(word).collect()
+    }
+
+    fn next<'a>(
+        all: &'a BTreeSet<String>,
+        from: Bound<&str>,
+    ) -> Result<Option<(&'a str, &'a str)>, Infallible> {
+        Ok(all.range::<str, _>((from, Bound::Unbounded)).next().map(|term| (term.as_str(), term.as_str())))
+    }
+
+    fn near(all: &BTreeSet<String>, word: &Word) -> BTreeMap<String, Match> {
+        let mut found = BTreeMap::new();
+        let each = |term: &str, how| {
+            assert_eq!(found.insert(term.to_owned(), how), None, "{term} is told twice");
+        };
+        near_words(word, |from| next(all, from), each).unwrap_or_else(|never| match never {});
+        found
+    }
+
+    fn naive(all: &BTreeSet<String>, word: &Word) -> BTreeMap<String, Match> {
+        let met = |term: &String| word.matches(term).map(|how| (term.clone(), how));
+        all.iter().filter_map(met).filter(|(_, how)| *how >= Match::OneTypo).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_any_letters_are_found(
+            all in prop::collection::btree_set("[a-dä日\u{d7ff}\u{e000}\u{10ffff}]{0,10}", 0..150),
+            query in "[a-dä]{1,10}( [a-d]{1,9})?",
+        ) {
+            for word in words(&query) {
+                prop_assert_eq!(near(&all, &word), naive(&all, &word), "{:?}", word);
+            }
+        }
+
+        #[test]
+        fn what_is_found_near_a_word_is_what_a_look_at_every_word_finds(
+            word in "[a-z]{4,12}",
+            edits in prop::collection::vec((0..4_u8, 0..14_usize, "[a-z]", 0..3_u8), 0..80),
+        ) {
+            let mut all = BTreeSet::from([word.clone()]);
+            let mut last: Vec<char> = word.chars().collect();
+            for (edit, at, letter, again) in edits {
+                if again == 0 {
+                    last = word.chars().collect();
+                }
+                let at = at % last.len().max(1);
+                match edit {
+                    0 => last.insert(at, letter.chars().next().unwrap_or('x')),
+                    1 if !last.is_empty() => _ = last.remove(at),
+                    2 if !last.is_empty() => last[at] = letter.chars().next().unwrap_or('x'),
+                    _ if at + 1 < last.len() => last.swap(at, at + 1),
+                    _ => {}
+                }
+                all.insert(last.iter().collect());
+            }
+            for query in [word.clone(), format!("{word} ")] {
+                for word in words(&query) {
+                    prop_assert_eq!(near(&all, &word), naive(&all, &word), "{:?}", word);
+                }
+            }
+        }
+    }
+
+    /// Words of nine letters, spread over all that there are.
+    fn spread(count: u64) -> BTreeSet<String> {
+        let letter = |n: u64| char::from(b'a' + (n % 26) as u8);
+        let word = |n: u64| {
+            let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+            (0..9).map(|at| letter(mixed / 26_u64.pow(at))).collect::<String>()
+        };
+        (0..count).map(word).collect()
+    }
+
+    #[test]
+    fn ten_times_the_words_do_not_take_ten_times_the_looks() {
+        let looks_in = |all: &BTreeSet<String>, word: &Word| {
+            let (mut looks, mut met) = (0, 0);
+            let next = |from: Bound<&str>| {
+                looks += 1;
+                next(all, from)
+            };
+            near_words(word, next, |_, _| met += 1).unwrap_or_else(|never| match never {});
+            assert_eq!(met, naive(all, word).len());
+            looks
+        };
+        let (few, many) = (spread(10_000), spread(100_000));
+        for word in words("confguraton insatll wrod") {
+            let (few, many) = (looks_in(&few, &word), looks_in(&many, &word));
+            assert!(many < 4 * few && many < 10_000, "{few} looks, then {many}, for {word:?}");
+        }
+    }
+
+    #[test]
+    fn a_look_that_fails_ends_the_search() {
+        let [word] = &words("server ")[..] else { panic!("one word") };
+        let mut looks = 0;
+        let next = |_: Bound<&str>| {
+            looks += 1;
+            if looks == 3 { Err("the index cannot be read") } else { Ok(Some(("servar", ()))) }
+        };
+        assert_eq!(near_words(word, next, |(), _| {}), Err("the index cannot be read"));
+        assert_eq!(looks, 3);
+    }
+}

@@ -1,0 +1,301 @@
+//! Background work as records: enqueued in the transaction that wants it, done at least once, finished exactly once.
+//!
+//! A job is due at a time. Starting it counts the attempt up and moves the time to the end of a lease, so a job
+//! whose worker died is due again by itself. Only the worker of the latest attempt can finish it: that number is the
+//! fence, and correctness never depends on clocks. Jobs of one lane run one after the other, in order.
+
+mod record;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use docs_model::{
+    JobId, Timestamp,
+    error::{Error, Result},
+    without_nul,
+};
+use serde_json::Value as Json;
+
+pub use self::record::{JobLine, JobRecord, JobState, SUBJECTS};
+use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, topic};
+
+/// How long a worker has a job before others may take it over; workers renew at a third of it.
+pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// What a line of a log takes besides its text.
+const LINE_OVERHEAD: usize = 64;
+/// Jobs of a lane looked at to find the one that runs: it may have been overtaken by earlier events.
+const LANE_AHEAD: u32 = 100;
+/// Most starts of a job that keeps failing for reasons that may pass.
+pub const MAX_STARTS: u32 = 8;
+
+/// A job to enqueue.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    /// The id; a fixed one makes enqueueing idempotent.
+    pub id: JobId,
+    /// What is to be done.
+    pub kind: &'static str,
+    /// What it is done with.
+    pub payload: Json,
+    /// What it is about.
+    pub subject: String,
+    /// The lane, and the place in it.
+    pub lane: Option<(String, Timestamp)>,
+    /// When to start.
+    pub due: Timestamp,
+}
+
+/// Enqueues a job in the transaction that wants it.
+///
+/// # Errors
+/// The store's.
+pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> StoreResult<()> {
+    let (lane, lane_at) = match job.lane {
+        Some((lane, at)) => (Some(lane), at),
+        None => (None, job.due),
+    };
+    let head = match &lane {
+        Some(lane) => head_of(tx, lane).await?,
+        None => None,
+    };
+    let state = match &head {
+        // An earlier event goes before one whose job has not started.
+        Some(head) if head.state == JobState::Queued && lane_at < head.lane_at => {
+            tx.put(&**head, JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) })?;
+            JobState::Queued
+        }
+        Some(_) => JobState::Waiting,
+        None => JobState::Queued,
+    };
+    let record = tx.create(JobRecord {
+        id: job.id,
+        kind: job.kind.to_owned(),
+        payload: job.payload,
+        subject: job.subject,
+        lane,
+        lane_at,
+        state,
+        due: job.due,
+        attempt: 0,
+        created_at: now,
+        ended_at: None,
+        error: None,
+        log: Vec::new(),
+    });
+    tx.feed(topic::JOBS, JobRecord::at(&record.id));
+    Ok(())
+}
+
+/// How a run of a job ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobEnd {
+    /// It is done.
+    Done,
+    /// It cannot be done; the sentence is for the user.
+    Failed(String),
+    /// Something that may pass came in the way: again at that time.
+    Again(Timestamp, String),
+}
+
+/// Takes the first due job: counts its attempt and gives it a lease.
+#[derive(Debug)]
+pub struct Claim {
+    /// The time of the claim.
+    pub now: Timestamp,
+}
+
+/// What a claim found.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Claimed {
+    /// This job: it is the caller's until its lease ends.
+    Job(JobId),
+    /// The first job was started too often; it has failed now, and the next one may be due.
+    GivenUp,
+    /// Nothing is due; the next job is due then, if there is one.
+    Nothing(Option<Timestamp>),
+}
+
+#[async_trait]
+impl Operation for Claim {
+    type Out = Claimed;
+    const NAME: &'static str = "job_claim";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
+        let rows = tx.below(&JobRecord::due(), 1).await?;
+        let Some((row, _)) = rows.first() else { return Ok(Claimed::Nothing(None)) };
+        let job = tx.get::<JobRecord>(&JobRecord::named_by(row)).await?;
+        let job = job.ok_or_else(|| StoreError::Corrupt(format!("`{row}` leads to no job")))?;
+        if job.due > self.now {
+            return Ok(Claimed::Nothing(Some(job.due)));
+        }
+        let mut started = JobRecord::clone(&job);
+        started.state = JobState::Running;
+        if job.attempt >= MAX_STARTS {
+            // Whoever had it died each time, so it never came to an end of its own.
+            let end = JobEnd::Failed("given up: it was started too often and never finished".to_owned());
+            let job = JobRecord::clone(&*tx.put(&*job, started)?);
+            finish(tx, &Finish { job, now: self.now, end, log: Vec::new() }).await?;
+            return Ok(Claimed::GivenUp);
+        }
+        started.attempt += 1;
+        started.due = Timestamp::new(self.now.time() + LEASE);
+        tx.put(&*job, started)?;
+        Ok(Claimed::Job(job.id.clone()))
+    }
+}
+
+/// Ends a run of a job, unless a later attempt has taken it over.
+///
+/// `Out` tells whether the run was still the latest. The effect of the job belongs into the same transaction: see
+/// [`fence`].
+#[derive(Debug)]
+pub struct Finish {
+    /// The job as it was claimed.
+    pub job: JobRecord,
+    /// When the run ended.
+    pub now: Timestamp,
+    /// How it ended.
+    pub end: JobEnd,
+    /// What to add to its log.
+    pub log: Vec<JobLine>,
+}
+
+#[async_trait]
+impl Operation for Finish {
+    type Out = bool;
+    const NAME: &'static str = "job_finish";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        finish(tx, self).await
+    }
+}
+
+/// Ends a run of a job inside a transaction that also stores its effect.
+///
+/// # Errors
+/// The store's.
+pub async fn finish(tx: &mut Tx, run: &Finish) -> Result<bool> {
+    let Some(job) = latest(tx, &run.job).await? else { return Ok(false) };
+    let mut ended = JobRecord::clone(&job);
+    add_log(&mut ended, &run.log);
+    match &run.end {
+        JobEnd::Done => ended.state = JobState::Done,
+        JobEnd::Again(due, _) if job.attempt < MAX_STARTS => {
+            ended.state = JobState::Queued;
+            ended.due = *due;
+        }
+        JobEnd::Failed(why) | JobEnd::Again(_, why) => {
+            ended.state = JobState::Failed;
+            ended.error = Some(cut(why));
+        }
+    }
+    if ended.has_ended() {
+        ended.ended_at = Some(run.now);
+    }
+    let ended = tx.put(&*job, ended)?;
+    if let Some(lane) = ended.lane.as_ref().filter(|_| ended.has_ended())
+        && let Some(next) = head_of(tx, lane).await?
+    {
+        tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
+    }
+    // Whoever waits for the lane, or for the job's new time, looks again.
+    tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
+    Ok(true)
+}
+
+/// Refuses a transaction of a run that was taken over.
+///
+/// # Errors
+/// `Conflict` when a later attempt has the job; the store's.
+pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
+    match latest(tx, job).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::conflict("another worker has taken the job over")),
+    }
+}
+
+/// Keeps a running job for another [`LEASE`].
+#[derive(Debug)]
+pub struct Renew {
+    /// The job as it was claimed.
+    pub job: JobRecord,
+    /// The time of the renewal.
+    pub now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for Renew {
+    type Out = bool;
+    const NAME: &'static str = "job_renew";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
+        let mut renewed = JobRecord::clone(&job);
+        renewed.due = Timestamp::new(self.now.time() + LEASE);
+        tx.put(&*job, renewed)?;
+        Ok(true)
+    }
+}
+
+/// When to try again after a failure that may pass: 1 s, 4 s, 16 s … at most an hour.
+#[must_use]
+pub fn again_at(now: DateTime<Utc>, attempt: u32) -> Timestamp {
+    let seconds = 4_i64.saturating_pow(attempt.saturating_sub(1)).min(3_600);
+    Timestamp::new(now + TimeDelta::seconds(seconds))
+}
+
+async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let found = tx.get::<JobRecord>(&JobRecord::at(&run.id)).await?;
+    Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
+}
+
+/// The first job of a lane that has not ended: the one that is due or running, unless the lane is being handed on.
+async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let mut first = None;
+    for (row, _) in tx.below(&JobRecord::of_lane(lane), LANE_AHEAD).await? {
+        let Some(job) = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await? else { continue };
+        if job.state != JobState::Waiting {
+            return Ok(Some(job));
+        }
+        first = first.or(Some(job));
+    }
+    Ok(first)
+}
+
+fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
+    let mut size: usize = job.log.iter().map(|line| json_size(&line.text)).sum();
+    for line in lines {
+        let text = cut(&line.text);
+        size += json_size(&text) + LINE_OVERHEAD;
+        if size > JobRecord::MAX_LOG {
+            job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
+            return;
+        }
+        job.log.push(JobLine { at: line.at, text });
+    }
+}
+
+/// What a text takes where a store keeps it: a character that JSON escapes takes up to six bytes.
+fn json_size(text: &str) -> usize {
+    Json::from(text).to_string().len()
+}
+
+/// Text cut to what a line may have, and fit to be kept: lines quote what hosts and their files say, whatever that is.
+fn cut(text: &str) -> String {
+    let text = without_nul(text);
+    let mut end = text.len().min(JobRecord::MAX_LINE);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+/// The latest jobs of a subject, newest first.
+///
+/// # Errors
+/// The store's.
+pub async fn of_subject(tx: &Tx, subject: &str, limit: u32) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
+    let (from, to) = JobRecord::of_subject(subject).below();
+    let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
+    let keys: Vec<Key> = JobRecord::named_by_all(&rows);
+    Ok(tx.get_many::<JobRecord>(&keys).await?.into_iter().flatten().collect())
+}

@@ -1,0 +1,224 @@
+//! The limits of the contract, measured in one way for every store.
+//!
+//! A store calls [`check_key`], [`check_scan`] and [`check_batch`] before it touches anything, so that what one store
+//! refuses no other store accepts.
+
+use std::io;
+
+use super::{
+    Batch, Key, MAX_BATCH_BYTES, MAX_BATCH_OPS, MAX_KEY, MAX_SCAN, MAX_VALUE, Mode, Op, Scan, StoreError,
+    StoreResult, Value, key::COUNTERS,
+};
+
+/// Bytes of the longest `i64` in decimal: what a number counts for in a batch.
+const INT_BYTES: usize = 20;
+
+/// Checks a key that is read or written.
+///
+/// # Errors
+/// [`StoreError::Misuse`] when it is empty or contains NUL, [`StoreError::TooLarge`] when it is over [`MAX_KEY`].
+pub fn check_key(key: &str) -> StoreResult<()> {
+    if key.is_empty() {
+        return Err(StoreError::Misuse("a key is empty"));
+    }
+    check_bound(key, MAX_KEY)
+}
+
+/// Checks a range that is read.
+///
+/// An end of a range need not be a key: it may be empty, and one byte longer than a key, so that a scan can start
+/// after any key. A range whose ends are in the wrong order is empty, and fine.
+///
+/// # Errors
+/// [`StoreError::Misuse`] for a limit over [`MAX_SCAN`] or NUL in an end, [`StoreError::TooLarge`] for a long end.
+pub fn check_scan(scan: &Scan) -> StoreResult<()> {
+    if scan.limit > MAX_SCAN {
+        return Err(StoreError::Misuse("a scan has a limit of more than 1,000"));
+    }
+    check_bound(&scan.from, MAX_KEY + 1)?;
+    check_bound(&scan.to, MAX_KEY + 1)
+}
+
+/// Checks what a transaction is about to commit.
+///
+/// The size of a batch is the bytes of all its keys, those of the feed included, and of its values as JSON; a number
+/// counts for 20 bytes. The feed may have as many items as a batch has operations.
+///
+/// # Errors
+/// [`StoreError::Misuse`] for a change in [`Mode::Read`], a key that is there twice, a record under a key of another
+/// kind, a counter (a key of the class `ctr`) that is set, something else that is added to, text with NUL or a value
+/// that is not JSON; [`StoreError::TooLarge`] for everything over the limits.
+pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
+    if mode == Mode::Read && !batch.is_empty() {
+        return Err(StoreError::Misuse("a read transaction has nothing to commit"));
+    }
+    if batch.ops.len() > MAX_BATCH_OPS || batch.feed.len() > MAX_BATCH_OPS {
+        return Err(StoreError::TooLarge("a batch of more than 2,000 operations"));
+    }
+    let mut bytes = 0;
+    for op in &batch.ops {
+        check_key(op.key())?;
+        bytes += op.key().len() + op_size(op)?;
+    }
+    for item in &batch.feed {
+        check_key(&item.key)?;
+        bytes += item.key.len();
+    }
+    if bytes > MAX_BATCH_BYTES {
+        return Err(StoreError::TooLarge("a batch of more than 4 MiB"));
+    }
+    check_distinct(&batch.ops)
+}
+
+/// How many bytes a value counts for.
+///
+/// # Errors
+/// [`StoreError::Misuse`] for text with NUL and for a value that is not JSON.
+pub fn value_size(value: &Value) -> StoreResult<usize> {
+    match value {
+        Value::Live(record) => record.json_size(),
+        Value::Json(bytes) => {
+            let text = std::str::from_utf8(bytes).map_err(|_| StoreError::Misuse(NOT_JSON))?;
+            serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|_| StoreError::Misuse(NOT_JSON))?;
+            let mut gauge = Gauge::default();
+            gauge.feed(bytes);
+            gauge.size()
+        }
+        Value::Int(_) => Ok(INT_BYTES),
+        Value::Unit => Ok(0),
+    }
+}
+
+const NOT_JSON: &str = "a value is not JSON";
+
+/// Counts the bytes of JSON that is written to it and notices an escaped NUL.
+#[derive(Default, Debug)]
+pub(super) struct Gauge {
+    bytes: usize,
+    /// How many characters of `\u0000` were just seen.
+    matched: u8,
+    nul: bool,
+}
+
+impl Gauge {
+    #[inline]
+    pub(super) fn feed(&mut self, json: &[u8]) {
+        self.bytes += json.len();
+        if self.matched != 0 || json.contains(&b'\\') {
+            self.search(json);
+        }
+    }
+
+    fn search(&mut self, json: &[u8]) {
+        for byte in json {
+            self.matched = match (self.matched, byte) {
+                (0, b'\\') => 1,
+                (1, b'u') => 2,
+                (2..=4, b'0') => self.matched + 1,
+                (5, b'0') => {
+                    self.nul = true;
+                    0
+                }
+                _ => 0,
+            };
+        }
+    }
+
+    pub(super) fn size(&self) -> StoreResult<usize> {
+        if self.nul { Err(StoreError::Misuse("a text contains NUL")) } else { Ok(self.bytes) }
+    }
+}
+
+impl io::Write for Gauge {
+    #[inline]
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        self.feed(json);
+        Ok(json.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, json: &[u8]) -> io::Result<()> {
+        self.feed(json);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn check_bound(text: &str, max: usize) -> StoreResult<()> {
+    if text.len() > max {
+        return Err(StoreError::TooLarge("a key of more than 1,024 bytes"));
+    }
+    if text.as_bytes().contains(&0) {
+        return Err(StoreError::Misuse("a key contains NUL"));
+    }
+    Ok(())
+}
+
+fn op_size(op: &Op) -> StoreResult<usize> {
+    let counter = op.key().split('!').next() == Some(COUNTERS);
+    let (key, value) = match op {
+        Op::Put(..) | Op::Create(..) if counter => {
+            return Err(StoreError::Misuse("a counter is added to or deleted, never set"));
+        }
+        Op::Put(key, value) | Op::Create(key, value) => (key, value),
+        Op::Delete(_) => return Ok(0),
+        Op::Add(..) if !counter => return Err(StoreError::Misuse("only a counter is added to")),
+        Op::Add(..) => return Ok(INT_BYTES),
+    };
+    if let Value::Live(record) = value
+        && key.split('!').next() != Some(record.kind())
+    {
+        return Err(StoreError::Misuse("a record lies under a key of another kind"));
+    }
+    let size = value_size(value)?;
+    if size > MAX_VALUE { Err(StoreError::TooLarge("a value of more than 256 KiB")) } else { Ok(size) }
+}
+
+fn check_distinct(ops: &[Op]) -> StoreResult<()> {
+    let mut keys: Vec<&Key> = ops.iter().map(Op::key).collect();
+    keys.sort_unstable();
+    if keys.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(StoreError::Misuse("a key is in a batch twice"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(json: &str) -> StoreResult<usize> {
+        value_size(&Value::Json(json.to_owned().into()))
+    }
+
+    #[test]
+    fn only_an_escaped_nul_is_refused() {
+        assert_eq!(size(r#""\\u0000""#), Ok(9));
+        assert_eq!(size(r#"{"a":"\u0001\u0010 u0000"}"#), Ok(26));
+        for nul in [r#""\u0000""#, r#""\\\u0000""#, r#"{"\u0000":1}"#, r#"["\u000a\u0000"]"#] {
+            assert!(matches!(size(nul), Err(StoreError::Misuse(_))), "{nul}");
+        }
+    }
+
+    #[test]
+    fn a_nul_is_noticed_however_the_json_is_cut() {
+        let json = br#"{"a":"x\u0000y"}"#;
+        for cut in 0..json.len() {
+            let mut gauge = Gauge::default();
+            gauge.feed(&json[..cut]);
+            gauge.feed(&json[cut..]);
+            assert!(gauge.size().is_err(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for wrong in ["", "{", "{}{}", "nul", "\u{0}"] {
+            assert!(matches!(size(wrong), Err(StoreError::Misuse(_))), "{wrong}");
+        }
+        assert!(value_size(&Value::Json(vec![b'"', 0xff, b'"'].into())).is_err());
+    }
+}

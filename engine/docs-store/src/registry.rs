@@ -1,0 +1,78 @@
+//! What keeps index rows, unique values and counters true to the records that they follow from.
+
+use std::collections::BTreeMap;
+
+use super::{Batches, Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Store, StoreResult, Tx, Value};
+
+/// What [`verify_kinds`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// Rows that a record calls for and that are not there, or hold something else.
+    pub missing: Vec<Key>,
+    /// Rows that no record calls for.
+    pub stray: Vec<Key>,
+    /// Counters that differ from a recount: key, stored, counted.
+    pub counters: Vec<(Key, i64, i64)>,
+}
+
+impl Drift {
+    /// Tells whether everything is as it should be.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Recomputes every index row, unique value and counter from the records of these kinds and compares. Reads the whole store in one
+/// snapshot: a check for administrators and tests.
+///
+/// # Errors
+/// The store's; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
+pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drift> {
+    let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
+    let mut rows: BTreeMap<Key, Value> = BTreeMap::new();
+    let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
+    for kind in kinds {
+        for (_, value) in all(&tx, kind.name).await? {
+            for row in (kind.derive)(value)?.1 {
+                match row {
+                    Row::Index(key, value) | Row::Unique(key, value) => drop(rows.insert(key, value)),
+                    Row::Count(key) => *counts.entry(key).or_default() += 1,
+                }
+            }
+        }
+    }
+    let mut drift = Drift::default();
+    let mut classes: Vec<&str> = kinds.iter().flat_map(|kind| kind.indexes).copied().collect();
+    classes.sort_unstable();
+    classes.dedup();
+    for class in classes {
+        for (key, stored) in all(&tx, class).await? {
+            if let Value::Int(stored) = stored {
+                let counted = counts.remove(&key).unwrap_or_default();
+                if counted != stored {
+                    drift.counters.push((key, stored, counted));
+                }
+                continue;
+            }
+            match rows.remove(&key) {
+                Some(wanted) if super::indexed::same_value(&wanted, &stored)? => {}
+                Some(_) => drift.missing.push(key),
+                None => drift.stray.push(key),
+            }
+        }
+    }
+    drift.missing.extend(rows.into_keys());
+    drift.counters.extend(counts.into_iter().map(|(key, counted)| (key, 0, counted)));
+    Ok(drift)
+}
+
+/// Reads everything of a class.
+async fn all(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
+    let mut found = Vec::new();
+    let mut batches = Batches::of(KeyBuf::new(class).scan(false, MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
+        found.extend(rows);
+    }
+    Ok(found)
+}

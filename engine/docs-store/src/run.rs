@@ -1,0 +1,178 @@
+//! Running an operation: attempts, backing off, and what happened when nobody answered.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use docs_model::error::{Error, Result};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Key, KeyBuf, Kind, Logged, Mode, Store, StoreError, StoreFailure as _, Tx, Value, audit};
+
+/// Most attempts at one operation.
+pub const MAX_ATTEMPTS: u32 = 10;
+/// How long attempts may go on.
+pub const DEADLINE: Duration = Duration::from_secs(3);
+/// How long a store is asked what became of a commit, from when nobody answered: a restart fits into it.
+pub const RECOVERY: Duration = Duration::from_secs(8);
+/// Class of the receipts of operations; behind it the time of the operation.
+pub const RECEIPTS: &str = "op";
+
+/// One write of the platform: decided on a snapshot, stored by one commit.
+///
+/// Ids and the time are fields, set before the first attempt, so that every attempt does the same.
+/// [`apply`](Operation::apply) has nothing but the transaction, so it can be run again.
+#[async_trait]
+pub trait Operation: Send + Sync {
+    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views.
+    type Out: Serialize + DeserializeOwned + Send;
+
+    /// Its name in logs and metrics.
+    const NAME: &'static str;
+
+    /// Keys that are known to be contended, see [`Store::begin`].
+    fn hot(&self) -> Vec<Key> {
+        Vec::new()
+    }
+
+    /// The error that says a unique value is taken, given the key that was.
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("this exists already")
+    }
+
+    /// Reads, decides, and writes to the transaction. Nothing is stored until it returns.
+    ///
+    /// # Errors
+    /// Whatever makes the operation impossible; the transaction is then dropped.
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out>;
+}
+
+/// What identifies one run of an operation: its receipt is stored with its effect.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// When the operation was asked for.
+    pub at: DateTime<Utc>,
+    /// 128 random bits: the name of the run, and the seed of its back-off.
+    pub id: uuid::Uuid,
+    /// Whether the audit log tells of the run. The id of its entry is made of the run's.
+    pub logged: Logged,
+}
+
+impl Receipt {
+    fn key(&self) -> Key {
+        KeyBuf::new(RECEIPTS).time(self.at).part(&self.id.simple().to_string()).key()
+    }
+
+    /// Full jitter: anything up to `min(2^attempt ms, 100 ms)`.
+    fn pause(&self, attempt: u32) -> Duration {
+        let bound = (1_u64 << attempt.min(7)).min(100) * 1_000;
+        let (seed, _) = self.id.as_u64_pair();
+        Duration::from_micros(seed.rotate_left(attempt * 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) % bound)
+    }
+}
+
+/// Runs an operation until it is stored or refused.
+///
+/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
+/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same receipt keeps a second attempt from being applied twice.
+///
+/// The kinds are those of all records that there are: by them the audit log tells records from rows, and to whom a
+/// record belongs that the operation did not read.
+///
+/// # Errors
+/// What [`Operation::apply`] refuses, and the store's errors.
+///
+/// # Cancel safety
+/// Dropping the future leaves the operation done whole or not at all.
+pub async fn run<O: Operation>(
+    store: &Arc<dyn Store>,
+    kinds: &[Kind],
+    receipt: &Receipt,
+    operation: &O,
+) -> Result<O::Out> {
+    let started = Instant::now();
+    let mut exists_seen = false;
+    let mut certainty = Certainty::Certain;
+    let mut unknown_since = None;
+    // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
+    let hot = operation.hot();
+    for attempt in 1.. {
+        let error = match attempt_once(store, kinds, receipt, operation, (&hot, certainty)).await {
+            Ok(out) => return Ok(out),
+            Err(error) => error,
+        };
+        match error.store() {
+            // An earlier attempt had been applied after all; the next one finds its receipt.
+            Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = Certainty::Unknown,
+            // Once more, so that it reads the winner and refuses in its own words.
+            Some(StoreError::Exists(_)) if !exists_seen => exists_seen = true,
+            Some(StoreError::Exists(key)) => return Err(operation.taken(key).caused_by(error)),
+            Some(StoreError::Unknown(_)) => certainty = Certainty::Unknown,
+            // The store is asked until it tells what became of the earlier attempt.
+            Some(StoreError::Unavailable(_)) if certainty == Certainty::Unknown => {}
+            Some(StoreError::Conflict) => {}
+            _ => return Err(error),
+        }
+        let over = match certainty {
+            Certainty::Certain => attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE,
+            // Asking costs nothing but time, and the answer is owed.
+            Certainty::Unknown => unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY,
+        };
+        if over {
+            tracing::warn!(operation = O::NAME, attempt, error = ?error, "gave up");
+            return Err(match certainty {
+                Certainty::Certain => error,
+                Certainty::Unknown => StoreError::Unknown(error.to_string()).into(),
+            });
+        }
+        tracing::debug!(operation = O::NAME, attempt, error = ?error, "trying again");
+        tokio::time::sleep(receipt.pause(attempt)).await;
+    }
+    unreachable!("the loop ends by its bound")
+}
+
+/// Whether an earlier attempt may have been applied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Certain,
+    Unknown,
+}
+
+async fn attempt_once<O: Operation>(
+    store: &Arc<dyn Store>,
+    kinds: &[Kind],
+    receipt: &Receipt,
+    operation: &O,
+    (hot, certainty): (&[Key], Certainty),
+) -> Result<O::Out> {
+    let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
+    if receipt.logged != Logged::No {
+        tx.leave_trail();
+    }
+    // On one snapshot with what follows: the operation never meets its own effect.
+    if certainty == Certainty::Unknown
+        && let Some(out) = recover(&tx, receipt).await?
+    {
+        return Ok(out);
+    }
+    let out = operation.apply(&mut tx).await?;
+    if !tx.is_empty() {
+        audit::log(&mut tx, kinds, receipt, O::NAME).await?;
+        let json = serde_json::to_vec(&out).map_err(Error::internal)?;
+        tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
+        tx.commit().await?;
+    }
+    Ok(out)
+}
+
+async fn recover<T: DeserializeOwned>(tx: &Tx, receipt: &Receipt) -> Result<Option<T>> {
+    match tx.get_value(&receipt.key()).await? {
+        Some(Value::Json(json)) => serde_json::from_slice(&json).map(Some).map_err(Error::internal),
+        Some(_) => Err(StoreError::Corrupt("a receipt without its answer".into()).into()),
+        None => Ok(None),
+    }
+}
