@@ -14,7 +14,7 @@
 //! let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
 //! let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
 //! let ada = platform.create_user(&Actor::Platform, ada).await?;
-//! let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?;
+//! let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?.id;
 //! let space = platform.create_space(&Actor::User(ada.id), &org, CreateSpace::default()).await?;
 //! assert_eq!(&*space.title, "Untitled");
 //! # Ok(())

@@ -1,6 +1,9 @@
 //! Running an operation: attempts, backing off, and what happened when nobody answered.
 
 use std::{
+    fmt,
+    future::ready,
+    marker::PhantomData,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -11,7 +14,7 @@ use chrono::{DateTime, Utc};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Key, KeyBuf, Logged, Mode, Store, StoreError, Tx, Value, audit};
-use crate::{Error, Result};
+use crate::{BoxFuture, Error, ErrorKind, Result};
 
 /// Most attempts at one operation.
 pub const MAX_ATTEMPTS: u32 = 10;
@@ -28,7 +31,8 @@ pub const RECEIPTS: &str = "op";
 /// [`apply`](Operation::apply) has nothing but the transaction, so it can be run again.
 #[async_trait]
 pub trait Operation: Send + Sync {
-    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views.
+    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views. A view of what was written is
+    /// read by [`run_and_show`].
     type Out: Serialize + DeserializeOwned + Send;
 
     /// Its name in logs and metrics.
@@ -75,10 +79,24 @@ impl Receipt {
     }
 }
 
-/// Runs an operation until it is stored or refused.
+/// A write that is decided and not yet stored, as its answer is read: the transaction sees what it is about to store.
 ///
-/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
-/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same receipt keeps a second attempt from being applied twice.
+/// `'e` is how long what the reader borrows besides it lives.
+pub struct Written<'t, 'e, T> {
+    /// The transaction.
+    pub tx: &'t Tx,
+    /// What the operation answered.
+    pub out: T,
+    outlives: PhantomData<&'t &'e ()>,
+}
+
+impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written").field("tx", self.tx).field("out", &self.out).finish()
+    }
+}
+
+/// Runs an operation until it is stored or refused, and answers what it answers; see [`run_and_show`].
 ///
 /// # Errors
 /// What [`Operation::apply`] refuses, and the store's errors.
@@ -86,6 +104,32 @@ impl Receipt {
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
 pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
+    run_and_show(store, receipt, operation, |written| Box::pin(ready(Ok(written.out)))).await
+}
+
+/// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
+///
+/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
+/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same
+/// receipt keeps a second attempt from being applied twice.
+///
+/// `show` reads from the transaction of the write, once in each attempt, before the commit: after that nothing is read
+/// that could fail. What it reads is part of what the transaction depends on, as all reads of a serializable
+/// transaction are, so it reads no more than the answer needs. Where it refuses with `NotFound` or `Forbidden`, the
+/// write is stored nevertheless, and the refusal is the answer: whether somebody may see a change does not decide
+/// whether they may make it. Any other failure of it undoes the attempt.
+///
+/// # Errors
+/// What [`Operation::apply`] and `show` refuse, and the store's errors.
+///
+/// # Cancel safety
+/// Dropping the future leaves the operation done whole or not at all.
+pub async fn run_and_show<'e, O: Operation, V: Send>(
+    store: &Arc<dyn Store>,
+    receipt: &Receipt,
+    operation: &O,
+    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+) -> Result<V> {
     let started = Instant::now();
     let mut exists_seen = false;
     let mut certainty = Certainty::Certain;
@@ -93,8 +137,8 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
     // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
     let hot = operation.hot();
     for attempt in 1.. {
-        let error = match attempt_once(store, receipt, operation, (&hot, certainty)).await {
-            Ok(out) => return Ok(out),
+        let error = match attempt_once(store, receipt, operation, (&hot, certainty), &show).await {
+            Ok(answer) => return answer,
             Err(error) => error,
         };
         match error.store() {
@@ -134,12 +178,14 @@ enum Certainty {
     Unknown,
 }
 
-async fn attempt_once<O: Operation>(
+/// One attempt: what is answered once the operation is stored, be it a refusal to show it, or why it is not stored.
+async fn attempt_once<'e, O: Operation, V: Send>(
     store: &Arc<dyn Store>,
     receipt: &Receipt,
     operation: &O,
     (hot, certainty): (&[Key], Certainty),
-) -> Result<O::Out> {
+    show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
+) -> Result<Result<V>> {
     let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
     if receipt.logged != Logged::No {
         tx.leave_trail();
@@ -148,16 +194,25 @@ async fn attempt_once<O: Operation>(
     if certainty == Certainty::Unknown
         && let Some(out) = recover(&tx, receipt).await?
     {
-        return Ok(out);
+        return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
     }
     let out = operation.apply(&mut tx).await?;
+    let json = serde_json::to_vec(&out).map_err(Error::internal)?;
+    let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
     if !tx.is_empty() {
         audit::log(&mut tx, receipt, O::NAME).await?;
-        let json = serde_json::to_vec(&out).map_err(Error::internal)?;
         tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
         tx.commit().await?;
     }
-    Ok(out)
+    Ok(answer)
+}
+
+/// Tells a refusal to show something, which is an answer, from a failure, which is none.
+fn answered<V>(shown: Result<V>) -> Result<Result<V>> {
+    match shown {
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Err(error),
+        answer => Ok(answer),
+    }
 }
 
 async fn recover<T: DeserializeOwned>(tx: &Tx, receipt: &Receipt) -> Result<Option<T>> {
