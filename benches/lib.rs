@@ -118,7 +118,7 @@ pub async fn platform_over(
     let platform = Platform::builder(store, objects).ids(SeededIds::new(3)).build();
     let user = NewUser { display_name: "Bench".parse()?, email: "bench@example.com".parse()? };
     let user = platform.create_user(&Actor::Platform, user).await?;
-    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &user.id).await?;
+    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &user.id).await?.id;
     let token = platform.create_token(&Actor::Platform, &user.id, &"bench".parse()?, None).await?;
     let actor = Actor::User(user.id);
     let mut ids = Vec::with_capacity(spaces);

@@ -52,7 +52,7 @@ async fn filled(members: usize) -> Outcome<(Platform, OrgId, Actor)> {
         .build();
     let admin = NewUser { display_name: "Admin".parse()?, email: "admin@example.com".parse()? };
     let admin = platform.create_user(&Actor::Platform, admin).await?.id;
-    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &admin).await?;
+    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &admin).await?.id;
     for start in (0..members).step_by(CHUNK) {
         let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
         for n in start..members.min(start + CHUNK) {

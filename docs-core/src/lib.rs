@@ -14,7 +14,7 @@
 //! let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
 //! let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
 //! let ada = platform.create_user(&Actor::Platform, ada).await?;
-//! let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?;
+//! let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?.id;
 //! let space = platform.create_space(&Actor::User(ada.id), &org, CreateSpace::default()).await?;
 //! assert_eq!(&*space.title, "Untitled");
 //! # Ok(())
@@ -41,17 +41,12 @@ pub mod ports;
 pub mod records;
 pub mod store;
 
-use std::pin::Pin;
-
-pub use docs_model::error::{Error, ErrorKind, Result};
+pub use docs_model::{
+    BoxFuture,
+    error::{Error, ErrorKind, Result},
+};
 #[cfg(feature = "conformance")]
 pub use docs_ports::search_suite;
 #[cfg(feature = "conformance")]
 pub use docs_store::{suite, suite_despite_faults, suite_tests};
 pub use platform::{Actor, Platform};
-
-/// A future on the heap, as the operations of [`Platform`] answer it: await it, or hand it to a task.
-///
-/// Its body is compiled once, with this crate, and not again in every program and test that calls the operation. What
-/// that costs an operation is one allocation.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

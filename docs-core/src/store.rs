@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 pub use docs_store::*;
 
+use crate::BoxFuture;
 use crate::Result;
 pub use crate::records;
 
@@ -29,4 +30,21 @@ pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
 /// Dropping the future leaves the operation done whole or not at all.
 pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
     docs_store::run(store, KINDS, receipt, operation).await
+}
+
+/// Runs an operation until it is stored or refused, and answers with what `show` reads of it: [`docs_store::run_and_show`]
+/// with all [`KINDS`].
+///
+/// # Errors
+/// What [`Operation::apply`] and `show` refuse, and the store's errors.
+///
+/// # Cancel safety
+/// Dropping the future leaves the operation done whole or not at all.
+pub async fn run_and_show<'e, O: Operation, V: Send>(
+    store: &Arc<dyn Store>,
+    receipt: &Receipt,
+    operation: &O,
+    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+) -> Result<V> {
+    docs_store::run_and_show(store, KINDS, receipt, operation, show).await
 }

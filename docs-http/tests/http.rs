@@ -60,3 +60,5 @@ mod teams;
 mod toy;
 #[path = "http/visitors.rs"]
 mod visitors;
+#[path = "http/writes.rs"]
+mod writes;

@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
     let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
     let ada = platform.create_user(&Actor::Platform, ada).await?;
-    let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?;
+    let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?.id;
     let me = Actor::User(ada.id);
 
     let new = CreateSpace { title: Some("Guide".parse()?), ..CreateSpace::default() };

@@ -76,6 +76,12 @@ impl<S: Store + ?Sized> FaultStore<S> {
         self.faults.calls[step as usize].load(Ordering::SeqCst)
     }
 
+    /// How many commits were applied, those whose answer was lost among them.
+    #[must_use]
+    pub fn applied(&self) -> u64 {
+        self.faults.applied.load(Ordering::SeqCst)
+    }
+
     /// How many faults of which kind happened at which step.
     #[must_use]
     pub fn injected(&self) -> BTreeMap<(Step, Fault), u64> {
@@ -194,6 +200,7 @@ impl Txn for FaultTxn {
     async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
         let call = self.enter(Step::Commit).await?;
         self.inner.commit(batch).await?;
+        self.faults.applied.fetch_add(1, Ordering::SeqCst);
         let lost = call.fault == Some(Fault::UnknownApplied);
         call.leave().await;
         if lost { Err(StoreError::Unknown("the answer was lost on purpose".to_owned())) } else { Ok(()) }
@@ -204,6 +211,7 @@ impl Txn for FaultTxn {
 struct Faults {
     plan: RwLock<Plan>,
     calls: [AtomicU64; Step::COUNT],
+    applied: AtomicU64,
     injected: Mutex<BTreeMap<(Step, Fault), u64>>,
     gate: Semaphore,
     held: watch::Sender<usize>,
@@ -229,6 +237,7 @@ impl Faults {
         Self {
             plan: RwLock::new(plan),
             calls: [const { AtomicU64::new(0) }; Step::COUNT],
+            applied: AtomicU64::new(0),
             injected: Mutex::default(),
             gate: Semaphore::new(0),
             held: watch::Sender::new(0),
@@ -238,7 +247,11 @@ impl Faults {
     /// Counts a call and does what the plan has for it before its work.
     async fn enter(self: &Arc<Self>, step: Step) -> StoreResult<Call> {
         let n = self.calls[step as usize].fetch_add(1, Ordering::SeqCst) + 1;
-        let fault = self.plan.read().fault(step, n);
+        let fault = {
+            let plan = self.plan.read();
+            let away = plan.is_away(self.applied.load(Ordering::SeqCst));
+            if away { Some(Fault::Unavailable) } else { plan.fault(step, n) }
+        };
         if let Some(fault) = fault {
             *self.injected.lock().entry((step, fault)).or_default() += 1;
         }

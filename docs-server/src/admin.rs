@@ -71,7 +71,7 @@ impl Admin {
             Self::Org(Org::Create { title, admin }) => {
                 let title = title.parse().map_err(|why| ServerError::flag("--title", why))?;
                 let admin = user(&platform, admin).await?;
-                println!("{}", platform.create_org(&Actor::Platform, title, &admin).await?);
+                println!("{}", platform.create_org(&Actor::Platform, title, &admin).await?.id);
                 Ok(())
             }
         }

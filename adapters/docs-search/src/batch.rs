@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use docs_model::{PageId, SpaceId};
-use docs_ports::{search::{Field, IndexChange, IndexedSpace, PageDocument}};
 use docs_model::feed::FeedPos;
+use docs_model::{PageId, SpaceId};
+use docs_ports::search::{Field, IndexChange, IndexedSpace, PageDocument};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{

@@ -3,8 +3,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use docs_ports::{search::{PageDocument, tie}};
 use docs_model::feed::FeedPos;
+use docs_ports::search::{PageDocument, tie};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 

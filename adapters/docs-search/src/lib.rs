@@ -19,9 +19,12 @@ mod writer;
 use std::{fmt, path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use docs_model::{SpaceId};
-use docs_ports::{SearchError, SearchIndex, search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit}};
+use docs_model::SpaceId;
 use docs_model::feed::FeedPos;
+use docs_ports::{
+    SearchError, SearchIndex,
+    search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit},
+};
 use tokio::sync::Semaphore;
 
 use self::{

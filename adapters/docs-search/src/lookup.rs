@@ -8,10 +8,10 @@ use std::{
 };
 
 use docs_model::{OrgId, SpaceId};
-use docs_ports::{search::{
-        Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
-        SearchQuery, SpaceHit, Word, near_words, scores, select_pages, select_spaces, tie,
-    }};
+use docs_ports::search::{
+    Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
+    SearchQuery, SpaceHit, Word, near_words, scores, select_pages, select_spaces, tie,
+};
 use rusqlite::{CachedStatement, OptionalExtension as _, Rows, params};
 
 use crate::{

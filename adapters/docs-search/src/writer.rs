@@ -169,8 +169,8 @@ fn committed(
 
 #[cfg(test)]
 mod tests {
-    use docs_ports::{search::{PageDocument, Query, Scope, SearchQuery, Section}};
     use docs_model::hash::Hash;
+    use docs_ports::search::{PageDocument, Query, Scope, SearchQuery, Section};
 
     use super::*;
 

@@ -6,11 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use docs_model::{OrgId, SpaceId};
-use docs_ports::{SearchError, SearchIndex, search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section}};
+use docs_memstore::MemSearch;
 use docs_model::feed::FeedPos;
 use docs_model::hash::Hash;
-use docs_memstore::MemSearch;
+use docs_model::{OrgId, SpaceId};
+use docs_ports::{
+    SearchError, SearchIndex,
+    search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section},
+};
 use docs_search::{OpenError, SqliteSearch};
 use proptest::prelude::*;
 use rusqlite::Connection;

@@ -106,8 +106,8 @@ impl Platform {
                 new,
                 now: self.now(),
             };
-            self.write(actor, &operation).await?;
-            self.get_change_request(actor, space, operation.id.as_str()).await
+            let name = operation.id.as_str();
+            self.write_request(actor, &operation, (space, name)).await
         })
     }
 
@@ -123,11 +123,31 @@ impl Platform {
     ) -> BoxFuture<'a, Result<ChangeRequest>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let access = access::space(&tx, actor, space).await?;
-            let request = find(&tx, space, name).await?;
-            let shown = self.request_views(&tx, access.space(), &[request]).await?;
-            shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
+            self.request_seen(&tx, actor, (space, name)).await
         })
+    }
+
+    /// A change request, as a transaction sees it.
+    pub(super) async fn request_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (space, name): (&SpaceId, &str),
+    ) -> Result<ChangeRequest> {
+        let access = access::space(tx, actor, space).await?;
+        let request = find(tx, space, name).await?;
+        let shown = self.request_views(tx, access.space(), &[request]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
+    }
+
+    /// Runs a write, and answers with a change request as the write leaves it.
+    async fn write_request<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        of: (&SpaceId, &str),
+    ) -> Result<ChangeRequest> {
+        self.write_and_show(actor, operation, |done| Box::pin(self.request_seen(done.tx, actor, of))).await
     }
 
     /// Changes subject or status (SPEC 3). What the request leaves out stays.
@@ -150,8 +170,7 @@ impl Platform {
                 change,
                 now: self.now(),
             };
-            self.write(actor, &operation).await?;
-            self.get_change_request(actor, space, name).await
+            self.write_request(actor, &operation, (space, name)).await
         })
     }
 

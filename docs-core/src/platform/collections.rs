@@ -18,7 +18,7 @@ use crate::{
     },
     policy::{CollectionAccess, OrgAction, SpaceAccess},
     store::{
-        Page, PageRequest, Tx,
+        Operation, Page, PageRequest, Tx,
         records::{Child, CollectionRecord, Place, SpaceRecord},
     },
 };
@@ -134,8 +134,8 @@ impl Platform {
                 created_at: now,
             };
             let id = record.id.clone();
-            self.write(actor, &Create { actor: actor.clone(), record, parent: new.parent }).await?;
-            self.get_collection(actor, &id).await
+            let create = Create { actor: actor.clone(), record, parent: new.parent };
+            self.write_collection(actor, &create, &id).await
         })
     }
 
@@ -150,8 +150,22 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Collection>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            Ok(self.collection_view(&access::collection(&tx, actor, id).await?))
+            self.collection_seen(&tx, actor, id).await
         })
+    }
+
+    async fn collection_seen(&self, tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<Collection> {
+        Ok(self.collection_view(&access::collection(tx, actor, id).await?))
+    }
+
+    /// Runs a write, and answers with a collection as the write leaves it.
+    async fn write_collection<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        id: &CollectionId,
+    ) -> Result<Collection> {
+        self.write_and_show(actor, operation, |done| Box::pin(self.collection_seen(done.tx, actor, id))).await
     }
 
     /// Changes a collection (SPEC 4.3). What the request leaves out stays.
@@ -166,8 +180,7 @@ impl Platform {
         change: UpdateCollection,
     ) -> BoxFuture<'a, Result<Collection>> {
         Box::pin(async move {
-            self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change }).await?;
-            self.get_collection(actor, id).await
+            self.write_collection(actor, &Update { actor: actor.clone(), id: id.clone(), change }, id).await
         })
     }
 
@@ -205,8 +218,8 @@ impl Platform {
         request: MoveContent,
     ) -> BoxFuture<'a, Result<Collection>> {
         Box::pin(async move {
-            self.write(actor, &Move::new(actor, Child::Collection(id.clone()), request, self.now())?).await?;
-            self.get_collection(actor, id).await
+            let moved = Move::new(actor, Child::Collection(id.clone()), request, self.now())?;
+            self.write_collection(actor, &moved, id).await
         })
     }
 
@@ -226,8 +239,8 @@ impl Platform {
         Box::pin(async move {
             let child = Child::Collection(id.clone());
             let to = request.organization;
-            self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
-            self.get_collection(actor, id).await
+            let transfer = Transfer { actor: actor.clone(), child, to, now: self.now() };
+            self.write_collection(actor, &transfer, id).await
         })
     }
 

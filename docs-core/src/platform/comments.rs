@@ -8,7 +8,7 @@ mod text;
 mod view;
 mod write;
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use super::{Actor, ContentOf, Platform, Version, access, change_requests};
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Hash, Key, ListSpec, Lister, Page, PageRequest, Tx, Value, id_of, ids_of,
+        Hash, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value, id_of, ids_of,
         records::{
             Board, ChangeRequestRecord, CommentRecord, MemberRecord, PageTarget, Posted, ReplyRecord,
             linked_id,
@@ -30,7 +30,7 @@ use crate::{
 
 pub(super) use self::{
     text::text_of,
-    view::Reader,
+    view::{PagesNow, Reader},
     write::{PURGE_REPLIES, drop_some},
 };
 
@@ -141,8 +141,10 @@ impl Platform {
                 review: None,
             };
             let thread = Thread { of: of.clone(), comment: record.id.clone() };
-            self.write(actor, &write::Post { actor: actor.clone(), of: of.clone(), record }).await?;
-            self.get_comment(actor, &thread, ContentFormat::default()).await
+            let record = Arc::new(record);
+            let pages = self.pages_now(&place, slice::from_ref(&record)).await?;
+            let post = write::Post { actor: actor.clone(), of: of.clone(), record };
+            self.write_comment(actor, &post, (&thread, &pages)).await
         })
     }
 
@@ -163,6 +165,33 @@ impl Platform {
             let shown = self.comment_views(tx, Reader { place: &place, actor, format }, &[record]).await?;
             shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
         })
+    }
+
+    /// Runs a write, and answers with a comment as the write leaves it. The page that the comment is about was read
+    /// before: no object is read within a transaction, as it may come through the same connections, nor after it.
+    async fn write_comment<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        (thread, pages): (&Thread, &PagesNow),
+    ) -> Result<Comment> {
+        let show = self.write_and_show(actor, operation, |done| {
+            Box::pin(self.comment_seen(done.tx, actor, (thread, pages)))
+        });
+        show.await
+    }
+
+    async fn comment_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (thread, pages): (&Thread, &PagesNow),
+    ) -> Result<Comment> {
+        let place = Place::find(tx, actor, &thread.of).await?;
+        let record = place.comment(tx, &thread.comment).await?;
+        let reader = Reader { place: &place, actor, format: ContentFormat::default() };
+        let shown = self.comments_beside(tx, reader, (&[record], pages)).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
     }
 
     /// Changes, resolves, reopens or reacts to a comment (SPEC 3, 4.1, 4.2): all that the request asks for, or
@@ -190,8 +219,14 @@ impl Platform {
                 edit,
                 now: self.now(),
             };
-            self.write(actor, &operation).await?;
-            self.get_comment(actor, thread, ContentFormat::default()).await
+            let (place, record) = {
+                let tx = self.read().await?;
+                let place = Place::find(&tx, actor, &thread.of).await?;
+                let record = place.comment(&tx, &thread.comment).await?;
+                (place, record)
+            };
+            let pages = self.pages_now(&place, slice::from_ref(&record)).await?;
+            self.write_comment(actor, &operation, (thread, &pages)).await
         })
     }
 
@@ -270,8 +305,8 @@ impl Platform {
                 id: self.id(),
                 posted: self.posted(actor.require_user()?, text),
             };
-            self.write(actor, &operation).await?;
-            self.get_reply(actor, thread, &operation.id, format).await
+            let of = (thread, &operation.id, format);
+            self.write_and_show(actor, &operation, |done| Box::pin(self.reply_seen(done.tx, actor, of))).await
         })
     }
 
@@ -288,11 +323,20 @@ impl Platform {
     ) -> BoxFuture<'a, Result<CommentReply>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let place = Place::find(&tx, actor, &thread.of).await?;
-            let record = place.reply(&tx, &thread.comment, id).await?;
-            let shown = self.reply_views(&tx, Reader { place: &place, actor, format }, &[record]).await?;
-            shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
+            self.reply_seen(&tx, actor, (thread, id, format)).await
         })
+    }
+
+    async fn reply_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (thread, id, format): (&Thread, &CommentReplyId, ContentFormat),
+    ) -> Result<CommentReply> {
+        let place = Place::find(tx, actor, &thread.of).await?;
+        let record = place.reply(tx, &thread.comment, id).await?;
+        let shown = self.reply_views(tx, Reader { place: &place, actor, format }, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
     }
 
     /// Changes a reply, or reacts to it, as [`update_comment`](Platform::update_comment) does.
@@ -319,8 +363,8 @@ impl Platform {
                 edit,
                 now: self.now(),
             };
-            self.write(actor, &operation).await?;
-            self.get_reply(actor, thread, id, ContentFormat::default()).await
+            let of = (thread, id, ContentFormat::default());
+            self.write_and_show(actor, &operation, |done| Box::pin(self.reply_seen(done.tx, actor, of))).await
         })
     }
 

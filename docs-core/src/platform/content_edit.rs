@@ -20,8 +20,8 @@ use crate::{
     BoxFuture, Error, Result,
     content::{Edited, Touch},
     model::{
-        ContentChange, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, RevisionId, SpaceId,
-        Timestamp, UpdateContent, UserId, UserUrls,
+        ContentChange, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, RevisionFile, RevisionId,
+        SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
     },
     policy::SpaceAction,
     store::{
@@ -77,42 +77,52 @@ impl Platform {
                     .edit(&space_record.domain, request.root, now.time(), &edits.list)
                     .await
                     .map_err(|error| edits.name(error))?;
-                if edited.root != request.root {
-                    let record = RevisionRecord {
-                        id: revision.clone(),
-                        space: space.clone(),
-                        parents: vec![request.head.clone()],
-                        root: edited.root,
-                        kind: RevisionKind::Edits,
-                        created_at: now,
-                        by: by.clone(),
-                        git: None,
-                        conflicts: Vec::new(),
-                    };
-                    let operation =
-                        Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
-                    if !self.write(actor, &operation).await? {
-                        continue;
-                    }
+                let files = self.shown_files(&space_record, (&plan, &edited)).await?;
+                let show = Shows { space, name, plan: &plan, edited: &edited, files: &files };
+                if edited.root == request.root {
+                    let tx = self.read().await?;
+                    return self.update_seen(&tx, actor, &show).await;
                 }
-                return self.shown_update(actor, &space_record, name, (&plan, &edited)).await;
+                let record = RevisionRecord {
+                    id: revision.clone(),
+                    space: space.clone(),
+                    parents: vec![request.head.clone()],
+                    root: edited.root,
+                    kind: RevisionKind::Edits,
+                    created_at: now,
+                    by: by.clone(),
+                    git: None,
+                    conflicts: Vec::new(),
+                };
+                let apply = Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                let done = self.write_and_show(actor, &apply, |done| {
+                    Box::pin(self.update_seen_if(done.tx, actor, (done.out, &show)))
+                });
+                if let Some(done) = done.await? {
+                    return Ok(done);
+                }
             }
             Err(Error::conflict("the change request kept changing meanwhile; try again"))
         })
     }
 
-    async fn shown_update(
+    /// What a stored edit answers; `None` where it was not stored.
+    async fn update_seen_if(
         &self,
+        tx: &Tx,
         actor: &Actor,
-        space: &SpaceRecord,
-        name: &str,
-        (plan, edited): (&Plan, &Edited),
-    ) -> Result<ContentUpdate> {
-        let change_request = self.get_change_request(actor, &space.id, name).await?;
+        (is_stored, show): (bool, &Shows<'_>),
+    ) -> Result<Option<ContentUpdate>> {
+        Ok(if is_stored { Some(self.update_seen(tx, actor, show).await?) } else { None })
+    }
+
+    async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {
+        let Shows { space, name, plan, edited, files } = *show;
+        let change_request = self.request_seen(tx, actor, (space, name)).await?;
         let page_ref = |id: &crate::model::PageId| PageRef {
             object: PageRefObject::Is,
             id: id.clone(),
-            urls: UserUrls { location: self.urls().page_in(&space.id, &change_request.id, id) },
+            urls: UserUrls { location: self.urls().page_in(space, &change_request.id, id) },
         };
         let changes = edited
             .pages
@@ -125,16 +135,34 @@ impl Platform {
                 Touch::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
             })
             .collect();
-        // As they are now: a name that another file had was given a number.
+        let inserted_files = (!files.is_empty()).then(|| files.to_vec());
+        Ok(ContentUpdate { change_request, changes, inserted_files })
+    }
+
+    /// The inserted files as they are after an edit: a name that another file had was given a number.
+    async fn shown_files(
+        &self,
+        space: &SpaceRecord,
+        (plan, edited): (&Plan, &Edited),
+    ) -> Result<Vec<RevisionFile>> {
         let view = self.content().view(&space.domain, edited.root);
         let mut files = Vec::new();
         for id in plan.files() {
             let file = view.file(id).await?.ok_or_else(|| Error::internal("an inserted file is missing"))?;
             files.push(self.file_view(space, id.clone(), file, Shown::default())?);
         }
-        let inserted_files = (!files.is_empty()).then_some(files);
-        Ok(ContentUpdate { change_request, changes, inserted_files })
+        Ok(files)
     }
+}
+
+/// What the answer to an edit is made of, beside its change request.
+#[derive(Clone, Copy)]
+struct Shows<'e> {
+    space: &'e SpaceId,
+    name: &'e str,
+    plan: &'e Plan,
+    edited: &'e Edited,
+    files: &'e [RevisionFile],
 }
 
 fn check_counts(update: &UpdateContent) -> Result<()> {

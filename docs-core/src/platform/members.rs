@@ -42,13 +42,22 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Member>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            if actor.user() != Some(user) {
-                access.require(OrgAction::ListPeople)?;
-            }
-            let member = find(&tx, org, user).await?;
-            self.member_view(&tx, member).await
+            self.member_seen(&tx, actor, (org, user)).await
         })
+    }
+
+    async fn member_seen(&self, tx: &Tx, actor: &Actor, (org, user): (&OrgId, &UserId)) -> Result<Member> {
+        let access = access::org(tx, actor, org).await?;
+        if actor.user() != Some(user) {
+            access.require(OrgAction::ListPeople)?;
+        }
+        let member = find(tx, org, user).await?;
+        self.member_view(tx, member).await
+    }
+
+    async fn set_member(&self, actor: &Actor, (org, user): (&OrgId, &UserId), set: Set) -> Result<Member> {
+        let set = SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set };
+        self.write_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, (org, user)))).await
     }
 
     /// Changes the role of a member (SPEC 4.10). What the request leaves out stays.
@@ -65,12 +74,7 @@ impl Platform {
         user: &'a UserId,
         change: UpdateMember,
     ) -> BoxFuture<'a, Result<Member>> {
-        Box::pin(async move {
-            let set = Set::Role(change.role);
-            self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
-                .await?;
-            self.get_member(actor, org, user).await
-        })
+        Box::pin(async move { self.set_member(actor, (org, user), Set::Role(change.role)).await })
     }
 
     /// Makes a member one who signs in through the organization's single sign-on (SPEC 4.10).
@@ -86,12 +90,7 @@ impl Platform {
         org: &'a OrgId,
         user: &'a UserId,
     ) -> BoxFuture<'a, Result<Member>> {
-        Box::pin(async move {
-            let set = Set::Sso;
-            self.write(actor, &SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set })
-                .await?;
-            self.get_member(actor, org, user).await
-        })
+        Box::pin(async move { self.set_member(actor, (org, user), Set::Sso).await })
     }
 
     /// Notes that the member who acts is there (SPEC 4.10), and vouches for them: the sites of the organization know a
@@ -106,9 +105,10 @@ impl Platform {
     pub fn ping_org<'a>(&'a self, actor: &'a Actor, org: &'a OrgId) -> BoxFuture<'a, Result<Visit>> {
         Box::pin(async move {
             let user = actor.require_user()?.clone();
-            self.upkeep(&Ping { org: org.clone(), user: user.clone(), now: self.now() }).await?;
-            let tx = self.read().await?;
-            Ok(Visit { platform_visitor_claims: self.member_token(&tx, (org, &user)).await? })
+            let ping = Ping { org: org.clone(), user, now: self.now() };
+            let token =
+                self.upkeep_and_show(&ping, |done| Box::pin(self.member_token(done.tx, (org, &ping.user))));
+            Ok(Visit { platform_visitor_claims: token.await? })
         })
     }
 

@@ -64,7 +64,7 @@ use crate::{
         Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SamlVerifier, SealingKey, SearchIndex, Secrets,
         SystemClock, Web, new_id,
     },
-    store::{Logged, Mode, Objects, Operation, Receipt, Store, Tx, run},
+    store::{Logged, Mode, Objects, Operation, Receipt, Store, Tx, Written, run, run_and_show},
 };
 
 /// Who acts.
@@ -362,24 +362,48 @@ impl Platform {
 
     /// Runs a write until it is stored or refused. The audit log names the actor.
     pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Out> {
-        if matches!(actor, Actor::Visitor(_)) {
-            return Err(Error::forbidden("visitors of a site only read"));
-        }
-        let logged = match self.0.audit {
-            AuditLog::Off => Logged::No,
-            AuditLog::Kept(_) => Logged::By(actor.user().cloned()),
-        };
-        self.run(logged, operation).await
+        run(&self.0.store, &self.receipt(self.logged(actor)?), operation).await
+    }
+
+    /// Runs a write until it is stored or refused, and answers with what is read of it in its own transaction: an error
+    /// means that nothing was changed, but for what [`run_and_show`] says of an actor who may not see their change.
+    ///
+    /// Counters that are read for an answer make the write wait its turn with those that move them. For what was just
+    /// created nobody else does; of a space, a team or a member that others work on, an attempt is made again.
+    pub(crate) async fn write_and_show<'e, O: Operation, V: Send>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+    ) -> Result<V> {
+        run_and_show(&self.0.store, &self.receipt(self.logged(actor)?), operation, show).await
     }
 
     /// Runs a write that changes nothing anybody asked for, such as the claim of a job: the audit log is silent of it.
     pub(crate) async fn upkeep<O: Operation>(&self, operation: &O) -> Result<O::Out> {
-        self.run(Logged::No, operation).await
+        run(&self.0.store, &self.receipt(Logged::No), operation).await
     }
 
-    async fn run<O: Operation>(&self, logged: Logged, operation: &O) -> Result<O::Out> {
-        let receipt = Receipt { at: self.0.clock.now(), id: self.0.ids.next(), logged };
-        run(&self.0.store, &receipt, operation).await
+    /// Runs upkeep as [`write_and_show`](Self::write_and_show) runs a write.
+    pub(crate) async fn upkeep_and_show<'e, O: Operation, V: Send>(
+        &self,
+        operation: &O,
+        show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+    ) -> Result<V> {
+        run_and_show(&self.0.store, &self.receipt(Logged::No), operation, show).await
+    }
+
+    /// What the audit log tells of a write.
+    fn logged(&self, actor: &Actor) -> Result<Logged> {
+        match (actor, self.0.audit) {
+            (Actor::Visitor(_), _) => Err(Error::forbidden("visitors of a site only read")),
+            (_, AuditLog::Off) => Ok(Logged::No),
+            (_, AuditLog::Kept(_)) => Ok(Logged::By(actor.user().cloned())),
+        }
+    }
+
+    fn receipt(&self, logged: Logged) -> Receipt {
+        Receipt { at: self.0.clock.now(), id: self.0.ids.next(), logged }
     }
 
     pub(crate) fn audit(&self) -> AuditLog {

@@ -32,12 +32,12 @@ impl Platform {
         actor: &'a Actor,
         title: OrganizationTitle,
         admin: &'a UserId,
-    ) -> BoxFuture<'a, Result<OrgId>> {
+    ) -> BoxFuture<'a, Result<Organization>> {
         Box::pin(async move {
             platform_only(actor)?;
             let new = self.new_org(title, admin);
-            self.write(actor, &new).await?;
-            Ok(new.org.id)
+            let id = new.id();
+            self.write_and_show(actor, &new, |done| Box::pin(self.org_seen(done.tx, actor, id))).await
         })
     }
 
@@ -105,10 +105,14 @@ impl Platform {
     pub fn get_org<'a>(&'a self, actor: &'a Actor, id: &'a OrgId) -> BoxFuture<'a, Result<Organization>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let access = access::org(&tx, actor, id).await?;
-            let mut shown = self.org_views(&tx, actor, &[access]).await?;
-            shown.pop().ok_or_else(|| Error::not_found("organization"))
+            self.org_seen(&tx, actor, id).await
         })
+    }
+
+    async fn org_seen(&self, tx: &Tx, actor: &Actor, id: &OrgId) -> Result<Organization> {
+        let access = access::org(tx, actor, id).await?;
+        let mut shown = self.org_views(tx, actor, &[access]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
     /// Changes an organization (SPEC 4.10). What the request leaves out stays.
@@ -126,8 +130,8 @@ impl Platform {
             if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
                 return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
             }
-            self.write(actor, &UpdateOrg { actor: actor.clone(), id: id.clone(), change }).await?;
-            self.get_org(actor, id).await
+            let update = UpdateOrg { actor: actor.clone(), id: id.clone(), change };
+            self.write_and_show(actor, &update, |done| Box::pin(self.org_seen(done.tx, actor, id))).await
         })
     }
 

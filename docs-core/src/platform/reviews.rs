@@ -8,7 +8,7 @@ use super::{
     Actor, ContentOf, Platform,
     access::{self, Sight},
     change_requests::{find, require_living, require_own},
-    comments::{Place, Reader, drop_some, text_of},
+    comments::{PagesNow, Place, Reader, drop_some, text_of},
     people::later,
 };
 use crate::{
@@ -62,7 +62,7 @@ impl Platform {
             let page = list.finish(&tx, count).await?;
             let records: Vec<Arc<ReviewRecord>> =
                 tx.get_many(&page.items).await?.into_iter().flatten().collect();
-            let items = self.review_views(tx, Reader { place: &place, actor, format }, &records).await?;
+            let items = self.review_views(&tx, Reader { place: &place, actor, format }, &records).await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
@@ -94,16 +94,22 @@ impl Platform {
                 comment: text.map(|text| (self.id(), self.posted(by, text))),
                 now: self.now(),
             };
-            self.write(actor, &operation).await?;
-            let tx = self.read().await?;
-            let place = Place::find(&tx, actor, &operation.of).await?;
-            let key = ReviewRecord::at(&request_of(&place)?.id, &operation.id);
-            let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
-            let record = record.ok_or_else(|| Error::not_found("review"))?;
-            let reader = Reader { place: &place, actor, format: ContentFormat::default() };
-            let shown = self.review_views(tx, reader, &[record]).await?;
-            shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
+            let (of, id) = (&operation.of, &operation.id);
+            self.write_and_show(actor, &operation, |done| {
+                Box::pin(self.review_seen(done.tx, actor, (of, id)))
+            })
+            .await
         })
+    }
+
+    async fn review_seen(&self, tx: &Tx, actor: &Actor, (of, id): (&ContentOf, &ReviewId)) -> Result<Review> {
+        let place = Place::find(tx, actor, of).await?;
+        let key = ReviewRecord::at(&request_of(&place)?.id, id);
+        let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
+        let record = record.ok_or_else(|| Error::not_found("review"))?;
+        let reader = Reader { place: &place, actor, format: ContentFormat::default() };
+        let shown = self.review_views(tx, reader, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
     }
 
     /// Lists those who were asked to review a change request and have not yet, in the order in which they were asked.
@@ -156,13 +162,23 @@ impl Platform {
                 subject: new.subject,
                 now: self.now(),
             };
-            self.write(actor, &operation).await?;
-            let tx = self.read().await?;
-            access::space(&tx, actor, of.0).await?;
-            let request = find(&tx, of.0, of.1).await?;
             let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
-            Ok(RequestedReviewers { users: self.requested_views(&tx, &request, &asked).await? })
+            self.write_and_show(actor, &operation, |done| {
+                Box::pin(self.asked_seen(done.tx, actor, (of, &asked)))
+            })
+            .await
         })
+    }
+
+    async fn asked_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        (of, asked): ((&SpaceId, &str), &[UserId]),
+    ) -> Result<RequestedReviewers> {
+        access::space(tx, actor, of.0).await?;
+        let request = find(tx, of.0, of.1).await?;
+        Ok(RequestedReviewers { users: self.requested_views(tx, &request, asked).await? })
     }
 
     /// Waits for somebody's review no longer. Answers whether it did: where nobody was asked, and where the actor may
@@ -222,20 +238,22 @@ impl Platform {
 
     async fn review_views(
         &self,
-        tx: Tx,
+        tx: &Tx,
         reader: Reader<'_>,
         records: &[Arc<ReviewRecord>],
     ) -> Result<Vec<Review>> {
         let request = request_of(reader.place)?;
         let reviewers: Vec<UserId> = records.iter().map(|record| record.reviewer.clone()).collect();
-        let reviewers = self.user_views(&tx, &reviewers).await?;
+        let reviewers = self.user_views(tx, &reviewers).await?;
         let askers: Vec<UserId> = records.iter().filter_map(|record| record.requested_by.clone()).collect();
-        let mut askers = self.user_views(&tx, &askers).await?.into_iter();
+        let mut askers = self.user_views(tx, &askers).await?.into_iter();
         let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
         let keys: Vec<Key> = said.iter().map(|id| CommentRecord::at(id)).collect();
         let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-        // Those that were deleted are missing, the others are in order.
-        let mut comments = self.comment_views(tx, reader, &comments).await?.into_iter().peekable();
+        // Those that were deleted are missing, the others are in order. What a reviewer says is about no page.
+        let pages = PagesNow::default();
+        let comments = self.comments_beside(tx, reader, (&comments, &pages)).await?;
+        let mut comments = comments.into_iter().peekable();
         let shown = records.iter().zip(reviewers).map(|(record, reviewer)| Review {
             object: ReviewObject::Is,
             id: record.id.clone(),

@@ -79,8 +79,9 @@ impl Platform {
                 created_at: self.now(),
             };
             let id = record.id.clone();
-            self.write(actor, &Create { actor: actor.clone(), record }).await?;
-            self.get_saml_provider(actor, org, &id).await
+            let create = Create { actor: actor.clone(), record };
+            self.write_and_show(actor, &create, |done| Box::pin(self.saml_seen(done.tx, actor, (org, &id))))
+                .await
         })
     }
 
@@ -96,10 +97,14 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SamlProvider>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let (access, provider) = provider(&tx, actor, (org, id)).await?;
-            let mut shown = self.saml_views(&tx, &access, actor, &[provider]).await?;
-            shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
+            self.saml_seen(&tx, actor, (org, id)).await
         })
+    }
+
+    async fn saml_seen(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &SamlProviderId)) -> Result<SamlProvider> {
+        let (access, provider) = provider(tx, actor, of).await?;
+        let mut shown = self.saml_views(tx, &access, actor, &[provider]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
     }
 
     /// Changes a SAML provider (SPEC 4.13). What the request leaves out stays.
@@ -114,9 +119,9 @@ impl Platform {
         change: UpdateSamlProvider,
     ) -> BoxFuture<'a, Result<SamlProvider>> {
         Box::pin(async move {
-            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
-                .await?;
-            self.get_saml_provider(actor, org, id).await
+            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            self.write_and_show(actor, &update, |done| Box::pin(self.saml_seen(done.tx, actor, (org, id))))
+                .await
         })
     }
 

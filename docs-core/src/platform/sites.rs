@@ -37,7 +37,7 @@ use crate::{
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of, key,
+        Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, ids_of, key,
         records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -179,8 +179,7 @@ impl Platform {
                 now,
                 salt: self.ids().next(),
             };
-            self.write(actor, &operation).await?;
-            self.get_site(actor, org, &operation.id).await
+            self.write_site(actor, &operation, (org, &operation.id)).await
         })
     }
 
@@ -195,9 +194,24 @@ impl Platform {
         id: &'a SiteId,
     ) -> BoxFuture<'a, Result<Site>> {
         Box::pin(async move {
-            let (tx, opened) = self.open_site(actor, (org, id).into()).await?;
-            self.shown_site(&tx, &opened).await
+            let tx = self.read().await?;
+            self.site_seen(&tx, actor, (org, id)).await
         })
+    }
+
+    async fn site_seen(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<Site> {
+        let opened = self.opened(tx, actor, of.into()).await?;
+        self.shown_site(tx, &opened).await
+    }
+
+    /// Runs a write, and answers with a site as the write leaves it.
+    async fn write_site<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        of: (&OrgId, &SiteId),
+    ) -> Result<Site> {
+        self.write_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, of))).await
     }
 
     /// Changes a site (SPEC 4.11). What the request leaves out stays.
@@ -217,9 +231,8 @@ impl Platform {
             if let Patch::Set(origin) = &change.proxy {
                 mount::check_host(origin, self.urls().base())?;
             }
-            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
-                .await?;
-            self.get_site(actor, org, id).await
+            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            self.write_site(actor, &update, (org, id)).await
         })
     }
 
@@ -258,10 +271,7 @@ impl Platform {
         org: &'a OrgId,
         id: &'a SiteId,
     ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move {
-            self.write(actor, &Publish::on(actor, org, id)).await?;
-            self.get_site(actor, org, id).await
-        })
+        Box::pin(async move { self.write_site(actor, &Publish::on(actor, org, id), (org, id)).await })
     }
 
     /// Makes a site unreachable for its audience.
@@ -274,10 +284,7 @@ impl Platform {
         org: &'a OrgId,
         id: &'a SiteId,
     ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move {
-            self.write(actor, &Publish::off(actor, org, id)).await?;
-            self.get_site(actor, org, id).await
-        })
+        Box::pin(async move { self.write_site(actor, &Publish::off(actor, org, id), (org, id)).await })
     }
 
     /// Everything a reader of a published site needs (SPEC 4.11). With the key of a share link, the addresses lead

@@ -84,22 +84,30 @@ impl Platform {
                 access::org(&tx, actor, org).await?.org().domain.clone()
             };
             let root = self.content().empty_root(&domain).await?;
-            let id = self.new_space(actor, org, &new, (domain, root)).await?;
-            self.get_space(actor, &id).await
+            let record = self.new_space(actor, org, &new, (domain, root))?;
+            let (actor, id) = (actor.clone(), record.id.clone());
+            let create = Create { by: record.created_by.clone(), record, parent: new.parent, actor };
+            self.write_space(&create.actor, &create, &id).await
         })
     }
 
-    async fn new_space(
+    /// Runs a write, and answers with a space as the write leaves it.
+    async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
+        self.write_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, (id, None))))
+            .await
+    }
+
+    fn new_space(
         &self,
         actor: &Actor,
         org: &OrgId,
         new: &CreateSpace,
         (domain, root): (String, Hash),
-    ) -> Result<SpaceId> {
+    ) -> Result<SpaceRecord> {
         let now = self.now();
         let by = actor.require_user()?.clone();
         let untitled = SpaceTitle::cut("Untitled").ok_or_else(|| Error::internal("a constant title fits"))?;
-        let record = SpaceRecord {
+        Ok(SpaceRecord {
             id: self.id(),
             organization: org.clone(),
             parent: None,
@@ -110,7 +118,7 @@ impl Platform {
             icon: None,
             edit_mode: new.edit_mode.unwrap_or_default(),
             default_level: DefaultLevel::Inherit,
-            created_by: by.clone(),
+            created_by: by,
             created_at: now,
             updated_at: now,
             deleted_at: None,
@@ -118,11 +126,7 @@ impl Platform {
             head: self.id(),
             root,
             git: None,
-        };
-        let id = record.id.clone();
-        let parent = new.parent.clone();
-        self.write(actor, &Create { actor: actor.clone(), by, record, parent }).await?;
-        Ok(id)
+        })
     }
 
     /// Reads a space. A deleted one is shown for seven days, with `deletedAt`.
@@ -188,9 +192,8 @@ impl Platform {
             if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
                 return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
             }
-            self.write(actor, &Update { actor: actor.clone(), id: id.clone(), change, now: self.now() })
-                .await?;
-            self.get_space(actor, id).await
+            let update = Update { actor: actor.clone(), id: id.clone(), change, now: self.now() };
+            self.write_space(actor, &update, id).await
         })
     }
 
@@ -216,8 +219,8 @@ impl Platform {
     /// collection is full by now.
     pub fn restore_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
         Box::pin(async move {
-            self.write(actor, &Restore { actor: actor.clone(), id: id.clone(), now: self.now() }).await?;
-            self.get_space(actor, id).await
+            let restore = Restore { actor: actor.clone(), id: id.clone(), now: self.now() };
+            self.write_space(actor, &restore, id).await
         })
     }
 
@@ -233,8 +236,7 @@ impl Platform {
             let by = actor.require_user()?.clone();
             let (of, id, head) = (id.clone(), self.id(), self.id());
             let copy = Duplicate { actor: actor.clone(), by, of, id, head, now: self.now() };
-            self.write(actor, &copy).await?;
-            self.get_space(actor, &copy.id).await
+            self.write_space(actor, &copy, &copy.id).await
         })
     }
 
@@ -252,8 +254,8 @@ impl Platform {
         request: MoveContent,
     ) -> BoxFuture<'a, Result<Space>> {
         Box::pin(async move {
-            self.write(actor, &Move::new(actor, Child::Space(id.clone()), request, self.now())?).await?;
-            self.get_space(actor, id).await
+            let moved = Move::new(actor, Child::Space(id.clone()), request, self.now())?;
+            self.write_space(actor, &moved, id).await
         })
     }
 
@@ -272,8 +274,8 @@ impl Platform {
         Box::pin(async move {
             let child = Child::Space(id.clone());
             let to = request.organization;
-            self.write(actor, &Transfer { actor: actor.clone(), child, to, now: self.now() }).await?;
-            self.get_space(actor, id).await
+            let transfer = Transfer { actor: actor.clone(), child, to, now: self.now() };
+            self.write_space(actor, &transfer, id).await
         })
     }
 

@@ -86,8 +86,9 @@ impl Platform {
                 created_at: self.now(),
             };
             let id = record.id.clone();
-            self.write(actor, &Create { actor: actor.clone(), record, members }).await?;
-            self.get_team(actor, org, &id).await
+            let create = Create { actor: actor.clone(), record, members };
+            self.write_and_show(actor, &create, |done| Box::pin(self.team_seen(done.tx, actor, (org, &id))))
+                .await
         })
     }
 
@@ -103,10 +104,14 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Team>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let (access, seen) = team(&tx, actor, (org, id)).await?;
-            let mut shown = self.team_views(&tx, &access, actor, &[Arc::clone(seen.team())]).await?;
-            shown.pop().ok_or_else(|| Error::not_found("team"))
+            self.team_seen(&tx, actor, (org, id)).await
         })
+    }
+
+    async fn team_seen(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &TeamId)) -> Result<Team> {
+        let (access, seen) = team(tx, actor, of).await?;
+        let mut shown = self.team_views(tx, &access, actor, &[Arc::clone(seen.team())]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("team"))
     }
 
     /// Changes a team (SPEC 4.9).
@@ -121,9 +126,9 @@ impl Platform {
         change: UpdateTeam,
     ) -> BoxFuture<'a, Result<Team>> {
         Box::pin(async move {
-            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
-                .await?;
-            self.get_team(actor, org, id).await
+            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            self.write_and_show(actor, &update, |done| Box::pin(self.team_seen(done.tx, actor, (org, id))))
+                .await
         })
     }
 

@@ -125,7 +125,7 @@ async fn the_platform_reads_all_and_administrators_the_log_of_their_organization
     let zoe = person(&w.platform, "Zoe").await;
     let title = "Elsewhere".parse().expect("a title");
     let other = w.platform.create_org(&Actor::Platform, title, zoe.user().expect("a user")).await;
-    let other = other.expect("an organization");
+    let other = other.expect("an organization").id;
     w.platform.create_space(&zoe, &other, CreateSpace::default()).await.expect("created");
     let filter = |organization| AuditFilter { organization, ..AuditFilter::default() };
     let page = PageRequest::default();

@@ -30,7 +30,7 @@ const DAYS_7: Duration = Duration::from_secs(7 * 24 * 3600);
 async fn organization(w: &World, admin: &Actor) -> OrgId {
     let title = "Another organization".parse().expect("a title");
     let user = admin.user().expect("a user");
-    w.platform.create_org(&Actor::Platform, title, user).await.expect("an organization")
+    w.platform.create_org(&Actor::Platform, title, user).await.expect("an organization").id
 }
 
 fn collection_id(child: &Child) -> CollectionId {

@@ -1,11 +1,16 @@
 //! What a store that fails may never do: lose an acknowledged write, or do one twice.
 
-use std::sync::Arc;
+use std::{future::ready, sync::Arc};
 
+use async_trait::async_trait;
 use docs_core::{
-    ErrorKind,
+    Actor, Error, ErrorKind, Result,
     model::{ChangeRequestStatus, CreateChangeRequest, CreateSpace, MergeOutcome},
-    store::PageRequest,
+    platform::{NewToken, NewUser},
+    store::{
+        Key, KeyBuf, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreError, Tx, Value,
+        run_and_show,
+    },
 };
 use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
 
@@ -64,4 +69,69 @@ async fn a_store_that_stays_away_is_told_and_nothing_is_done() {
     store.follow(Plan::none());
     let list = w.platform.list_spaces(&w.admin, &w.org, &PageRequest::default()).await.expect("listed");
     assert!(list.items.is_empty());
+}
+
+#[tokio::test]
+async fn what_the_operator_makes_is_answered_though_nothing_can_be_read_after_its_commit() {
+    let (w, store) = world().await;
+    let p = &w.platform;
+    let away = || store.follow(Plan::none().away_after(store.applied() + 1));
+    away();
+    let new = NewUser {
+        display_name: "Bob".parse().expect("a name"),
+        email: "b@example.com".parse().expect("one"),
+    };
+    let user = p.create_user(&Actor::Platform, new).await.expect("created");
+    away();
+    let title = "Engines".parse().expect("a title");
+    let org = p.create_org(&Actor::Platform, title, &user.id).await.expect("created");
+    away();
+    let new = NewToken { label: "one".parse().expect("a label"), secret: None, expires_at: None };
+    let token = p.issue_token(&Actor::Platform, &user.id, new).await.expect("created");
+    store.follow(Plan::none());
+    assert_eq!(p.get_user(&Actor::Platform, &user.id).await.expect("read"), user);
+    assert_eq!(p.get_org(&Actor::Platform, &org.id).await.expect("read"), org);
+    assert_eq!(p.authenticate(&token.secret).await.expect("signed in"), Actor::User(user.id));
+}
+
+/// Writes a key; `Out` is what it wrote.
+struct Note;
+
+fn note() -> Key {
+    KeyBuf::new("sys").part("note").key()
+}
+
+#[async_trait]
+impl Operation for Note {
+    type Out = String;
+    const NAME: &'static str = "note";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<String> {
+        tx.put_value(note(), Value::Unit);
+        Ok("noted".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_its_actor_may_not_see_is_stored_and_one_that_cannot_be_shown_is_not() {
+    let at = chrono::DateTime::UNIX_EPOCH;
+    let receipt = |id| Receipt { at, id: uuid::Uuid::from_u128(id), logged: Logged::No };
+    for (id, why, stored) in [
+        (1, None, true),
+        (2, Some(Error::not_found("note")), true),
+        (3, Some(Error::forbidden("not for you")), true),
+        (4, Some(StoreError::Unavailable("away".to_owned()).into()), false),
+        (5, Some(Error::internal("a fault")), false),
+    ] {
+        let store: Arc<dyn Store> = Arc::new(MemStore::new());
+        let refusal = why.as_ref().map(|why| (why.kind(), why.message().to_owned()));
+        let shown = run_and_show(&store, &receipt(id), &Note, |written| {
+            let refused = refusal.clone().map(|(kind, message)| Error::new(kind, message));
+            Box::pin(ready(refused.map_or(Ok(written.out), Err)))
+        });
+        let shown = shown.await.map_err(|error| error.kind());
+        assert_eq!(shown.err(), why.as_ref().map(Error::kind), "{why:?}");
+        let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("a snapshot"));
+        assert_eq!(tx.get_value(&note()).await.expect("read").is_some(), stored, "{why:?}");
+    }
 }

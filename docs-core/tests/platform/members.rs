@@ -521,8 +521,11 @@ async fn users_are_known_to_those_who_share_an_organization_and_are_no_guests_th
     }
     // An organization in which both are guests does not introduce them.
     let owner = person(p, "Olga").await;
-    let org =
-        p.create_org(&Actor::Platform, "Other".parse().expect("a title"), &user(&owner)).await.expect("org");
+    let org = p
+        .create_org(&Actor::Platform, "Other".parse().expect("a title"), &user(&owner))
+        .await
+        .expect("org")
+        .id;
     for one in [&guest, &stranger] {
         p.put_member(&Actor::Platform, &org, &user(one), None).await.expect("a member");
     }

@@ -320,7 +320,7 @@ async fn the_same_bytes_are_stored_once_however_often_they_come() {
     let user = me.user().expect("a user");
     let org = platform.create_org(&Actor::Platform, "Engines".parse().expect("a title"), user).await;
     let space =
-        platform.create_space(&me, &org.expect("created"), Default::default()).await.expect("created");
+        platform.create_space(&me, &org.expect("created").id, Default::default()).await.expect("created");
     let bytes = "QUFB".repeat(20_000);
     for name in ["a.txt", "a.txt", "b.txt"] {
         let request = platform.create_change_request(&me, &space.id, CreateChangeRequest::default()).await;

@@ -54,7 +54,7 @@ impl World {
         let admin = person(&platform, "Ada").await;
         let user = admin.user().expect("a user").clone();
         let title = "Test organization".parse().expect("a title");
-        let org = platform.create_org(&Actor::Platform, title, &user).await.expect("an organization");
+        let org = platform.create_org(&Actor::Platform, title, &user).await.expect("an organization").id;
         Self { platform, clock, objects, org, admin }
     }
 

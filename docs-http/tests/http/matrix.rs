@@ -47,7 +47,7 @@ async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
 }
 
 /// Puts the world into a state in which the operation is not refused for another reason than who asks.
-async fn ready(w: &World, op: &Op) {
+pub(crate) async fn ready(w: &World, op: &Op) {
     let space = format!("/v1/spaces/{}", w.name("spaceId"));
     match op.id.as_str() {
         "restoreSpace" => drop(w.s.ask("DELETE", &space, &w.s.admin, None).await.is(204, "deleted")),
@@ -58,6 +58,11 @@ async fn ready(w: &World, op: &Op) {
         }
         "importContent" | "applyTemplateToSpace" => {
             drop(w.s.patch(&space, json!({ "editMode": "live" })).await);
+        }
+        // What is up to date needs no update.
+        "updateChangeRequest" => {
+            w.s.patch(&space, json!({ "editMode": "live" })).await;
+            w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
         }
         "updateUserPermissionInSpace" | "updateTeamPermissionInSpace" => granted(w, &space).await,
         "updateUserPermissionInCollection" | "updateTeamPermissionInCollection" => {

@@ -20,7 +20,7 @@ use docs_core::{
     store::{Hash, Key, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
-use docs_memstore::{ManualClock, MemObjects, MemSearch, SeededIds};
+use docs_memstore::{FaultStore, ManualClock, MemObjects, MemSearch, Plan, SeededIds};
 use poem::{
     http::{HeaderMap, Method},
     test::TestClient,
@@ -39,6 +39,8 @@ pub(crate) struct Server {
     pub(crate) document: &'static Value,
     pub(crate) platform: Platform,
     pub(crate) store: Rewind,
+    /// What the platform sees of the store.
+    pub(crate) faults: FaultStore<Rewind>,
     pub(crate) clock: ManualClock,
     pub(crate) repository: Repository,
     /// The organization that most tests work in.
@@ -98,7 +100,8 @@ impl Server {
         let repository = Repository::default();
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let store = Rewind::default();
-        let platform = Platform::builder(Arc::new(store.clone()), objects)
+        let faults = FaultStore::new(Arc::new(store.clone()), Plan::none());
+        let platform = Platform::builder(Arc::new(faults.clone()), objects)
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
@@ -128,6 +131,7 @@ impl Server {
             document,
             platform,
             store,
+            faults,
             clock,
             repository,
             org: org.to_string(),
@@ -295,7 +299,7 @@ fn shown(value: &docs_core::store::Value) -> String {
 
 async fn organization(platform: &Platform, title: &str, admin: &UserId) -> OrgId {
     let title = title.parse().expect("a title");
-    platform.create_org(&Actor::Platform, title, admin).await.expect("an organization")
+    platform.create_org(&Actor::Platform, title, admin).await.expect("an organization").id
 }
 
 async fn member(platform: &Platform, org: &OrgId, name: &str, role: Option<Role>) -> (UserId, String) {

@@ -98,6 +98,7 @@ impl Rates {
 pub struct Plan {
     at: BTreeMap<(Step, u64), Fault>,
     seeded: Option<(u64, Rates)>,
+    away_after: Option<u64>,
 }
 
 impl Plan {
@@ -110,7 +111,7 @@ impl Plan {
     /// Faults happen by chance, the same with each seed.
     #[must_use]
     pub fn seeded(seed: u64, rates: Rates) -> Self {
-        Self { at: BTreeMap::new(), seeded: Some((seed, rates)) }
+        Self { seeded: Some((seed, rates)), ..Self::default() }
     }
 
     /// A fault happens at the `n`-th call of a kind, the first call being 1, whatever chance says.
@@ -123,6 +124,19 @@ impl Plan {
         assert!(n > 0, "calls are counted from 1");
         self.at.insert((step, n), fault);
         self
+    }
+
+    /// The store goes away for good once it has applied that many commits, counted by
+    /// [`FaultStore::applied`](super::FaultStore::applied): every later call answers `Unavailable`, whatever else the
+    /// plan says. The answer to the commit itself is not lost, unless the plan says so.
+    #[must_use]
+    pub fn away_after(mut self, applied: u64) -> Self {
+        self.away_after = Some(applied);
+        self
+    }
+
+    pub(super) fn is_away(&self, applied: u64) -> bool {
+        self.away_after.is_some_and(|last| applied >= last)
     }
 
     pub(super) fn fault(&self, step: Step, n: u64) -> Option<Fault> {

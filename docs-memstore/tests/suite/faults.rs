@@ -177,3 +177,18 @@ async fn a_plan_can_be_replaced() {
     store.follow(Plan::none());
     assert_eq!(create(&store, "a").await, Ok(()));
 }
+
+#[tokio::test]
+async fn a_store_that_goes_away_after_a_commit_answers_it_and_nothing_more() {
+    let inner = Arc::new(MemStore::new());
+    let store = FaultStore::new(Arc::clone(&inner), Plan::none().away_after(1));
+    let late = store.begin(Mode::Write, &[]).await.expect("it is there");
+    create(&store, "u!a").await.expect("the answer is not lost");
+    assert_eq!(store.applied(), 1);
+    let batch = Batch { ops: vec![Op::Create("u!b".into(), Value::Unit)], feed: vec![] };
+    assert!(matches!(late.commit(batch).await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.begin(Mode::Read, &[]).await, Err(StoreError::Unavailable(_))));
+    assert!(exists(&inner, "u!a").await && !exists(&inner, "u!b").await);
+    store.follow(Plan::none());
+    create(&store, "u!b").await.expect("it is back");
+}

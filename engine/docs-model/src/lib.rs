@@ -79,3 +79,9 @@ pub use space::*;
 pub use team::*;
 pub use text::*;
 pub use user::*;
+
+/// A future on the heap, as the operations of the platform answer it: await it, or hand it to a task.
+///
+/// Its body is compiled once, with the crate that it is in, and not again in every program and test that calls it. What
+/// that costs is one allocation.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

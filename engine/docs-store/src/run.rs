@@ -1,6 +1,9 @@
 //! Running an operation: attempts, backing off, and what happened when nobody answered.
 
 use std::{
+    fmt,
+    future::ready,
+    marker::PhantomData,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -8,7 +11,10 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_model::error::{Error, Result};
+use docs_model::{
+    BoxFuture,
+    error::{Error, ErrorKind, Result},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Key, KeyBuf, Kind, Logged, Mode, Store, StoreError, StoreFailure as _, Tx, Value, audit};
@@ -28,7 +34,8 @@ pub const RECEIPTS: &str = "op";
 /// [`apply`](Operation::apply) has nothing but the transaction, so it can be run again.
 #[async_trait]
 pub trait Operation: Send + Sync {
-    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views.
+    /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views. A view of what was written is
+    /// read by [`run_and_show`].
     type Out: Serialize + DeserializeOwned + Send;
 
     /// Its name in logs and metrics.
@@ -75,10 +82,24 @@ impl Receipt {
     }
 }
 
-/// Runs an operation until it is stored or refused.
+/// A write that is decided and not yet stored, as its answer is read: the transaction sees what it is about to store.
 ///
-/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
-/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same receipt keeps a second attempt from being applied twice.
+/// `'e` is how long what the reader borrows besides it lives.
+pub struct Written<'t, 'e, T> {
+    /// The transaction.
+    pub tx: &'t Tx,
+    /// What the operation answered.
+    pub out: T,
+    outlives: PhantomData<&'t &'e ()>,
+}
+
+impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written").field("tx", self.tx).field("out", &self.out).finish()
+    }
+}
+
+/// Runs an operation until it is stored or refused, and answers what it answers; see [`run_and_show`].
 ///
 /// The kinds are those of all records that there are: by them the audit log tells records from rows, and to whom a
 /// record belongs that the operation did not read.
@@ -94,6 +115,33 @@ pub async fn run<O: Operation>(
     receipt: &Receipt,
     operation: &O,
 ) -> Result<O::Out> {
+    run_and_show(store, kinds, receipt, operation, |written| Box::pin(ready(Ok(written.out)))).await
+}
+
+/// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
+///
+/// A conflict is tried again, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. A commit whose outcome is unknown
+/// is never guessed: its receipt tells, as soon as the store can be asked again within [`RECOVERY`], and the same
+/// receipt keeps a second attempt from being applied twice.
+///
+/// `show` reads from the transaction of the write, once in each attempt, before the commit: after that nothing is read
+/// that could fail. What it reads is part of what the transaction depends on, as all reads of a serializable
+/// transaction are, so it reads no more than the answer needs. Where it refuses with `NotFound` or `Forbidden`, the
+/// write is stored nevertheless, and the refusal is the answer: whether somebody may see a change does not decide
+/// whether they may make it. Any other failure of it undoes the attempt.
+///
+/// # Errors
+/// What [`Operation::apply`] and `show` refuse, and the store's errors.
+///
+/// # Cancel safety
+/// Dropping the future leaves the operation done whole or not at all.
+pub async fn run_and_show<'e, O: Operation, V: Send>(
+    store: &Arc<dyn Store>,
+    kinds: &[Kind],
+    receipt: &Receipt,
+    operation: &O,
+    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+) -> Result<V> {
     let started = Instant::now();
     let mut exists_seen = false;
     let mut certainty = Certainty::Certain;
@@ -101,10 +149,13 @@ pub async fn run<O: Operation>(
     // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
     let hot = operation.hot();
     for attempt in 1.. {
-        let error = match attempt_once(store, kinds, receipt, operation, (&hot, certainty)).await {
-            Ok(out) => return Ok(out),
-            Err(error) => error,
-        };
+        let error =
+            match attempt_once(store, operation, &Attempt { kinds, receipt, hot: &hot, certainty }, &show)
+                .await
+            {
+                Ok(answer) => return answer,
+                Err(error) => error,
+            };
         match error.store() {
             // An earlier attempt had been applied after all; the next one finds its receipt.
             Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = Certainty::Unknown,
@@ -142,31 +193,49 @@ enum Certainty {
     Unknown,
 }
 
-async fn attempt_once<O: Operation>(
+/// What an attempt knows besides the operation.
+struct Attempt<'a> {
+    kinds: &'a [Kind],
+    receipt: &'a Receipt,
+    hot: &'a [Key],
+    certainty: Certainty,
+}
+
+/// One attempt: what is answered once the operation is stored, be it a refusal to show it, or why it is not stored.
+async fn attempt_once<'e, O: Operation, V: Send>(
     store: &Arc<dyn Store>,
-    kinds: &[Kind],
-    receipt: &Receipt,
     operation: &O,
-    (hot, certainty): (&[Key], Certainty),
-) -> Result<O::Out> {
-    let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
+    attempt: &Attempt<'_>,
+    show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
+) -> Result<Result<V>> {
+    let Attempt { kinds, receipt, .. } = *attempt;
+    let mut tx = Tx::new(store.begin(Mode::Write, attempt.hot).await?);
     if receipt.logged != Logged::No {
         tx.leave_trail();
     }
     // On one snapshot with what follows: the operation never meets its own effect.
-    if certainty == Certainty::Unknown
+    if attempt.certainty == Certainty::Unknown
         && let Some(out) = recover(&tx, receipt).await?
     {
-        return Ok(out);
+        return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
     }
     let out = operation.apply(&mut tx).await?;
+    let json = serde_json::to_vec(&out).map_err(Error::internal)?;
+    let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
     if !tx.is_empty() {
         audit::log(&mut tx, kinds, receipt, O::NAME).await?;
-        let json = serde_json::to_vec(&out).map_err(Error::internal)?;
         tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
         tx.commit().await?;
     }
-    Ok(out)
+    Ok(answer)
+}
+
+/// Tells a refusal to show something, which is an answer, from a failure, which is none.
+fn answered<V>(shown: Result<V>) -> Result<Result<V>> {
+    match shown {
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Err(error),
+        answer => Ok(answer),
+    }
 }
 
 async fn recover<T: DeserializeOwned>(tx: &Tx, receipt: &Receipt) -> Result<Option<T>> {

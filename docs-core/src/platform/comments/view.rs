@@ -37,12 +37,15 @@ pub(in crate::platform) struct Reader<'a> {
 }
 
 /// A page as it is now.
-pub(super) struct PageNow {
+pub(in crate::platform) struct PageNow {
     pub(super) base: PageBase,
     pub(super) path: String,
     /// What the blocks say that were asked for and are there, cut where that is long.
     blocks: BTreeMap<String, String>,
 }
+
+/// The pages that comments are about and that are there.
+pub(in crate::platform) type PagesNow = BTreeMap<PageId, PageNow>;
 
 impl PageNow {
     /// What a block of the page says, cut where it is long; `None` when it has no such block.
@@ -59,33 +62,64 @@ impl Platform {
         reader: Reader<'_>,
         records: &[Arc<CommentRecord>],
     ) -> Result<Vec<Comment>> {
+        let (replies, people) = self.around(&tx, reader, records).await?;
+        drop(tx);
+        let pages = self.pages_now(reader.place, records).await?;
+        self.show_comments(reader, (records, &pages), (&replies, &people))
+    }
+
+    /// Shows comments of one place, given the pages that they are about: reads no objects.
+    pub(in crate::platform) async fn comments_beside(
+        &self,
+        tx: &Tx,
+        reader: Reader<'_>,
+        (records, pages): (&[Arc<CommentRecord>], &PagesNow),
+    ) -> Result<Vec<Comment>> {
+        let (replies, people) = self.around(tx, reader, records).await?;
+        self.show_comments(reader, (records, pages), (&replies, &people))
+    }
+
+    /// How many replies comments have, and the people who are shown with them.
+    async fn around(
+        &self,
+        tx: &Tx,
+        reader: Reader<'_>,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<(Vec<i64>, BTreeMap<UserId, User>)> {
         let counters: Vec<Key> =
             records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
         let replies = tx.numbers(&counters).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
         let posted = records.iter().map(|record| &record.posted);
-        let people = self.people(&tx, (reader.actor.user(), posted), resolved).await?;
-        drop(tx);
-        let pages = self.pages_now(reader.place, records).await?;
+        let people = self.people(tx, (reader.actor.user(), posted), resolved).await?;
+        Ok((replies, people))
+    }
+
+    fn show_comments(
+        &self,
+        reader: Reader<'_>,
+        (records, pages): (&[Arc<CommentRecord>], &PagesNow),
+        (replies, people): (&[i64], &BTreeMap<UserId, User>),
+    ) -> Result<Vec<Comment>> {
         let shown = records.iter().zip(replies).map(|(record, replies)| {
             let posted = &record.posted;
             let state = match &record.resolved {
                 None => CommentState::Open,
                 Some(resolved) => CommentState::Resolved {
                     resolved_at: resolved.at,
-                    resolved_by: Box::new(person(&people, &resolved.by)?),
+                    resolved_by: Box::new(person(people, &resolved.by)?),
                 },
             };
             Ok(Comment {
                 object: CommentObject::Is,
                 id: record.id.clone(),
-                posted_by: person(&people, &posted.by)?,
+                posted_by: person(people, &posted.by)?,
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
-                reactions: reactions(posted, reader.actor.user(), &people)?,
-                replies: u64::try_from(replies).unwrap_or(0),
+                reactions: reactions(posted, reader.actor.user(), people)?,
+                replies: u64::try_from(*replies).unwrap_or(0),
                 body: body_of(&posted.text, reader.format),
-                target: target(record, &pages),
+                target: target(record, pages),
                 urls: UserUrls { location: self.urls().comment(&record.board, &record.id) },
                 permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
                 state,
@@ -156,11 +190,7 @@ impl Platform {
     }
 
     /// The pages that comments are about and that are there, each once.
-    async fn pages_now(
-        &self,
-        place: &Place,
-        records: &[Arc<CommentRecord>],
-    ) -> Result<BTreeMap<PageId, PageNow>> {
+    pub(super) async fn pages_now(&self, place: &Place, records: &[Arc<CommentRecord>]) -> Result<PagesNow> {
         let mut wanted: BTreeMap<&PageId, BTreeSet<&str>> = BTreeMap::new();
         for target in records.iter().filter_map(|record| record.target.as_ref()) {
             let nodes = wanted.entry(&target.page.id).or_default();
@@ -227,7 +257,7 @@ fn reactions(
 }
 
 /// What a comment is about: as it is now, and as it was for what is gone.
-fn target(record: &CommentRecord, pages: &BTreeMap<PageId, PageNow>) -> CommentTarget {
+fn target(record: &CommentRecord, pages: &PagesNow) -> CommentTarget {
     let mut shown = CommentTarget {
         node: None,
         change_request: record.board.request.clone(),

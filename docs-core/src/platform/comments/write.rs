@@ -128,7 +128,7 @@ fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Tim
 pub(super) struct Post {
     pub(super) actor: Actor,
     pub(super) of: ContentOf,
-    pub(super) record: CommentRecord,
+    pub(super) record: Arc<CommentRecord>,
 }
 
 #[async_trait]
@@ -139,7 +139,7 @@ impl Operation for Post {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let place = Place::find(tx, &self.actor, &self.of).await?;
         place.access.require(SpaceAction::Comment)?;
-        tx.create(self.record.clone());
+        tx.create(CommentRecord::clone(&self.record));
         Ok(())
     }
 }

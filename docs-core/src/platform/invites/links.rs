@@ -77,8 +77,9 @@ impl Platform {
                 created_at: self.now(),
             };
             let id = link.id.clone();
-            self.write(actor, &Create { actor: actor.clone(), link }).await?;
-            self.get_link_invite(actor, org, &id).await
+            let create = Create { actor: actor.clone(), link };
+            self.write_and_show(actor, &create, |done| Box::pin(self.link_seen(done.tx, actor, (org, &id))))
+                .await
         })
     }
 
@@ -94,25 +95,29 @@ impl Platform {
     ) -> BoxFuture<'a, Result<LinkInvite>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            let link = find(&tx, actor, org, id).await?;
-            let (object, id) = (InviteObject::Is, link.id.clone());
-            Ok(match (manage(&tx, actor, &link).await?, &link.gives) {
-                (Target::Space(access), LinkGives::Content(_, level)) => {
-                    let redundant = access.role() >= *level;
-                    let shown = self.space_views(&tx, std::slice::from_ref(&access)).await?.pop();
-                    let space = shown.ok_or_else(|| Error::not_found("space"))?;
-                    LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
-                }
-                (Target::Collection(access), LinkGives::Content(_, level)) => {
-                    let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
-                    let shown = CollectionInvite { object, id, level: *level, redundant, collection };
-                    LinkInvite::Collection(Box::new(shown))
-                }
-                (Target::Org(access), LinkGives::Member(role)) => {
-                    LinkInvite::Member(member_invite(&link, *role, &access))
-                }
-                _ => return Err(Error::internal("a link leads to what it does not give a role on")),
-            })
+            self.link_seen(&tx, actor, (org, id)).await
+        })
+    }
+
+    async fn link_seen(&self, tx: &Tx, actor: &Actor, (org, id): (&OrgId, &InviteId)) -> Result<LinkInvite> {
+        let link = find(tx, actor, org, id).await?;
+        let (object, id) = (InviteObject::Is, link.id.clone());
+        Ok(match (manage(tx, actor, &link).await?, &link.gives) {
+            (Target::Space(access), LinkGives::Content(_, level)) => {
+                let redundant = access.role() >= *level;
+                let shown = self.space_views(tx, std::slice::from_ref(&access)).await?.pop();
+                let space = shown.ok_or_else(|| Error::not_found("space"))?;
+                LinkInvite::Space(Box::new(SpaceInvite { object, id, level: *level, redundant, space }))
+            }
+            (Target::Collection(access), LinkGives::Content(_, level)) => {
+                let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
+                let shown = CollectionInvite { object, id, level: *level, redundant, collection };
+                LinkInvite::Collection(Box::new(shown))
+            }
+            (Target::Org(access), LinkGives::Member(role)) => {
+                LinkInvite::Member(member_invite(&link, *role, &access))
+            }
+            _ => return Err(Error::internal("a link leads to what it does not give a role on")),
         })
     }
 
@@ -133,9 +138,9 @@ impl Platform {
         change: UpdateLinkInvite,
     ) -> BoxFuture<'a, Result<LinkInvite>> {
         Box::pin(async move {
-            self.write(actor, &Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change })
-                .await?;
-            self.get_link_invite(actor, org, id).await
+            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            self.write_and_show(actor, &update, |done| Box::pin(self.link_seen(done.tx, actor, (org, id))))
+                .await
         })
     }
 

@@ -72,15 +72,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Customization>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::View).await?;
-            place(&tx, site, id).await?;
-            let site_look = own(&tx, site).await?;
-            let record: Option<Arc<CustomizationRecord>> =
-                tx.get(&CustomizationRecord::at_place(site, id)).await?;
-            Ok(match record.as_deref().map(|record| &record.look) {
-                Some(Look::SiteSpace(_, differs)) => differs.over(site_look),
-                _ => site_look,
-            })
+            place_look(&tx, actor, (org, site), id).await
         })
     }
 
@@ -101,8 +93,9 @@ impl Platform {
                 check_favicon(favicon)?;
             }
             let change = Override::new(actor, (org, site), id, Some(change));
-            self.write(actor, &change).await?;
-            self.get_site_space_customization(actor, (org, site), id).await
+            let look = self
+                .write_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, (org, site), id)));
+            look.await
         })
     }
 
@@ -120,6 +113,23 @@ impl Platform {
             super::super::teams::there_was(self.write(actor, &Override::new(actor, of, id, None)).await)
         })
     }
+}
+
+/// How a space on a site looks, as a transaction sees it.
+async fn place_look(
+    tx: &Tx,
+    actor: &Actor,
+    (org, site): (&OrgId, &SiteId),
+    id: &SiteSpaceId,
+) -> Result<Customization> {
+    access::site(tx, actor, (org, site), SiteAction::View).await?;
+    place(tx, site, id).await?;
+    let site_look = own(tx, site).await?;
+    let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at_place(site, id)).await?;
+    Ok(match record.as_deref().map(|record| &record.look) {
+        Some(Look::SiteSpace(_, differs)) => differs.over(site_look),
+        _ => site_look,
+    })
 }
 
 /// How a site looks, and those of these spaces on it that differ.

@@ -80,8 +80,9 @@ impl Platform {
             let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
             let parent = parent.transpose()?;
             let operation = Add { on: On::new(actor, of), id: self.id(), sections, parent, add };
-            self.write(actor, &operation).await?;
-            self.show_group(actor, of, &operation.id).await
+            let id = &operation.id;
+            self.write_and_show(actor, &operation, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -97,8 +98,9 @@ impl Platform {
         change: UpdateSectionGroup,
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
         Box::pin(async move {
-            self.write(actor, &Update { on: On::new(actor, of), id: id.clone(), change }).await?;
-            self.show_group(actor, of, id).await
+            let update = Update { on: On::new(actor, of), id: id.clone(), change };
+            self.write_and_show(actor, &update, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -133,8 +135,9 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
         Box::pin(async move {
             let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
-            self.write(actor, &Gather { on: On::new(actor, of), id: id.clone(), section }).await?;
-            self.show_group(actor, of, id).await
+            let gather = Gather { on: On::new(actor, of), id: id.clone(), section };
+            self.write_and_show(actor, &gather, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -158,18 +161,18 @@ impl Platform {
         })
     }
 
-    /// A group, as it stands now.
-    pub(super) async fn show_group(
+    /// A group, as a transaction sees it.
+    pub(super) async fn group_seen(
         &self,
+        tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionGroupId,
+        (of, id): ((&OrgId, &SiteId), &SectionGroupId),
     ) -> Result<SiteSectionGroup> {
-        let (tx, opened) = self.open_site(actor, of.into()).await?;
+        let opened = self.opened(tx, actor, of.into()).await?;
         let outline = &opened.outline;
         let group = outline.group(id).cloned().ok_or_else(missing)?;
         let ids = places_in(outline, std::slice::from_ref(&group));
-        Ok(self.seen(&tx, &opened, &ids).await?.group(&group))
+        Ok(self.seen(tx, &opened, &ids).await?.group(&group))
     }
 }
 

@@ -45,8 +45,9 @@ impl Platform {
         Box::pin(async move {
             let item = request.item.part("item")?;
             let part = item.part.clone();
-            self.put_beside(actor, of, (item.part, Some(item.field)), beside(&request.position)?).await?;
-            self.show_part(actor, of, &part).await
+            let sort = Sort::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
+            self.write_and_show(actor, &sort, |done| Box::pin(self.part_seen(done.tx, actor, (of, &part))))
+                .await
         })
     }
 
@@ -62,9 +63,9 @@ impl Platform {
         request: MoveBeside<SiteSpacePointer>,
     ) -> BoxFuture<'a, Result<SiteSpace>> {
         Box::pin(async move {
-            let item = (Part::Place(id.clone()), None);
-            self.put_beside(actor, of, item, beside(&request.position)?).await?;
-            self.show_place(actor, of, id).await
+            let sort = Sort::new(actor, of, (Part::Place(id.clone()), None), beside(&request.position)?);
+            self.write_and_show(actor, &sort, |done| Box::pin(self.place_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -80,9 +81,9 @@ impl Platform {
         request: MoveBeside<SectionPointer>,
     ) -> BoxFuture<'a, Result<SiteSection>> {
         Box::pin(async move {
-            let item = (Part::Section(id.clone()), None);
-            self.put_beside(actor, of, item, beside(&request.position)?).await?;
-            self.show_section(actor, of, id).await
+            let sort = Sort::new(actor, of, (Part::Section(id.clone()), None), beside(&request.position)?);
+            self.write_and_show(actor, &sort, |done| Box::pin(self.section_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -98,34 +99,28 @@ impl Platform {
         request: MoveBeside<SectionGroupPointer>,
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
         Box::pin(async move {
-            let item = (Part::Group(id.clone()), None);
-            self.put_beside(actor, of, item, beside(&request.position)?).await?;
-            self.show_group(actor, of, id).await
+            let sort = Sort::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
+            self.write_and_show(actor, &sort, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
-    async fn put_beside(
+    async fn part_seen(
         &self,
+        tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
-        (item, named): (Part, Option<String>),
-        (side, beside): (Side, Named),
-    ) -> Result<()> {
-        self.write(actor, &Sort { on: On::new(actor, of), item, named, side, beside }).await
-    }
-
-    async fn show_part(
-        &self,
-        actor: &Actor,
-        of: (&OrgId, &SiteId),
-        part: &Part,
+        (of, part): ((&OrgId, &SiteId), &Part),
     ) -> Result<SiteStructureItem> {
         Ok(match part {
-            Part::Place(id) => SiteStructureItem::SiteSpace(Box::new(self.show_place(actor, of, id).await?)),
-            Part::Section(id) => {
-                SiteStructureItem::Section(Box::new(self.show_section(actor, of, id).await?))
+            Part::Place(id) => {
+                SiteStructureItem::SiteSpace(Box::new(self.place_seen(tx, actor, (of, id)).await?))
             }
-            Part::Group(id) => SiteStructureItem::Group(Box::new(self.show_group(actor, of, id).await?)),
+            Part::Section(id) => {
+                SiteStructureItem::Section(Box::new(self.section_seen(tx, actor, (of, id)).await?))
+            }
+            Part::Group(id) => {
+                SiteStructureItem::Group(Box::new(self.group_seen(tx, actor, (of, id)).await?))
+            }
         })
     }
 }
@@ -254,6 +249,15 @@ impl Operation for Sort {
 }
 
 impl Sort {
+    fn new(
+        actor: &Actor,
+        of: (&OrgId, &SiteId),
+        (item, named): (Part, Option<String>),
+        (side, beside): (Side, Named),
+    ) -> Self {
+        Self { on: On::new(actor, of), item, named, side, beside }
+    }
+
     fn put_node(&self, tx: &mut Tx, outline: &Outline, node: &Node) -> Result<()> {
         let field = &self.beside.field;
         let beside = match &self.beside.part {

@@ -81,8 +81,9 @@ impl Platform {
             let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
             let operation =
                 Add { on: On::new(actor, of), section: section.transpose()?, space, id: self.id() };
-            self.write(actor, &operation).await?;
-            self.show_place(actor, of, &operation.id).await
+            let id = &operation.id;
+            self.write_and_show(actor, &operation, |done| Box::pin(self.place_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -102,8 +103,8 @@ impl Platform {
             let space = change.space_id.as_ref().map(|id| id.parse());
             let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
-            self.write(actor, &update).await?;
-            self.show_place(actor, of, id).await
+            self.write_and_show(actor, &update, |done| Box::pin(self.place_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -126,17 +127,17 @@ impl Platform {
         })
     }
 
-    /// A space on a site, as it stands now.
-    pub(super) async fn show_place(
+    /// A space on a site, as a transaction sees it.
+    pub(super) async fn place_seen(
         &self,
+        tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SiteSpaceId,
+        (of, id): ((&OrgId, &SiteId), &SiteSpaceId),
     ) -> Result<SiteSpace> {
-        let (tx, opened) = self.open_site(actor, of.into()).await?;
+        let opened = self.opened(tx, actor, of.into()).await?;
         let outline = &opened.outline;
         let place = outline.place(id).cloned().ok_or_else(missing)?;
-        let seen = self.seen(&tx, &opened, std::slice::from_ref(id)).await?;
+        let seen = self.seen(tx, &opened, std::slice::from_ref(id)).await?;
         seen.place(&place).ok_or_else(missing)
     }
 }

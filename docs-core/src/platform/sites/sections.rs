@@ -111,8 +111,11 @@ impl Platform {
                 wrapper: self.id(),
                 add,
             };
-            self.write(actor, &operation).await?;
-            self.show_section(actor, of, &operation.id).await
+            let id = &operation.id;
+            self.write_and_show(actor, &operation, |done| {
+                Box::pin(self.section_seen(done.tx, actor, (of, id)))
+            })
+            .await
         })
     }
 
@@ -131,8 +134,8 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSection>> {
         Box::pin(async move {
             let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
-            self.write(actor, &update).await?;
-            self.show_section(actor, of, id).await
+            self.write_and_show(actor, &update, |done| Box::pin(self.section_seen(done.tx, actor, (of, id))))
+                .await
         })
     }
 
@@ -159,18 +162,18 @@ impl Platform {
         })
     }
 
-    /// A section, as it stands now.
-    pub(super) async fn show_section(
+    /// A section, as a transaction sees it.
+    pub(super) async fn section_seen(
         &self,
+        tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
-        id: &SectionId,
+        (of, id): ((&OrgId, &SiteId), &SectionId),
     ) -> Result<SiteSection> {
-        let (tx, opened) = self.open_site(actor, of.into()).await?;
+        let opened = self.opened(tx, actor, of.into()).await?;
         let outline = &opened.outline;
         let section = outline.section(id).cloned().ok_or_else(missing)?;
         let ids: Vec<SiteSpaceId> = outline.places(Some(id)).iter().map(|place| place.id.clone()).collect();
-        Ok(self.seen(&tx, &opened, &ids).await?.section(&section))
+        Ok(self.seen(tx, &opened, &ids).await?.section(&section))
     }
 }
 

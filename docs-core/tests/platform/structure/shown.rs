@@ -169,7 +169,7 @@ async fn elsewhere(w: &World) -> (Actor, OrgId, SiteId) {
     let owner = person(&w.platform, "Eve").await;
     let title = "Elsewhere".parse().expect("a title");
     let user = owner.user().expect("a user").clone();
-    let org = w.platform.create_org(&Actor::Platform, title, &user).await.expect("an organization");
+    let org = w.platform.create_org(&Actor::Platform, title, &user).await.expect("an organization").id;
     let new: CreateSite = read(json!({ "title": "Other", "spaces": "sample" }));
     let site = w.platform.create_site(&owner, &org, new).await.expect("a site").id;
     (owner, org, site)

@@ -251,7 +251,8 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     let jwt = claims["jwtToken"].as_str().expect("a token");
     p.authenticate(jwt).await.refused(ErrorKind::Unauthenticated);
     let title = "Other".parse().expect("a title");
-    let org = p.create_org(&Actor::Platform, title, w.admin.user().expect("a user")).await.expect("another");
+    let org =
+        p.create_org(&Actor::Platform, title, w.admin.user().expect("a user")).await.expect("another").id;
     let mut theirs = w.clone();
     theirs.org = org;
     let (other, there) = (site(&theirs, "Theirs").await, space(&theirs, "Theirs").await);

@@ -62,7 +62,7 @@ pub(in super::super) async fn cast(p: &Platform) -> Known {
         known.users.push(user.to_string());
     }
     let second = id(&known.users[1]);
-    let second = p.create_org(&Actor::Platform, title("Second"), &second).await.expect("an organization");
+    let second = p.create_org(&Actor::Platform, title("Second"), &second).await.expect("an organization").id;
     known.orgs = vec![done.organization.to_string(), second.to_string()];
     let second: OrgId = id(&known.orgs[1]);
     let admin = Actor::User(done.administrator);

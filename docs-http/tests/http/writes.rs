@@ -1,0 +1,70 @@
+//! Every operation of the document that writes, on a store that goes away as soon as the write is stored.
+
+use docs_memstore::Plan;
+use serde_json::Value;
+
+use crate::{
+    matrix::ready,
+    refusals::{Op, World, bearer},
+    server::Answer,
+};
+
+/// What is asked by all of these: an administrator of the two organizations.
+async fn ask(w: &World, op: &Op) -> Answer {
+    w.send(op, &w.path(op), Some(&bearer(&w.s.both))).await
+}
+
+/// The names of what an answer holds, however deep: two answers about things that are made alike have the same.
+fn names(body: &Value) -> Vec<String> {
+    fn walk(value: &Value, at: &str, names: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                fields.iter().for_each(|(name, value)| walk(value, &format!("{at}.{name}"), names));
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, &format!("{at}[]"), names)),
+            _ => names.push(at.to_owned()),
+        }
+    }
+    let mut found = Vec::new();
+    walk(body, "", &mut found);
+    found
+}
+
+#[tokio::test]
+async fn a_write_answers_its_resource_though_nothing_can_be_read_after_its_commit() {
+    let w = World::new().await;
+    let start = w.s.store.save();
+    let mut failed = Vec::new();
+    let mut wrote = 0;
+    for op in w.ops().iter().filter(|op| op.method != "GET") {
+        w.s.store.rewind(&start);
+        ready(&w, op).await;
+        let ready = w.s.store.save();
+        let before = w.s.faults.applied();
+        let undisturbed = ask(&w, op).await;
+        assert!(undisturbed.status < 400, "{}: {undisturbed:?}", op.id);
+        let after = w.s.faults.applied();
+        if after == before {
+            continue;
+        }
+        wrote += 1;
+        w.s.store.rewind(&ready);
+        w.s.faults.follow(Plan::none().away_after(after + (after - before)));
+        let answer = ask(&w, op).await;
+        w.s.faults.follow(Plan::none());
+        if (answer.status, names(&answer.body)) != (undisturbed.status, names(&undisturbed.body)) {
+            failed.push(format!("{}: {} {}", op.id, answer.status, answer.body));
+            continue;
+        }
+        // What was answered is what is read, once it can be.
+        let location = answer.body["urls"]["location"].as_str();
+        if let Some(path) = location.and_then(|at| at.strip_prefix("https://docs.example")) {
+            let read = w.s.ask("GET", path, &w.s.both, None).await;
+            if read.status != 200 || read.body != answer.body {
+                failed.push(format!("{}: answers {} for {}", op.id, answer.body, read.body));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} of {wrote} writes:\n{}", failed.len(), failed.join("\n"));
+    assert!(wrote > 60, "only {wrote} operations wrote anything");
+}
