@@ -182,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ports::search::{Need, Query};
+    use crate::search::{Need, Query};
 
     /// The words of a query that are no phrases.
     fn words(text: &str) -> Vec<Word> {
