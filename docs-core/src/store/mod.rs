@@ -35,7 +35,9 @@ pub use meeting::{Meeting, Met};
 pub use objects::{Hash, NotAHash, Objects};
 pub use record::{Entity, decode};
 pub use registry::{Drift, KINDS, verify, verify_kinds};
-pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, RECOVERY, Receipt, Written, run, run_and_show};
+pub use run::{
+    Answers, DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, RECOVERY, Receipt, Written, run, run_and_show,
+};
 pub use tx::Tx;
 
 #[cfg(feature = "conformance")]

@@ -1,17 +1,12 @@
 //! Running an operation: attempts, backing off, and what happened when nobody answered.
 
-use std::{
-    fmt,
-    future::ready,
-    marker::PhantomData,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::Instant;
 
 use super::{Key, KeyBuf, Logged, Mode, Store, StoreError, Tx, Value, audit};
 use crate::{BoxFuture, Error, ErrorKind, Result};
@@ -33,7 +28,7 @@ pub const RECEIPTS: &str = "op";
 pub trait Operation: Send + Sync {
     /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views. A view of what was written is
     /// read by [`run_and_show`].
-    type Out: Serialize + DeserializeOwned + Send;
+    type Out: Serialize + DeserializeOwned + Send + Sync;
 
     /// Its name in logs and metrics.
     const NAME: &'static str;
@@ -96,6 +91,23 @@ impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
     }
 }
 
+/// Where answers are kept for requests that may be sent again: by the commit of what the request changed, as its receipt
+/// is, so that there is never the one without the other.
+#[async_trait]
+pub trait Answers<V>: Send + Sync {
+    /// The answer that was given before; `None` where the request is new.
+    ///
+    /// # Errors
+    /// The store's, and a refusal where the answer cannot be given again.
+    async fn find(&self, tx: &Tx) -> Result<Option<V>>;
+
+    /// Adds an answer to what the transaction stores.
+    ///
+    /// # Errors
+    /// The store's.
+    async fn keep(&self, tx: &mut Tx, answer: &V) -> Result<()>;
+}
+
 /// Runs an operation until it is stored or refused, and answers what it answers; see [`run_and_show`].
 ///
 /// # Errors
@@ -104,7 +116,7 @@ impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
 pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
-    run_and_show(store, receipt, operation, |written| Box::pin(ready(Ok(written.out)))).await
+    run_and_show(store, receipt, operation, None, |written| Box::pin(ready(Ok(written.out)))).await
 }
 
 /// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
@@ -119,15 +131,19 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
 /// write is stored nevertheless, and the refusal is the answer: whether somebody may see a change does not decide
 /// whether they may make it. Any other failure of it undoes the attempt.
 ///
+/// With `answers`, a write that was answered before is not done again, and what is answered is kept with what is written;
+/// a write that changes nothing, and a refusal, are not.
+///
 /// # Errors
 /// What [`Operation::apply`] and `show` refuse, and the store's errors.
 ///
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
-pub async fn run_and_show<'e, O: Operation, V: Send>(
+pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
     receipt: &Receipt,
     operation: &O,
+    answers: Option<&dyn Answers<V>>,
     show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
     let started = Instant::now();
@@ -137,7 +153,12 @@ pub async fn run_and_show<'e, O: Operation, V: Send>(
     // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
     let hot = operation.hot();
     for attempt in 1.. {
-        let error = match attempt_once(store, receipt, operation, (&hot, certainty), &show).await {
+        let begun = store.begin(Mode::Write, &hot).await;
+        let done = match begun {
+            Ok(txn) => Attempt { receipt, certainty, operation, answers }.make(Tx::new(txn), &show).await,
+            Err(error) => Err(error.into()),
+        };
+        let error = match done {
             Ok(answer) => return answer,
             Err(error) => error,
         };
@@ -178,33 +199,48 @@ enum Certainty {
     Unknown,
 }
 
-/// One attempt: what is answered once the operation is stored, be it a refusal to show it, or why it is not stored.
-async fn attempt_once<'e, O: Operation, V: Send>(
-    store: &Arc<dyn Store>,
-    receipt: &Receipt,
-    operation: &O,
-    (hot, certainty): (&[Key], Certainty),
-    show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
-) -> Result<Result<V>> {
-    let mut tx = Tx::new(store.begin(Mode::Write, hot).await?);
-    if receipt.logged != Logged::No {
-        tx.leave_trail();
+/// One attempt at an operation.
+struct Attempt<'r, O, V> {
+    receipt: &'r Receipt,
+    certainty: Certainty,
+    operation: &'r O,
+    answers: Option<&'r dyn Answers<V>>,
+}
+
+impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
+    /// What is answered once the operation is stored, be it a refusal to show it; an error where it is not stored.
+    async fn make<'e>(
+        &self,
+        mut tx: Tx,
+        show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
+    ) -> Result<Result<V>> {
+        if self.receipt.logged != Logged::No {
+            tx.leave_trail();
+        }
+        // On one snapshot with what follows: the operation never meets its own effect.
+        if self.certainty == Certainty::Unknown
+            && let Some(out) = recover(&tx, self.receipt).await?
+        {
+            return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
+        }
+        if let Some(answers) = self.answers
+            && let Some(answer) = answers.find(&tx).await?
+        {
+            return Ok(Ok(answer));
+        }
+        let out = self.operation.apply(&mut tx).await?;
+        let json = serde_json::to_vec(&out).map_err(Error::internal)?;
+        let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
+        if !tx.is_empty() {
+            audit::log(&mut tx, self.receipt, O::NAME).await?;
+            tx.create_value(self.receipt.key(), Value::Json(Bytes::from(json)));
+            if let (Some(answers), Ok(answer)) = (self.answers, &answer) {
+                answers.keep(&mut tx, answer).await?;
+            }
+            tx.commit().await?;
+        }
+        Ok(answer)
     }
-    // On one snapshot with what follows: the operation never meets its own effect.
-    if certainty == Certainty::Unknown
-        && let Some(out) = recover(&tx, receipt).await?
-    {
-        return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
-    }
-    let out = operation.apply(&mut tx).await?;
-    let json = serde_json::to_vec(&out).map_err(Error::internal)?;
-    let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
-    if !tx.is_empty() {
-        audit::log(&mut tx, receipt, O::NAME).await?;
-        tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
-        tx.commit().await?;
-    }
-    Ok(answer)
 }
 
 /// Tells a refusal to show something, which is an answer, from a failure, which is none.

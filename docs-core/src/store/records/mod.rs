@@ -8,6 +8,7 @@ mod collection;
 mod comment;
 mod content;
 mod grant;
+mod idempotency;
 mod invite;
 mod job;
 mod member;
@@ -25,6 +26,7 @@ pub use collection::*;
 pub use comment::*;
 pub use content::*;
 pub use grant::*;
+pub use idempotency::*;
 pub use invite::*;
 pub use job::*;
 pub use member::*;
@@ -73,6 +75,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::of::<AdaptiveRecord>(),
     Kind::of::<JobRecord>(),
     Kind::of::<AuditRecord>(),
+    Kind::of::<IdempotencyRecord>(),
 ];
 
 /// Class of the counters that records keep.
