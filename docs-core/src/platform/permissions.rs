@@ -69,7 +69,7 @@ impl Platform {
             let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
             let (content, now) = (content.clone(), self.now());
             let give = Give { actor: actor.clone(), content, users, teams, role: invite.role, now };
-            self.write_and_show(actor, &give, |done| at_once(Ok(done.out))).await
+            self.write_and_show(actor, &give, |_| at_once(Ok(()))).await
         }))
     }
 
