@@ -40,11 +40,12 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
 ///
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
-pub async fn run_and_show<'e, O: Operation, V: Send>(
+pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
     receipt: &Receipt,
     operation: &O,
+    answers: Option<&dyn Answers<V>>,
     show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
-    docs_store::run_and_show(store, KINDS, receipt, operation, show).await
+    docs_store::run_and_show(store, WriteContext { kinds: KINDS, receipt }, operation, answers, show).await
 }

@@ -15,6 +15,7 @@ use poem::{
 use url::{Origin as UrlOrigin, Url};
 
 use crate::{
+    idempotency::REPLAYED,
     middleware::REQUEST_ID,
     rate::{LIMIT, REMAINING, RESET},
     wire::error::answer,
@@ -38,12 +39,13 @@ const REQUEST_HEADERS: [HeaderName; 6] = [
 ];
 
 /// The headers of answers that a page may read, beside those it always may.
-const RESPONSE_HEADERS: [HeaderName; 8] = [
+const RESPONSE_HEADERS: [HeaderName; 9] = [
     header::LOCATION,
     header::ETAG,
     header::RETRY_AFTER,
     header::CONTENT_DISPOSITION,
     REQUEST_ID,
+    REPLAYED,
     LIMIT,
     REMAINING,
     RESET,

@@ -71,6 +71,7 @@ mod doors;
 #[cfg(feature = "explorer")]
 mod explorer;
 mod files;
+mod idempotency;
 mod meta;
 pub mod metrics;
 pub mod middleware;

@@ -16,6 +16,8 @@ mod errors;
 mod files;
 #[path = "http/hosts.rs"]
 mod hosts;
+#[path = "http/idempotency.rs"]
+mod idempotency;
 #[path = "http/imports.rs"]
 mod imports;
 #[path = "http/limits.rs"]

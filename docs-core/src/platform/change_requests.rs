@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Actor, Platform, access, people::later};
+use super::{Actor, Platform, access, at_once, people::later};
 use crate::{
     BoxFuture, Error, Result,
     content::{Conflict, Merged, Side, Subject, clash_field},
@@ -97,7 +97,7 @@ impl Platform {
         space: &'a SpaceId,
         new: CreateChangeRequest,
     ) -> BoxFuture<'a, Result<ChangeRequest>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let operation = Create {
                 by: actor.require_user()?.clone(),
                 actor: actor.clone(),
@@ -107,8 +107,8 @@ impl Platform {
                 now: self.now(),
             };
             let name = operation.id.as_str();
-            self.write_request(actor, &operation, (space, name)).await
-        })
+            self.write_request(actor, &operation, space, name).await
+        }))
     }
 
     /// Reads a change request, by id or number.
@@ -123,7 +123,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<ChangeRequest>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.request_seen(&tx, actor, (space, name)).await
+            self.request_seen(&tx, actor, space, name).await
         })
     }
 
@@ -132,7 +132,8 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (space, name): (&SpaceId, &str),
+        space: &SpaceId,
+        name: &str,
     ) -> Result<ChangeRequest> {
         let access = access::space(tx, actor, space).await?;
         let request = find(tx, space, name).await?;
@@ -145,9 +146,11 @@ impl Platform {
         &self,
         actor: &Actor,
         operation: &O,
-        of: (&SpaceId, &str),
+        space: &SpaceId,
+        name: &str,
     ) -> Result<ChangeRequest> {
-        self.write_and_show(actor, operation, |done| Box::pin(self.request_seen(done.tx, actor, of))).await
+        self.write_and_show(actor, operation, |done| Box::pin(self.request_seen(done.tx, actor, space, name)))
+            .await
     }
 
     /// Changes subject or status (SPEC 3). What the request leaves out stays.
@@ -170,7 +173,7 @@ impl Platform {
                 change,
                 now: self.now(),
             };
-            self.write_request(actor, &operation, (space, name)).await
+            self.write_request(actor, &operation, space, name).await
         })
     }
 
@@ -186,7 +189,7 @@ impl Platform {
         space: &'a SpaceId,
         name: &'a str,
     ) -> BoxFuture<'a, Result<MergeResult>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let id: RevisionId = self.id();
             for _ in 0..MAX_MOVES {
                 let at = self.two_sides(actor, space, name, SpaceAction::Review).await?;
@@ -207,14 +210,17 @@ impl Platform {
                     git: None,
                     conflicts,
                 };
-                let clean = merged.is_clean();
-                if self.write(actor, &Merge { actor: actor.clone(), at, revision }).await? {
-                    let result = if clean { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                    return Ok(MergeResult { revision: id, result, conflicts: shown_conflicts(&merged) });
+                let result = if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
+                let done = MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                let merge = Merge { actor: actor.clone(), at, revision };
+                let stored = self
+                    .write_and_show(actor, &merge, |stored| at_once(Ok(stored.out.then(|| done.clone()))));
+                if let Some(done) = stored.await? {
+                    return Ok(done);
                 }
             }
             Err(Error::conflict("the space kept changing meanwhile; try again"))
-        })
+        }))
     }
 
     /// Brings a change request up to date with its space (SPEC 3). Conflicts are kept in the request's content.
@@ -227,7 +233,7 @@ impl Platform {
         space: &'a SpaceId,
         name: &'a str,
     ) -> BoxFuture<'a, Result<UpdateResult>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let id: RevisionId = self.id();
             for _ in 0..MAX_MOVES {
                 let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
@@ -254,14 +260,17 @@ impl Platform {
                     git: None,
                     conflicts: conflicted(&merged),
                 };
-                let clean = merged.is_clean();
-                if self.write(actor, &Pull { actor: actor.clone(), at, revision }).await? {
-                    let result = if clean { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                    return Ok(UpdateResult { revision: id, result, conflicts: shown_conflicts(&merged) });
+                let result = if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
+                let done = UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                let pull = Pull { actor: actor.clone(), at, revision };
+                let stored =
+                    self.write_and_show(actor, &pull, |stored| at_once(Ok(stored.out.then(|| done.clone()))));
+                if let Some(done) = stored.await? {
+                    return Ok(done);
                 }
             }
             Err(Error::conflict("the space kept changing meanwhile; try again"))
-        })
+        }))
     }
 
     /// Reads a request and its space as a merge needs them.

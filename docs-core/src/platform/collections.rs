@@ -118,7 +118,7 @@ impl Platform {
         org: &'a OrgId,
         new: CreateCollection,
     ) -> BoxFuture<'a, Result<Collection>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let untitled =
                 CollectionTitle::cut("Untitled").ok_or_else(|| Error::internal("a constant title fits"))?;
             let now = self.now();
@@ -136,7 +136,7 @@ impl Platform {
             let id = record.id.clone();
             let create = Create { actor: actor.clone(), record, parent: new.parent };
             self.write_collection(actor, &create, &id).await
-        })
+        }))
     }
 
     /// Reads a collection.

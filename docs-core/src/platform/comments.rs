@@ -58,6 +58,14 @@ pub struct Thread {
     pub comment: CommentId,
 }
 
+/// A reply, and the form of what it says.
+#[derive(Clone, Copy)]
+struct ReplyOf<'r> {
+    thread: &'r Thread,
+    id: &'r CommentReplyId,
+    format: ContentFormat,
+}
+
 impl Platform {
     /// Lists the comments of a space, or of a change request (SPEC 4.1, 4.2).
     ///
@@ -116,7 +124,7 @@ impl Platform {
         of: &'a ContentOf,
         new: PostComment,
     ) -> BoxFuture<'a, Result<Comment>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let by = actor.require_user()?;
             let text = text_of(&new.body, "body")?;
             if new.node.is_some() && new.page.is_none() {
@@ -144,8 +152,8 @@ impl Platform {
             let record = Arc::new(record);
             let pages = self.pages_now(&place, slice::from_ref(&record)).await?;
             let post = write::Post { actor: actor.clone(), of: of.clone(), record };
-            self.write_comment(actor, &post, (&thread, &pages)).await
-        })
+            self.write_comment(actor, &post, &thread, &pages).await
+        }))
     }
 
     /// Reads a comment.
@@ -173,10 +181,11 @@ impl Platform {
         &self,
         actor: &Actor,
         operation: &O,
-        (thread, pages): (&Thread, &PagesNow),
+        thread: &Thread,
+        pages: &PagesNow,
     ) -> Result<Comment> {
         let show = self.write_and_show(actor, operation, |done| {
-            Box::pin(self.comment_seen(done.tx, actor, (thread, pages)))
+            Box::pin(self.comment_seen(done.tx, actor, thread, pages))
         });
         show.await
     }
@@ -185,12 +194,13 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (thread, pages): (&Thread, &PagesNow),
+        thread: &Thread,
+        pages: &PagesNow,
     ) -> Result<Comment> {
         let place = Place::find(tx, actor, &thread.of).await?;
         let record = place.comment(tx, &thread.comment).await?;
         let reader = Reader { place: &place, actor, format: ContentFormat::default() };
-        let shown = self.comments_beside(tx, reader, (&[record], pages)).await?;
+        let shown = self.comments_beside(tx, reader, &[record], pages).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
     }
 
@@ -226,7 +236,7 @@ impl Platform {
                 (place, record)
             };
             let pages = self.pages_now(&place, slice::from_ref(&record)).await?;
-            self.write_comment(actor, &operation, (thread, &pages)).await
+            self.write_comment(actor, &operation, thread, &pages).await
         })
     }
 
@@ -297,7 +307,7 @@ impl Platform {
         new: PostCommentReply,
         format: ContentFormat,
     ) -> BoxFuture<'a, Result<CommentReply>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let text = text_of(&new.body, "body")?;
             let operation = write::Reply {
                 actor: actor.clone(),
@@ -305,9 +315,9 @@ impl Platform {
                 id: self.id(),
                 posted: self.posted(actor.require_user()?, text),
             };
-            let of = (thread, &operation.id, format);
+            let of = ReplyOf { thread, id: &operation.id, format };
             self.write_and_show(actor, &operation, |done| Box::pin(self.reply_seen(done.tx, actor, of))).await
-        })
+        }))
     }
 
     /// Reads a reply.
@@ -323,16 +333,12 @@ impl Platform {
     ) -> BoxFuture<'a, Result<CommentReply>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.reply_seen(&tx, actor, (thread, id, format)).await
+            self.reply_seen(&tx, actor, ReplyOf { thread, id, format }).await
         })
     }
 
-    async fn reply_seen(
-        &self,
-        tx: &Tx,
-        actor: &Actor,
-        (thread, id, format): (&Thread, &CommentReplyId, ContentFormat),
-    ) -> Result<CommentReply> {
+    async fn reply_seen(&self, tx: &Tx, actor: &Actor, of: ReplyOf<'_>) -> Result<CommentReply> {
+        let ReplyOf { thread, id, format } = of;
         let place = Place::find(tx, actor, &thread.of).await?;
         let record = place.reply(tx, &thread.comment, id).await?;
         let shown = self.reply_views(tx, Reader { place: &place, actor, format }, &[record]).await?;
@@ -363,7 +369,7 @@ impl Platform {
                 edit,
                 now: self.now(),
             };
-            let of = (thread, id, ContentFormat::default());
+            let of = ReplyOf { thread, id, format: ContentFormat::default() };
             self.write_and_show(actor, &operation, |done| Box::pin(self.reply_seen(done.tx, actor, of))).await
         })
     }

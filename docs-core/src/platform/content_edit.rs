@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 use self::plan::Plan;
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, access, at_once,
     change_requests::{feed_head, find, require_living},
     content::Shown,
     people::later,
@@ -55,7 +55,7 @@ impl Platform {
         name: &'a str,
         update: UpdateContent,
     ) -> BoxFuture<'a, Result<ContentUpdate>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             check_counts(&update)?;
             let by = actor.require_user()?.clone();
             let revision: RevisionId = self.id();
@@ -77,7 +77,7 @@ impl Platform {
                     .edit(&space_record.domain, request.root, now.time(), &edits.list)
                     .await
                     .map_err(|error| edits.name(error))?;
-                let files = self.shown_files(&space_record, (&plan, &edited)).await?;
+                let files = self.shown_files(&space_record, &plan, &edited).await?;
                 let show = Shows { space, name, plan: &plan, edited: &edited, files: &files };
                 if edited.root == request.root {
                     let tx = self.read().await?;
@@ -95,30 +95,21 @@ impl Platform {
                     conflicts: Vec::new(),
                 };
                 let apply = Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
-                let done = self.write_and_show(actor, &apply, |done| {
-                    Box::pin(self.update_seen_if(done.tx, actor, (done.out, &show)))
+                let done = self.write_and_show(actor, &apply, |done| match done.out {
+                    true => Box::pin(async move { self.update_seen(done.tx, actor, &show).await.map(Some) }),
+                    false => at_once(Ok(None)),
                 });
                 if let Some(done) = done.await? {
                     return Ok(done);
                 }
             }
             Err(Error::conflict("the change request kept changing meanwhile; try again"))
-        })
-    }
-
-    /// What a stored edit answers; `None` where it was not stored.
-    async fn update_seen_if(
-        &self,
-        tx: &Tx,
-        actor: &Actor,
-        (is_stored, show): (bool, &Shows<'_>),
-    ) -> Result<Option<ContentUpdate>> {
-        Ok(if is_stored { Some(self.update_seen(tx, actor, show).await?) } else { None })
+        }))
     }
 
     async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {
         let Shows { space, name, plan, edited, files } = *show;
-        let change_request = self.request_seen(tx, actor, (space, name)).await?;
+        let change_request = self.request_seen(tx, actor, space, name).await?;
         let page_ref = |id: &crate::model::PageId| PageRef {
             object: PageRefObject::Is,
             id: id.clone(),
@@ -143,7 +134,8 @@ impl Platform {
     async fn shown_files(
         &self,
         space: &SpaceRecord,
-        (plan, edited): (&Plan, &Edited),
+        plan: &Plan,
+        edited: &Edited,
     ) -> Result<Vec<RevisionFile>> {
         let view = self.content().view(&space.domain, edited.root);
         let mut files = Vec::new();

@@ -8,7 +8,7 @@ use url::{ParseError, Url};
 
 pub(super) use self::import::IMPORT;
 use self::import::{git_error, path_error};
-use super::{Actor, Platform, access};
+use super::{Actor, Platform, access, at_once};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
@@ -49,7 +49,7 @@ impl Platform {
         space: &'a SpaceId,
         request: ImportGitRepository,
     ) -> BoxFuture<'a, Result<JobId>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let git = self.git().ok_or_else(|| {
                 Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
             })?;
@@ -83,9 +83,9 @@ impl Platform {
             request.url = Text::new(clean).map_err(|e| Error::invalid("url", e))?;
             let now = self.now();
             let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
-            self.write(actor, &Enqueue { actor: actor.clone(), id: id.clone(), payload, now }).await?;
-            Ok(id)
-        })
+            let enqueue = Enqueue { actor: actor.clone(), id, payload, now };
+            self.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
+        }))
     }
 
     /// What is known of the space's repository (SPEC 4.14).

@@ -11,7 +11,7 @@ mod gather;
 mod links;
 mod wiki;
 
-use self::gather::Gather;
+use self::{append::Append, gather::Gather};
 use super::{Actor, Platform, content::ContentOf};
 use crate::{
     BoxFuture, Error, Result,
@@ -53,7 +53,7 @@ impl Platform {
         of: &'a ContentOf,
         request: ImportContent,
     ) -> BoxFuture<'a, Result<ImportContentResult>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let by = actor.require_user()?.clone();
             let target = self.append_target(actor, of).await?;
             let gather = Gather::new(self, &target.space().domain)?;
@@ -72,12 +72,13 @@ impl Platform {
                     return Err(Error::invalid("source", what));
                 }
             };
-            let revision = self.append(actor, &by, of, (&target, &gathered.edits)).await?;
-            Ok(ImportContentResult {
+            let append = Append { actor, by: &by, of, before: &target, edits: &gathered.edits };
+            let result = self.append(append, |revision| ImportContentResult {
                 revision,
                 imported_resources: gathered.imported,
                 total_resources: gathered.total,
-            })
-        })
+            });
+            result.await
+        }))
     }
 }

@@ -13,7 +13,7 @@ pub(super) use links::drop_links;
 pub(super) use redeem::{DropInvites, REDEEM, Redeem};
 
 use super::{
-    Actor, Platform, access,
+    Actor, Platform, access, at_once,
     members::{join, user_of},
     people::check_email,
 };
@@ -56,11 +56,12 @@ impl Platform {
         org: &'a OrgId,
         new: InviteUsers,
     ) -> BoxFuture<'a, Result<InvitedUsers>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let addresses = addresses(&new)?;
             let by = actor.require_user()?;
             let mut done = InvitedUsers::default();
-            for (email, role) in addresses {
+            let last = addresses.len() - 1;
+            for (at, (email, role)) in addresses.into_iter().enumerate() {
                 let now = self.now();
                 let invite = EmailInviteRecord {
                     id: self.id(),
@@ -72,14 +73,20 @@ impl Platform {
                     created_at: now,
                     expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
                 };
-                match self.write(actor, &Invite { actor: actor.clone(), invite, role }).await? {
-                    Invited::User(user) => done.users.push(user),
-                    Invited::Address => done.invited += 1,
-                    Invited::OtherSignIn => done.failed_sso_emails.push(email),
-                }
+                let operation = Invite { actor: actor.clone(), invite, role };
+                // The answer is that of the last one. A request that is sent again before it came so far invites those
+                // again who were invited, which changes nothing.
+                done = if at < last {
+                    with(done, &email, self.write(actor, &operation).await?)
+                } else {
+                    let show = self.write_and_show(actor, &operation, |invited| {
+                        at_once(Ok(with(done.clone(), &email, invited.out)))
+                    });
+                    show.await?
+                };
             }
             Ok(done)
-        })
+        }))
     }
 
     /// Lists the addresses that are invited to an organization and that no user has yet, the oldest invitation first.
@@ -142,6 +149,16 @@ struct Invite {
     invite: EmailInviteRecord,
     /// The role; the organization's default where the request leaves it out.
     role: Patch<Role>,
+}
+
+/// What became of addresses, one more among them.
+fn with(mut done: InvitedUsers, email: &str, invited: Invited) -> InvitedUsers {
+    match invited {
+        Invited::User(user) => done.users.push(user),
+        Invited::Address => done.invited += 1,
+        Invited::OtherSignIn => done.failed_sso_emails.push(email.to_owned()),
+    }
+    done
 }
 
 /// What became of an address.

@@ -319,8 +319,8 @@ impl Platform {
         }
     }
 
-    /// Removes what is kept for a time only: receipts of operations, invitations that have ended, jobs that ended,
-    /// entries of the audit log, news of jobs that all workers have seen.
+    /// Removes what is kept for a time only: receipts of operations, answers to requests that may be sent again,
+    /// invitations that have ended, jobs that ended, entries of the audit log, news of jobs that all workers have seen.
     ///
     /// # Errors
     /// The store's.
@@ -328,6 +328,7 @@ impl Platform {
         Box::pin(async move {
             let before = self.clock().now() - RECEIPTS_KEPT;
             while self.upkeep(&DropReceipts { before }).await? {}
+            self.tidy_answers().await?;
             let before = self.clock().now() - JOBS_KEPT;
             while self.upkeep(&DropJobs { before }).await? {}
             while self.upkeep(&super::invites::DropInvites { now: self.now() }).await? {}

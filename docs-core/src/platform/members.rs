@@ -42,11 +42,11 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Member>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.member_seen(&tx, actor, (org, user)).await
+            self.member_seen(&tx, actor, org, user).await
         })
     }
 
-    async fn member_seen(&self, tx: &Tx, actor: &Actor, (org, user): (&OrgId, &UserId)) -> Result<Member> {
+    async fn member_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
         let access = access::org(tx, actor, org).await?;
         if actor.user() != Some(user) {
             access.require(OrgAction::ListPeople)?;
@@ -55,9 +55,9 @@ impl Platform {
         self.member_view(tx, member).await
     }
 
-    async fn set_member(&self, actor: &Actor, (org, user): (&OrgId, &UserId), set: Set) -> Result<Member> {
+    async fn set_member(&self, actor: &Actor, org: &OrgId, user: &UserId, set: Set) -> Result<Member> {
         let set = SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set };
-        self.write_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, (org, user)))).await
+        self.write_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, org, user))).await
     }
 
     /// Changes the role of a member (SPEC 4.10). What the request leaves out stays.
@@ -74,7 +74,7 @@ impl Platform {
         user: &'a UserId,
         change: UpdateMember,
     ) -> BoxFuture<'a, Result<Member>> {
-        Box::pin(async move { self.set_member(actor, (org, user), Set::Role(change.role)).await })
+        Box::pin(async move { self.set_member(actor, org, user, Set::Role(change.role)).await })
     }
 
     /// Makes a member one who signs in through the organization's single sign-on (SPEC 4.10).
@@ -90,7 +90,7 @@ impl Platform {
         org: &'a OrgId,
         user: &'a UserId,
     ) -> BoxFuture<'a, Result<Member>> {
-        Box::pin(async move { self.set_member(actor, (org, user), Set::Sso).await })
+        Box::pin(async move { self.set_member(actor, org, user, Set::Sso).await })
     }
 
     /// Notes that the member who acts is there (SPEC 4.10), and vouches for them: the sites of the organization know a

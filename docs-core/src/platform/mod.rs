@@ -12,6 +12,7 @@ mod content;
 mod content_edit;
 mod files;
 mod git;
+mod idempotency;
 mod import;
 mod invites;
 mod jobs;
@@ -38,11 +39,15 @@ mod visitors;
 
 use std::{fmt, sync::Arc};
 
+use idempotency::at_once;
+use serde::{Serialize, de::DeserializeOwned};
+
 pub use audit::{AuditFilter, AuditLog};
 pub use change_requests::RequestFilter;
 pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown, Version};
 pub use files::{StoredFile, media_type};
+pub use idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey};
 pub use invites::INVITE_WINDOW;
 pub use links::RequestLinkFilter;
 pub use members::MemberFilter;
@@ -64,8 +69,13 @@ use crate::{
         Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SamlVerifier, SealingKey, SearchIndex, Secrets,
         SystemClock, Web, new_id,
     },
-    store::{Logged, Mode, Objects, Operation, Receipt, Store, Tx, Written, run, run_and_show},
+    store::{Answers, Logged, Mode, Objects, Operation, Receipt, Store, Tx, Written, run, run_and_show},
 };
+
+/// What an operation can answer, now and to a request that is sent again.
+pub(crate) trait Answer: Serialize + DeserializeOwned + Send + Sync {}
+
+impl<T: Serialize + DeserializeOwned + Send + Sync> Answer for T {}
 
 /// Who acts.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -102,7 +112,11 @@ impl Actor {
 /// Cheap to clone; all clones are the same platform. It starts no task of its own: the host runs
 /// [`work`](Platform::work), a test calls [`settle`](Platform::settle).
 #[derive(Clone)]
-pub struct Platform(Arc<Inner>);
+pub struct Platform {
+    inner: Arc<Inner>,
+    /// The request that is served, where it may be sent again.
+    request: Option<IdempotentRequest>,
+}
 
 struct Inner {
     store: Arc<dyn Store>,
@@ -124,7 +138,7 @@ struct Inner {
 
 impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Platform").field("urls", &self.0.urls).finish_non_exhaustive()
+        f.debug_struct("Platform").field("urls", &self.inner.urls).finish_non_exhaustive()
     }
 }
 
@@ -234,7 +248,7 @@ impl Builder {
     /// The platform.
     #[must_use]
     pub fn build(self) -> Platform {
-        Platform(Arc::new(Inner {
+        let inner = Inner {
             secrets: self.secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(self.ids.as_ref()))),
             content: Content::new(Arc::clone(&self.objects)),
             objects: self.objects,
@@ -250,7 +264,8 @@ impl Builder {
             saml: self.saml,
             audit: self.audit,
             urls: self.urls,
-        }))
+        };
+        Platform { inner: Arc::new(inner), request: None }
     }
 }
 
@@ -278,7 +293,7 @@ impl Platform {
     /// The store everything is in.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.0.store
+        &self.inner.store
     }
 
     /// Tells whether the store can be read: what a load balancer wants to know.
@@ -296,59 +311,59 @@ impl Platform {
     /// The addresses in answers.
     #[must_use]
     pub fn urls(&self) -> &Urls {
-        &self.0.urls
+        &self.inner.urls
     }
 
     pub(crate) fn content(&self) -> &Content {
-        &self.0.content
+        &self.inner.content
     }
 
     pub(crate) fn objects(&self) -> &dyn Objects {
-        self.0.objects.as_ref()
+        self.inner.objects.as_ref()
     }
 
     pub(crate) fn git(&self) -> Option<&Arc<dyn GitRemote>> {
-        self.0.git.as_ref()
+        self.inner.git.as_ref()
     }
 
     pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
-        self.0.web.as_ref()
+        self.inner.web.as_ref()
     }
 
     pub(crate) fn converter(&self) -> Option<&Arc<dyn Converter>> {
-        self.0.converter.as_ref()
+        self.inner.converter.as_ref()
     }
 
     fn follower(&self) -> Option<&search::Follower> {
-        self.0.follower.as_ref()
+        self.inner.follower.as_ref()
     }
 
     pub(crate) fn pdf(&self) -> Option<&Arc<dyn Pdf>> {
-        self.0.pdf.as_ref()
+        self.inner.pdf.as_ref()
     }
 
     pub(crate) fn pdfs(&self) -> &pdf::Pdfs {
-        &self.0.pdfs
+        &self.inner.pdfs
     }
 
     fn saml(&self) -> Option<&Arc<dyn SamlVerifier>> {
-        self.0.saml.as_ref()
+        self.inner.saml.as_ref()
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {
-        self.0.secrets.as_ref()
+        self.inner.secrets.as_ref()
     }
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
-        &self.0.clock
+        &self.inner.clock
     }
 
     pub(crate) fn ids(&self) -> &dyn Ids {
-        self.0.ids.as_ref()
+        self.inner.ids.as_ref()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.0.clock.now().into()
+        self.inner.clock.now().into()
     }
 
     pub(crate) fn id<T: std::str::FromStr<Err = crate::model::NotAnId>>(&self) -> T {
@@ -357,12 +372,12 @@ impl Platform {
 
     /// Starts reading one snapshot.
     pub(crate) async fn read(&self) -> Result<Tx> {
-        Ok(Tx::new(self.0.store.begin(Mode::Read, &[]).await?))
+        Ok(Tx::new(self.inner.store.begin(Mode::Read, &[]).await?))
     }
 
     /// Runs a write until it is stored or refused. The audit log names the actor.
     pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Out> {
-        run(&self.0.store, &self.receipt(self.logged(actor)?), operation).await
+        run(&self.inner.store, &self.receipt(self.logged(actor)?), operation).await
     }
 
     /// Runs a write until it is stored or refused, and answers with what is read of it in its own transaction: an error
@@ -370,32 +385,36 @@ impl Platform {
     ///
     /// Counters that are read for an answer make the write wait its turn with those that move them. For what was just
     /// created nobody else does; of a space, a team or a member that others work on, an attempt is made again.
-    pub(crate) async fn write_and_show<'e, O: Operation, V: Send>(
+    /// The answer to a request that may be sent again is kept, for [`once`](Self::once).
+    pub(crate) async fn write_and_show<'e, O: Operation, V: Answer>(
         &self,
         actor: &Actor,
         operation: &O,
         show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
     ) -> Result<V> {
-        run_and_show(&self.0.store, &self.receipt(self.logged(actor)?), operation, show).await
+        let receipt = self.receipt(self.logged(actor)?);
+        let answers = self.answers(actor);
+        let answers = answers.as_ref().map(|answers| answers as &dyn Answers<V>);
+        run_and_show(&self.inner.store, &receipt, operation, answers, show).await
     }
 
     /// Runs a write that changes nothing anybody asked for, such as the claim of a job: the audit log is silent of it.
     pub(crate) async fn upkeep<O: Operation>(&self, operation: &O) -> Result<O::Out> {
-        run(&self.0.store, &self.receipt(Logged::No), operation).await
+        run(&self.inner.store, &self.receipt(Logged::No), operation).await
     }
 
     /// Runs upkeep as [`write_and_show`](Self::write_and_show) runs a write.
-    pub(crate) async fn upkeep_and_show<'e, O: Operation, V: Send>(
+    pub(crate) async fn upkeep_and_show<'e, O: Operation, V: Answer>(
         &self,
         operation: &O,
         show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
     ) -> Result<V> {
-        run_and_show(&self.0.store, &self.receipt(Logged::No), operation, show).await
+        run_and_show(&self.inner.store, &self.receipt(Logged::No), operation, None, show).await
     }
 
     /// What the audit log tells of a write.
     fn logged(&self, actor: &Actor) -> Result<Logged> {
-        match (actor, self.0.audit) {
+        match (actor, self.inner.audit) {
             (Actor::Visitor(_), _) => Err(Error::forbidden("visitors of a site only read")),
             (_, AuditLog::Off) => Ok(Logged::No),
             (_, AuditLog::Kept(_)) => Ok(Logged::By(actor.user().cloned())),
@@ -403,10 +422,10 @@ impl Platform {
     }
 
     fn receipt(&self, logged: Logged) -> Receipt {
-        Receipt { at: self.0.clock.now(), id: self.0.ids.next(), logged }
+        Receipt { at: self.inner.clock.now(), id: self.inner.ids.next(), logged }
     }
 
     pub(crate) fn audit(&self) -> AuditLog {
-        self.0.audit
+        self.inner.audit
     }
 }

@@ -10,7 +10,7 @@ use touched::Touched;
 use super::{
     Actor, Platform,
     access::{self, Audience, MAX_TEAM_GRANTS},
-    named, teams,
+    at_once, named, teams,
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -47,7 +47,7 @@ impl Platform {
         content: &'a Child,
         invite: Invite,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             if invite.users.is_none() && invite.teams.is_none() {
                 return Err(Error::invalid("users", "is required, unless `teams` is given"));
             }
@@ -69,8 +69,8 @@ impl Platform {
             let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
             let (content, now) = (content.clone(), self.now());
             let give = Give { actor: actor.clone(), content, users, teams, role: invite.role, now };
-            self.write(actor, &give).await
-        })
+            self.write_and_show(actor, &give, |_| at_once(Ok(()))).await
+        }))
     }
 
     /// Changes the role that somebody was given on content, or takes it away.

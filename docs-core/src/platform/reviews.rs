@@ -82,7 +82,7 @@ impl Platform {
         of: (&'a SpaceId, &'a str),
         new: SubmitReview,
     ) -> BoxFuture<'a, Result<Review>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let by = actor.require_user()?;
             let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
             let operation = Submit {
@@ -95,14 +95,12 @@ impl Platform {
                 now: self.now(),
             };
             let (of, id) = (&operation.of, &operation.id);
-            self.write_and_show(actor, &operation, |done| {
-                Box::pin(self.review_seen(done.tx, actor, (of, id)))
-            })
-            .await
-        })
+            self.write_and_show(actor, &operation, |done| Box::pin(self.review_seen(done.tx, actor, of, id)))
+                .await
+        }))
     }
 
-    async fn review_seen(&self, tx: &Tx, actor: &Actor, (of, id): (&ContentOf, &ReviewId)) -> Result<Review> {
+    async fn review_seen(&self, tx: &Tx, actor: &Actor, of: &ContentOf, id: &ReviewId) -> Result<Review> {
         let place = Place::find(tx, actor, of).await?;
         let key = ReviewRecord::at(&request_of(&place)?.id, id);
         let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
@@ -152,7 +150,7 @@ impl Platform {
         of: (&'a SpaceId, &'a str),
         new: RequestReviewers,
     ) -> BoxFuture<'a, Result<RequestedReviewers>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let users = distinct(&new.users)?;
             let operation = Ask {
                 actor: actor.clone(),
@@ -164,17 +162,18 @@ impl Platform {
             };
             let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
             self.write_and_show(actor, &operation, |done| {
-                Box::pin(self.asked_seen(done.tx, actor, (of, &asked)))
+                Box::pin(self.asked_seen(done.tx, actor, of, &asked))
             })
             .await
-        })
+        }))
     }
 
     async fn asked_seen(
         &self,
         tx: &Tx,
         actor: &Actor,
-        (of, asked): ((&SpaceId, &str), &[UserId]),
+        of: (&SpaceId, &str),
+        asked: &[UserId],
     ) -> Result<RequestedReviewers> {
         access::space(tx, actor, of.0).await?;
         let request = find(tx, of.0, of.1).await?;
@@ -252,7 +251,7 @@ impl Platform {
         let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
         // Those that were deleted are missing, the others are in order. What a reviewer says is about no page.
         let pages = PagesNow::default();
-        let comments = self.comments_beside(tx, reader, (&comments, &pages)).await?;
+        let comments = self.comments_beside(tx, reader, &comments, &pages).await?;
         let mut comments = comments.into_iter().peekable();
         let shown = records.iter().zip(reviewers).map(|(record, reviewer)| Review {
             object: ReviewObject::Is,

@@ -66,7 +66,7 @@ impl Platform {
         org: &'a OrgId,
         new: CreateSamlProvider,
     ) -> BoxFuture<'a, Result<SamlProvider>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let record = SamlProviderRecord {
                 id: self.id(),
                 organization: org.clone(),
@@ -80,9 +80,9 @@ impl Platform {
             };
             let id = record.id.clone();
             let create = Create { actor: actor.clone(), record };
-            self.write_and_show(actor, &create, |done| Box::pin(self.saml_seen(done.tx, actor, (org, &id))))
+            self.write_and_show(actor, &create, |done| Box::pin(self.saml_seen(done.tx, actor, org, &id)))
                 .await
-        })
+        }))
     }
 
     /// Reads a SAML provider (SPEC 4.13).
@@ -97,12 +97,18 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SamlProvider>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.saml_seen(&tx, actor, (org, id)).await
+            self.saml_seen(&tx, actor, org, id).await
         })
     }
 
-    async fn saml_seen(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &SamlProviderId)) -> Result<SamlProvider> {
-        let (access, provider) = provider(tx, actor, of).await?;
+    async fn saml_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        org: &OrgId,
+        id: &SamlProviderId,
+    ) -> Result<SamlProvider> {
+        let (access, provider) = provider(tx, actor, (org, id)).await?;
         let mut shown = self.saml_views(tx, &access, actor, &[provider]).await?;
         shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
     }
@@ -120,7 +126,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SamlProvider>> {
         Box::pin(async move {
             let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.saml_seen(done.tx, actor, (org, id))))
+            self.write_and_show(actor, &update, |done| Box::pin(self.saml_seen(done.tx, actor, org, id)))
                 .await
         })
     }

@@ -128,7 +128,7 @@ impl Platform {
         org: &'a OrgId,
         new: CreateSite,
     ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let by = actor.require_user()?.clone();
             let (ids, fresh) = wanted_spaces(&new)?;
             let access = {
@@ -179,8 +179,8 @@ impl Platform {
                 now,
                 salt: self.ids().next(),
             };
-            self.write_site(actor, &operation, (org, &operation.id)).await
-        })
+            self.write_site(actor, &operation, org, &operation.id).await
+        }))
     }
 
     /// Reads a site.
@@ -195,12 +195,12 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Site>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.site_seen(&tx, actor, (org, id)).await
+            self.site_seen(&tx, actor, org, id).await
         })
     }
 
-    async fn site_seen(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &SiteId)) -> Result<Site> {
-        let opened = self.opened(tx, actor, of.into()).await?;
+    async fn site_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
+        let opened = self.opened(tx, actor, (org, id).into()).await?;
         self.shown_site(tx, &opened).await
     }
 
@@ -209,9 +209,10 @@ impl Platform {
         &self,
         actor: &Actor,
         operation: &O,
-        of: (&OrgId, &SiteId),
+        org: &OrgId,
+        id: &SiteId,
     ) -> Result<Site> {
-        self.write_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, of))).await
+        self.write_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
     }
 
     /// Changes a site (SPEC 4.11). What the request leaves out stays.
@@ -232,7 +233,7 @@ impl Platform {
                 mount::check_host(origin, self.urls().base())?;
             }
             let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_site(actor, &update, (org, id)).await
+            self.write_site(actor, &update, org, id).await
         })
     }
 
@@ -271,7 +272,7 @@ impl Platform {
         org: &'a OrgId,
         id: &'a SiteId,
     ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move { self.write_site(actor, &Publish::on(actor, org, id), (org, id)).await })
+        Box::pin(async move { self.write_site(actor, &Publish::on(actor, org, id), org, id).await })
     }
 
     /// Makes a site unreachable for its audience.
@@ -284,7 +285,7 @@ impl Platform {
         org: &'a OrgId,
         id: &'a SiteId,
     ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move { self.write_site(actor, &Publish::off(actor, org, id), (org, id)).await })
+        Box::pin(async move { self.write_site(actor, &Publish::off(actor, org, id), org, id).await })
     }
 
     /// Everything a reader of a published site needs (SPEC 4.11). With the key of a share link, the addresses lead

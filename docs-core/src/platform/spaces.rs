@@ -77,7 +77,7 @@ impl Platform {
         org: &'a OrgId,
         new: CreateSpace,
     ) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let domain = {
                 let tx = self.read().await?;
                 room_in(&tx, actor, org, new.parent.as_deref()).await?;
@@ -88,7 +88,7 @@ impl Platform {
             let (actor, id) = (actor.clone(), record.id.clone());
             let create = Create { by: record.created_by.clone(), record, parent: new.parent, actor };
             self.write_space(&create.actor, &create, &id).await
-        })
+        }))
     }
 
     /// Runs a write, and answers with a space as the write leaves it.
@@ -232,12 +232,12 @@ impl Platform {
     /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
     /// is full.
     pub fn duplicate_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let by = actor.require_user()?.clone();
             let (of, id, head) = (id.clone(), self.id(), self.id());
             let copy = Duplicate { actor: actor.clone(), by, of, id, head, now: self.now() };
             self.write_space(actor, &copy, &copy.id).await
-        })
+        }))
     }
 
     /// Moves a space to a collection, to the top of its organization, or to another position where it is (SPEC 4.4).

@@ -76,7 +76,7 @@ impl Platform {
         org: &'a OrgId,
         new: CreateTeam,
     ) -> BoxFuture<'a, Result<Team>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let members = new.members.unwrap_or_default();
             refuse_many("members", members.len())?;
             let record = TeamRecord {
@@ -87,9 +87,9 @@ impl Platform {
             };
             let id = record.id.clone();
             let create = Create { actor: actor.clone(), record, members };
-            self.write_and_show(actor, &create, |done| Box::pin(self.team_seen(done.tx, actor, (org, &id))))
+            self.write_and_show(actor, &create, |done| Box::pin(self.team_seen(done.tx, actor, org, &id)))
                 .await
-        })
+        }))
     }
 
     /// Reads a team (SPEC 4.9).
@@ -104,12 +104,12 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Team>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.team_seen(&tx, actor, (org, id)).await
+            self.team_seen(&tx, actor, org, id).await
         })
     }
 
-    async fn team_seen(&self, tx: &Tx, actor: &Actor, of: (&OrgId, &TeamId)) -> Result<Team> {
-        let (access, seen) = team(tx, actor, of).await?;
+    async fn team_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
+        let (access, seen) = team(tx, actor, (org, id)).await?;
         let mut shown = self.team_views(tx, &access, actor, &[Arc::clone(seen.team())]).await?;
         shown.pop().ok_or_else(|| Error::not_found("team"))
     }
@@ -127,7 +127,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<Team>> {
         Box::pin(async move {
             let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.team_seen(done.tx, actor, (org, id))))
+            self.write_and_show(actor, &update, |done| Box::pin(self.team_seen(done.tx, actor, org, id)))
                 .await
         })
     }

@@ -1,6 +1,10 @@
 //! Templates: pages to begin with.
 
-use super::{Actor, Platform, content::ContentOf, import::Gathered, import::folder::Folder};
+use super::{
+    Actor, Platform,
+    content::ContentOf,
+    import::{Gathered, append::Append, folder::Folder},
+};
 use crate::{
     BoxFuture, Error, Result,
     content::{
@@ -28,7 +32,7 @@ impl Platform {
         space: &'a SpaceId,
         request: ApplySpaceTemplate,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let by = actor.require_user()?.clone();
             let of = ContentOf::space(space.clone());
             let target = self.append_target(actor, &of).await?;
@@ -41,9 +45,9 @@ impl Platform {
             }
             let mut gathered = Gathered::default();
             folder.add_to(self, &target.space().domain, &mut gathered).await?;
-            self.append(actor, &by, &of, (&target, &gathered.edits)).await?;
-            Ok(())
-        })
+            let append = Append { actor, by: &by, of: &of, before: &target, edits: &gathered.edits };
+            self.append(append, drop).await
+        }))
     }
 }
 

@@ -7,6 +7,7 @@ mod collection;
 mod comment;
 mod content;
 mod grant;
+mod idempotency;
 mod invite;
 mod member;
 mod people;
@@ -27,6 +28,7 @@ pub use collection::*;
 pub use comment::*;
 pub use content::*;
 pub use grant::*;
+pub use idempotency::*;
 pub use invite::*;
 pub use member::*;
 pub use people::*;
@@ -76,6 +78,7 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind::of::<AdaptiveRecord>(),
     Kind::of::<JobRecord>(),
     Kind::of::<AuditRecord>(),
+    Kind::of::<IdempotencyRecord>(),
 ];
 
 /// The counter of something an owner has.

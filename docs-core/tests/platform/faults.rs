@@ -126,7 +126,7 @@ async fn a_write_that_its_actor_may_not_see_is_stored_and_one_that_cannot_be_sho
         let store: Arc<dyn Store> = Arc::new(MemStore::new());
         let refusal = why.as_ref().map(|why| (why.kind(), why.message().to_owned()));
         let receipt = receipt(id);
-        let shown = run_and_show(&store, &receipt, &Note, |written| {
+        let shown = run_and_show(&store, &receipt, &Note, None, |written| {
             let refused = refusal.clone().map(|(kind, message)| Error::new(kind, message));
             Box::pin(ready(refused.map_or(Ok(written.out), Err)))
         });

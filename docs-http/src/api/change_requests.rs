@@ -11,11 +11,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::Strict,
-    reply::{Created, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::Strict,
+        reply::{Created, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -57,10 +60,12 @@ impl ChangeRequests {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         new: Strict<CreateChangeRequest>,
     ) -> Answer<Created<ChangeRequest>> {
-        let request = self.0.create_change_request(&auth.0, &id(&space, "space")?, new.0).await?;
+        let request =
+            idempotency.on(&self.0).create_change_request(&auth.0, &id(&space, "space")?, new.0).await?;
         let location = request.urls.location.clone();
         Ok(Created::new(request).at(location))
     }
@@ -98,10 +103,13 @@ impl ChangeRequests {
     async fn merge(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<MergeResult>> {
-        Ok(Reply(self.0.merge_change_request(&auth.0, &id(&space, "space")?, &request).await?))
+        Ok(Reply(
+            idempotency.on(&self.0).merge_change_request(&auth.0, &id(&space, "space")?, &request).await?,
+        ))
     }
 
     /// Bring a change request up to date with its space
@@ -109,10 +117,13 @@ impl ChangeRequests {
     async fn pull(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<UpdateResult>> {
-        Ok(Reply(self.0.pull_change_request(&auth.0, &id(&space, "space")?, &request).await?))
+        Ok(Reply(
+            idempotency.on(&self.0).pull_change_request(&auth.0, &id(&space, "space")?, &request).await?,
+        ))
     }
 
     /// Change the content of a change request
@@ -122,6 +133,7 @@ impl ChangeRequests {
     async fn edit(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// `false` for an answer that tells what was changed, and not the request alone.
@@ -129,7 +141,7 @@ impl ChangeRequests {
         changes: Strict<UpdateContent>,
     ) -> Answer<Reply<ContentAnswer>> {
         let space = id(&space, "space")?;
-        let done = self.0.edit_content(&auth.0, &space, &request, changes.0).await?;
+        let done = idempotency.on(&self.0).edit_content(&auth.0, &space, &request, changes.0).await?;
         Ok(Reply(ContentAnswer::new(done, compat.0.unwrap_or(true))))
     }
 }

@@ -8,11 +8,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::{Optional, Strict},
-    reply::{Conditional, Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::{Optional, Strict},
+        reply::{Conditional, Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -52,10 +55,12 @@ impl Collections {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Optional<CreateCollection>,
     ) -> Answer<Created<Collection>> {
-        let collection = self.0.create_collection(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let collection =
+            idempotency.on(&self.0).create_collection(&auth.0, &id(&org, "organization")?, new.0).await?;
         let location = collection.urls.location.clone();
         Ok(Created::new(collection).at(location))
     }

@@ -11,11 +11,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::Strict,
-    reply::{Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::Strict,
+        reply::{Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -79,10 +82,11 @@ impl Comments {
     async fn post(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         new: Strict<PostComment>,
     ) -> Answer<Reply<Comment>> {
-        Ok(Reply(self.0.post_comment(&auth.0, &of_space(&space)?, new.0).await?))
+        Ok(Reply(idempotency.on(&self.0).post_comment(&auth.0, &of_space(&space)?, new.0).await?))
     }
 
     /// Get a comment of a space
@@ -172,12 +176,18 @@ impl Comments {
     async fn reply(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         new: Strict<PostCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let format = ContentFormat::default();
-        Ok(Reply(self.0.post_reply(&auth.0, &thread(of_space(&space), &comment)?, new.0, format).await?))
+        Ok(Reply(
+            idempotency
+                .on(&self.0)
+                .post_reply(&auth.0, &thread(of_space(&space), &comment)?, new.0, format)
+                .await?,
+        ))
     }
 
     /// Get a reply to a comment of a space
@@ -311,11 +321,12 @@ impl Comments {
     async fn request_post(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<PostComment>,
     ) -> Answer<Reply<Comment>> {
-        Ok(Reply(self.0.post_comment(&auth.0, &of_request(&space, &request)?, new.0).await?))
+        Ok(Reply(idempotency.on(&self.0).post_comment(&auth.0, &of_request(&space, &request)?, new.0).await?))
     }
 
     /// Get a comment of a change request
@@ -417,6 +428,7 @@ impl Comments {
     async fn request_reply(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
@@ -426,7 +438,8 @@ impl Comments {
     ) -> Answer<Reply<CommentReply>> {
         let format = format.0.unwrap_or_default();
         Ok(Reply(
-            self.0
+            idempotency
+                .on(&self.0)
                 .post_reply(&auth.0, &thread(of_request(&space, &request), &comment)?, new.0, format)
                 .await?,
         ))

@@ -7,10 +7,13 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Tag, id};
-use crate::wire::{
-    error::Answer,
-    payload::Strict,
-    reply::{Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        payload::Strict,
+        reply::{Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -26,10 +29,11 @@ impl Git {
     async fn import(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         request: Strict<ImportGitRepository>,
     ) -> Answer<NoContent> {
-        self.0.import_git(&auth.0, &id(&space, "space")?, request.0).await?;
+        idempotency.on(&self.0).import_git(&auth.0, &id(&space, "space")?, request.0).await?;
         Ok(Empty)
     }
 

@@ -8,10 +8,13 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Tag, id};
-use crate::wire::{
-    error::Answer,
-    payload::Strict,
-    reply::{Created, CreatedEmpty, Empty},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        payload::Strict,
+        reply::{Created, CreatedEmpty, Empty},
+    },
 };
 
 /// Operations of this noun.
@@ -23,10 +26,11 @@ impl Imports {
     async fn import(
         &self,
         auth: &Auth,
+        idempotency: &Idempotency,
         of: ContentOf,
         request: ImportContent,
     ) -> Answer<Created<ImportContentResult>> {
-        let result = self.0.import_content(&auth.0, &of, request).await?;
+        let result = idempotency.on(&self.0).import_content(&auth.0, &of, request).await?;
         Ok(Created::new(result).at(self.0.urls().content(&of)))
     }
 }
@@ -41,10 +45,11 @@ impl Imports {
     async fn import_live(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         request: Strict<ImportContent>,
     ) -> Answer<Created<ImportContentResult>> {
-        self.import(&auth, ContentOf::space(id(&space, "space")?), request.0).await
+        self.import(&auth, &idempotency, ContentOf::space(id(&space, "space")?), request.0).await
     }
 
     /// Import documents into a change request
@@ -58,11 +63,12 @@ impl Imports {
     async fn import_request(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         import: Strict<ImportContent>,
     ) -> Answer<Created<ImportContentResult>> {
-        self.import(&auth, ContentOf::request(id(&space, "space")?, &request), import.0).await
+        self.import(&auth, &idempotency, ContentOf::request(id(&space, "space")?, &request), import.0).await
     }
 
     /// Apply a template to a space
@@ -73,10 +79,11 @@ impl Imports {
     async fn template(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         request: Strict<ApplySpaceTemplate>,
     ) -> Answer<CreatedEmpty> {
-        self.0.apply_template(&auth.0, &id(&space, "space")?, request.0).await?;
+        idempotency.on(&self.0).apply_template(&auth.0, &id(&space, "space")?, request.0).await?;
         Ok(Empty)
     }
 }

@@ -10,11 +10,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::Strict,
-    reply::{Created, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::Strict,
+        reply::{Created, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -30,10 +33,11 @@ impl Invites {
     async fn invite(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Strict<InviteUsers>,
     ) -> Answer<Reply<InvitedUsers>> {
-        Ok(Reply(self.0.invite_users(&auth.0, &id(&org, "organization")?, new.0).await?))
+        Ok(Reply(idempotency.on(&self.0).invite_users(&auth.0, &id(&org, "organization")?, new.0).await?))
     }
 
     /// Join an organization by an invite
@@ -76,11 +80,12 @@ impl Invites {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Strict<CreateLinkInvite>,
     ) -> Answer<Created<LinkInvite>> {
         let org = id(&org, "organization")?;
-        let link = self.0.create_link_invite(&auth.0, &org, new.0).await?;
+        let link = idempotency.on(&self.0).create_link_invite(&auth.0, &org, new.0).await?;
         let location = self.0.urls().link_invite(&org, link.id());
         Ok(Created::new(link).at(location))
     }

@@ -8,11 +8,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::Strict,
-    reply::{Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::Strict,
+        reply::{Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -70,10 +73,11 @@ macro_rules! mount {
             async fn invite(
                 &self,
                 auth: Auth,
+                #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
                 #[oai(name = $name)] content: Path<String>,
                 invite: Strict<Invite>,
             ) -> Answer<NoContent> {
-                self.0.invite(&auth.0, &$read(&content)?, invite.0).await?;
+                idempotency.on(&self.0).invite(&auth.0, &$read(&content)?, invite.0).await?;
                 Ok(Empty)
             }
 

@@ -10,11 +10,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::Strict,
-    reply::{Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::Strict,
+        reply::{Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -52,12 +55,13 @@ impl Reviews {
     async fn submit(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<SubmitReview>,
     ) -> Answer<Created<Review>> {
         let space = id(&space, "space")?;
-        let review = self.0.submit_review(&auth.0, (&space, &request), new.0).await?;
+        let review = idempotency.on(&self.0).submit_review(&auth.0, (&space, &request), new.0).await?;
         // A review has no address of its own: it is found among the others.
         Ok(Created::new(review).at(self.0.urls().reviews(&space, &request)))
     }
@@ -92,12 +96,13 @@ impl Reviews {
     async fn ask(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<RequestReviewers>,
     ) -> Answer<Reply<RequestedReviewers>> {
         let space = id(&space, "space")?;
-        Ok(Reply(self.0.request_reviewers(&auth.0, (&space, &request), new.0).await?))
+        Ok(Reply(idempotency.on(&self.0).request_reviewers(&auth.0, (&space, &request), new.0).await?))
     }
 
     /// Wait for the review of a member no longer

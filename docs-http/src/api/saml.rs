@@ -7,11 +7,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::Strict,
-    reply::{Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::Strict,
+        reply::{Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -43,10 +46,12 @@ impl Saml {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Strict<CreateSamlProvider>,
     ) -> Answer<Created<SamlProvider>> {
-        let provider = self.0.create_saml_provider(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let provider =
+            idempotency.on(&self.0).create_saml_provider(&auth.0, &id(&org, "organization")?, new.0).await?;
         let location = provider.urls.location.clone();
         Ok(Created::new(provider).at(location))
     }

@@ -11,11 +11,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Asks, Auth, Limit, Reader, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::{Query, RequiredQuery},
-    payload::Strict,
-    reply::{Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::{Query, RequiredQuery},
+        payload::Strict,
+        reply::{Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -141,12 +144,13 @@ impl SiteSettings {
     async fn create_share_link(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         new: Strict<CreateShareLink>,
     ) -> Answer<Created<ShareLink>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let link = self.0.create_share_link(&auth.0, &org, &site, new.0).await?;
+        let link = idempotency.on(&self.0).create_share_link(&auth.0, &org, &site, new.0).await?;
         let location = self.0.urls().share_link(&org, &site, &link.id);
         Ok(Created::new(link).at(location))
     }
@@ -225,11 +229,12 @@ impl SiteSettings {
     async fn regenerate_auth(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<PublishingAuth>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.regenerate_publishing_auth(&auth.0, &org, &site).await?))
+        Ok(Reply(idempotency.on(&self.0).regenerate_publishing_auth(&auth.0, &org, &site).await?))
     }
 
     /// List the redirects of a site
@@ -255,12 +260,13 @@ impl SiteSettings {
     async fn create_redirect(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         new: Strict<CreateSiteRedirect>,
     ) -> Answer<Created<SiteRedirect>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Created::new(self.0.create_redirect(&auth.0, &org, &site, new.0).await?))
+        Ok(Created::new(idempotency.on(&self.0).create_redirect(&auth.0, &org, &site, new.0).await?))
     }
 
     /// Change a redirect

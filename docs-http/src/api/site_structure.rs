@@ -12,11 +12,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Asks, Auth, Limit, Reader, Tag, id, page};
-use crate::wire::{
-    error::{Answer, ApiError},
-    params::Query,
-    payload::Strict,
-    reply::{Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::{Answer, ApiError},
+        params::Query,
+        payload::Strict,
+        reply::{Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -91,12 +94,13 @@ impl Structure {
     async fn add_place(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         add: Strict<AddSiteSpace>,
     ) -> Answer<Created<SiteSpace>> {
         let (org, site) = of(&org, &site)?;
-        let added = self.0.add_site_space(&auth.0, (&org, &site), &add.0).await?;
+        let added = idempotency.on(&self.0).add_site_space(&auth.0, (&org, &site), &add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("site-spaces/{}", added.id));
         Ok(Created::new(added).at(location))
     }
@@ -189,12 +193,13 @@ impl Structure {
     async fn add_section(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         add: Strict<AddSection>,
     ) -> Answer<Created<SiteSection>> {
         let (org, site) = of(&org, &site)?;
-        let added = self.0.add_section(&auth.0, (&org, &site), add.0).await?;
+        let added = idempotency.on(&self.0).add_section(&auth.0, (&org, &site), add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("sections/{}", added.id));
         Ok(Created::new(added).at(location))
     }
@@ -278,12 +283,13 @@ impl Structure {
     async fn add_group(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         add: Strict<AddSectionGroup>,
     ) -> Answer<Created<SiteSectionGroup>> {
         let (org, site) = of(&org, &site)?;
-        let added = self.0.add_section_group(&auth.0, (&org, &site), add.0).await?;
+        let added = idempotency.on(&self.0).add_section_group(&auth.0, (&org, &site), add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("section-groups/{}", added.id));
         Ok(Created::new(added).at(location))
     }
@@ -361,6 +367,7 @@ impl Structure {
     async fn gather(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         #[oai(name = "siteSectionGroupId")] group: Path<String>,
@@ -368,7 +375,8 @@ impl Structure {
     ) -> Answer<Created<SiteSectionGroup>> {
         let (org, site) = of(&org, &site)?;
         let group = id(&group, "section group")?;
-        let changed = self.0.add_section_to_group(&auth.0, (&org, &site), &group, &add.0).await?;
+        let changed =
+            idempotency.on(&self.0).add_section_to_group(&auth.0, (&org, &site), &group, &add.0).await?;
         let location = format!("section-groups/{group}/sections/{}", add.0.section_id);
         let location = self.0.urls().site_part(&org, &site, &location);
         Ok(Created::new(changed).at(location))

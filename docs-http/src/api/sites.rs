@@ -8,11 +8,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Asks, Auth, Limit, Reader, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::{Optional, Strict},
-    reply::{Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::{Optional, Strict},
+        reply::{Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -59,10 +62,11 @@ impl Sites {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Optional<CreateSite>,
     ) -> Answer<Created<Site>> {
-        let site = self.0.create_site(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let site = idempotency.on(&self.0).create_site(&auth.0, &id(&org, "organization")?, new.0).await?;
         let location = site.urls.location.clone();
         Ok(Created::new(site).at(location))
     }

@@ -7,11 +7,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Asks, Auth, Limit, Reader, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::{Optional, Strict},
-    reply::{Conditional, Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::{Optional, Strict},
+        reply::{Conditional, Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -47,10 +50,11 @@ impl Spaces {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Optional<CreateSpace>,
     ) -> Answer<Created<Space>> {
-        let space = self.0.create_space(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let space = idempotency.on(&self.0).create_space(&auth.0, &id(&org, "organization")?, new.0).await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
     }
@@ -103,9 +107,10 @@ impl Spaces {
     async fn duplicate(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
     ) -> Answer<Created<Space>> {
-        let space = self.0.duplicate_space(&auth.0, &id(&space, "space")?).await?;
+        let space = idempotency.on(&self.0).duplicate_space(&auth.0, &id(&space, "space")?).await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
     }

@@ -10,11 +10,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{
-    error::Answer,
-    params::Query,
-    payload::{Optional, Strict},
-    reply::{Created, Empty, NoContent, Reply},
+use crate::{
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::Query,
+        payload::{Optional, Strict},
+        reply::{Created, Empty, NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -51,10 +54,13 @@ impl Teams {
     async fn create(
         &self,
         auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<String>,
         new: Strict<CreateTeam>,
     ) -> Answer<Created<Team>> {
-        Ok(Created::new(self.0.create_team(&auth.0, &id(&org, "organization")?, new.0).await?))
+        Ok(Created::new(
+            idempotency.on(&self.0).create_team(&auth.0, &id(&org, "organization")?, new.0).await?,
+        ))
     }
 
     /// Get a team

@@ -7,14 +7,20 @@ use std::{
 
 use poem_openapi::{
     OpenApi,
-    registry::{MetaApi, MetaOperation, MetaParamIn, MetaPath, MetaSchema, MetaSchemaRef, Registry},
+    registry::{
+        MetaApi, MetaOperation, MetaOperationParam, MetaParamIn, MetaPath, MetaSchema, MetaSchemaRef,
+        Registry,
+    },
 };
 
 use super::outer::Outer;
-use crate::wire::{
-    error::ErrorBody,
-    reply::{bare, content, text_header},
-    schema,
+use crate::{
+    idempotency,
+    wire::{
+        error::ErrorBody,
+        reply::{bare, content, text_header},
+        schema,
+    },
 };
 
 /// Mistakes in an API that make its document wrong: found when it is assembled, before it serves anything.
@@ -63,6 +69,7 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for mut path in apis.into_iter().flat_map(|api| api.paths) {
         path.path = template(&path.path);
+        path.operations.iter_mut().for_each(describe_key);
         path.operations.iter_mut().for_each(add_failures);
         match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
             Some(known) => {
@@ -167,6 +174,17 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
     }
 }
 
+/// Says what the key of a request is for, in the same words wherever there is one.
+fn describe_key(operation: &mut MetaOperation) {
+    for parameter in operation.params.iter_mut().filter(|parameter| is_key(parameter)) {
+        parameter.description = Some(idempotency::DESCRIPTION.to_owned());
+    }
+}
+
+fn is_key(parameter: &MetaOperationParam) -> bool {
+    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(idempotency::KEY)
+}
+
 /// Adds the failures that any operation of its kind can have.
 fn add_failures(operation: &mut MetaOperation) {
     let signed_in = !operation.security.is_empty();
@@ -175,6 +193,7 @@ fn add_failures(operation: &mut MetaOperation) {
     let is_open = operation.security.iter().any(|schemes| schemes.is_empty());
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();
+    let has_key = operation.params.iter().any(is_key);
     for (applies, status, description) in [
         (true, 400, "The request is wrong; the message names the field"),
         (signed_in, 401, "No token, or one that is not valid"),
@@ -183,6 +202,7 @@ fn add_failures(operation: &mut MetaOperation) {
         (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
         (has_body, 413, "The body is larger than a limit"),
         (has_body, 415, "The body is not JSON"),
+        (has_key, 422, "Another request was sent with the same `Idempotency-Key`"),
         (true, 429, "Too many requests"),
         (true, 500, "A fault of the platform"),
         (true, 503, "The platform cannot do this now; trying later is right"),

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tracing::Instrument;
 
 use crate::{
+    idempotency::{REPLAYED, Served},
     metrics::{Metrics, Series},
     wire::error::{ApiError, answer},
 };
@@ -60,16 +61,22 @@ impl Operation {
         Self { inner: Arc::new(inner), id, task, series: metrics.series(id) }
     }
 
-    async fn run(&self, request: Request) -> poem::Result<Response> {
+    async fn run(&self, mut request: Request) -> poem::Result<Response> {
         // Stores cannot keep NUL, and no name holds it.
         if request.uri().path().contains("%00") {
             return Err(ApiError::unreadable_path().into());
         }
+        let served = Served::default();
+        request.set_data(served.clone());
         let inner = Arc::clone(&self.inner);
         let id = self.id;
         let work = async move {
             let outcome = AssertUnwindSafe(inner.call(request)).catch_unwind().await;
-            outcome.unwrap_or_else(|panic| Err(panicked(id, panic.as_ref()).into()))
+            let mut outcome = outcome.unwrap_or_else(|panic| Err(panicked(id, panic.as_ref()).into()));
+            if let (Ok(response), Some(replayed)) = (&mut outcome, served.replayed()) {
+                response.headers_mut().insert(REPLAYED, replayed);
+            }
+            outcome
         };
         match (self.task, Handle::try_current()) {
             (Task::Own, Ok(runtime)) => match runtime.spawn(work.in_current_span()).await {

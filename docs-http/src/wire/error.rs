@@ -158,6 +158,7 @@ impl From<docs_core::Error> for ApiError {
             | ErrorKind::Conflict
             | ErrorKind::Precondition
             | ErrorKind::TooLarge
+            | ErrorKind::Unprocessable
             | ErrorKind::RateLimited
             | ErrorKind::Unavailable => Cow::Owned(error.message().to_owned()),
         };

@@ -16,7 +16,9 @@ pub(crate) struct Op {
     pub(crate) id: String,
     pub(crate) method: String,
     template: String,
-    body: Option<Value>,
+    pub(crate) body: Option<Value>,
+    /// Whether the document says that it takes an idempotency key.
+    pub(crate) takes_key: bool,
 }
 
 /// Where the site is published.
@@ -101,7 +103,9 @@ impl World {
             ops.as_object().expect("operations").iter().map(|(method, op)| {
                 let id = op["operationId"].as_str().expect("an id").to_owned();
                 let body = op.get("requestBody").map(|_| self.body(&id));
-                Op { id, method: method.to_uppercase(), template: template.clone(), body }
+                let parameters = op["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let takes_key = parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
+                Op { id, method: method.to_uppercase(), template: template.clone(), body, takes_key }
             })
         });
         ops.collect()

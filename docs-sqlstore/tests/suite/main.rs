@@ -3,6 +3,8 @@
 
 #[cfg(feature = "sqlite")]
 mod differential;
+#[cfg(feature = "sqlite")]
+mod idempotency;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]

@@ -23,7 +23,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// Makes stores in a folder of their own, with a clock that is moved by the test.
-struct Sqlite {
+pub(super) struct Sqlite {
     folder: TempDir,
     clock: ManualClock,
     /// How often the store was opened after a crash.
@@ -31,7 +31,7 @@ struct Sqlite {
 }
 
 impl Sqlite {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         Self { folder, clock: ManualClock::default(), crashes: Mutex::new(0) }
     }

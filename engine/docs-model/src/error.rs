@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Precondition,
     /// The request is larger than a limit: 413.
     TooLarge,
+    /// The request is not the one that its idempotency key was given to: 422.
+    Unprocessable,
     /// Too many requests: 429.
     RateLimited,
     /// The store or another service cannot be used now; trying later is right: 503.
@@ -42,6 +44,7 @@ impl ErrorKind {
             Self::Conflict => 409,
             Self::Precondition => 412,
             Self::TooLarge => 413,
+            Self::Unprocessable => 422,
             Self::RateLimited => 429,
             Self::Unavailable => 503,
             Self::Internal => 500,
@@ -100,6 +103,13 @@ impl Error {
             message: Cow::Borrowed("the platform failed to do this; it has been logged"),
             cause: Some(source.into()),
         }))
+    }
+
+    /// The same error with another sentence for the caller.
+    #[must_use]
+    pub(crate) fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.0.message = message.into();
+        self
     }
 
     /// The same error with what caused it, for the log.

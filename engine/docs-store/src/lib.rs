@@ -39,7 +39,10 @@ pub use meeting::{Meeting, Met};
 pub use objects::Objects;
 pub use record::{Entity, decode};
 pub use registry::{Drift, verify_kinds};
-pub use run::{DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, RECOVERY, Receipt, Written, run, run_and_show};
+pub use run::{
+    Answers, DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, RECOVERY, Receipt, WriteContext, Written, run,
+    run_and_show,
+};
 pub use tx::Tx;
 
 #[cfg(feature = "conformance")]

@@ -1,12 +1,6 @@
 //! Running an operation: attempts, backing off, and what happened when nobody answered.
 
-use std::{
-    fmt,
-    future::ready,
-    marker::PhantomData,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -16,6 +10,7 @@ use docs_model::{
     error::{Error, ErrorKind, Result},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::Instant;
 
 use super::{Key, KeyBuf, Kind, Logged, Mode, Store, StoreError, StoreFailure as _, Tx, Value, audit};
 
@@ -36,7 +31,7 @@ pub const RECEIPTS: &str = "op";
 pub trait Operation: Send + Sync {
     /// What it answers. Kept as JSON with the receipt, so it is small: ids, not views. A view of what was written is
     /// read by [`run_and_show`].
-    type Out: Serialize + DeserializeOwned + Send;
+    type Out: Serialize + DeserializeOwned + Send + Sync;
 
     /// Its name in logs and metrics.
     const NAME: &'static str;
@@ -99,6 +94,33 @@ impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
     }
 }
 
+/// Where answers are kept for requests that may be sent again: by the commit of what the request changed, as its receipt
+/// is, so that there is never the one without the other.
+#[async_trait]
+pub trait Answers<V>: Send + Sync {
+    /// The answer that was given before; `None` where the request is new.
+    ///
+    /// # Errors
+    /// The store's, and a refusal where the answer cannot be given again.
+    async fn find(&self, tx: &Tx) -> Result<Option<V>>;
+
+    /// Adds an answer to what the transaction stores.
+    ///
+    /// # Errors
+    /// The store's.
+    async fn keep(&self, tx: &mut Tx, answer: &V) -> Result<()>;
+}
+
+/// What a write is run with.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteContext<'a> {
+    /// The kinds of all records that there are: by them the audit log tells records from rows, and to whom a record
+    /// belongs that the operation did not read.
+    pub kinds: &'a [Kind],
+    /// What tells this write from all others.
+    pub receipt: &'a Receipt,
+}
+
 /// Runs an operation until it is stored or refused, and answers what it answers; see [`run_and_show`].
 ///
 /// The kinds are those of all records that there are: by them the audit log tells records from rows, and to whom a
@@ -115,7 +137,8 @@ pub async fn run<O: Operation>(
     receipt: &Receipt,
     operation: &O,
 ) -> Result<O::Out> {
-    run_and_show(store, kinds, receipt, operation, |written| Box::pin(ready(Ok(written.out)))).await
+    let how = WriteContext { kinds, receipt };
+    run_and_show(store, how, operation, None, |written| Box::pin(ready(Ok(written.out)))).await
 }
 
 /// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
@@ -130,16 +153,19 @@ pub async fn run<O: Operation>(
 /// write is stored nevertheless, and the refusal is the answer: whether somebody may see a change does not decide
 /// whether they may make it. Any other failure of it undoes the attempt.
 ///
+/// With `answers`, a write that was answered before is not done again, and what is answered is kept with what is written;
+/// a write that changes nothing, and a refusal, are not.
+///
 /// # Errors
 /// What [`Operation::apply`] and `show` refuse, and the store's errors.
 ///
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
-pub async fn run_and_show<'e, O: Operation, V: Send>(
+pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
-    kinds: &[Kind],
-    receipt: &Receipt,
+    WriteContext { kinds, receipt }: WriteContext<'_>,
     operation: &O,
+    answers: Option<&dyn Answers<V>>,
     show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
     let started = Instant::now();
@@ -149,13 +175,17 @@ pub async fn run_and_show<'e, O: Operation, V: Send>(
     // From the first attempt on: whoever comes without waiting its turn makes those fail that do wait.
     let hot = operation.hot();
     for attempt in 1.. {
-        let error =
-            match attempt_once(store, operation, &Attempt { kinds, receipt, hot: &hot, certainty }, &show)
-                .await
-            {
-                Ok(answer) => return answer,
-                Err(error) => error,
-            };
+        let begun = store.begin(Mode::Write, &hot).await;
+        let done = match begun {
+            Ok(txn) => {
+                Attempt { kinds, receipt, certainty, operation, answers }.make(Tx::new(txn), &show).await
+            }
+            Err(error) => Err(error.into()),
+        };
+        let error = match done {
+            Ok(answer) => return answer,
+            Err(error) => error,
+        };
         match error.store() {
             // An earlier attempt had been applied after all; the next one finds its receipt.
             Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = Certainty::Unknown,
@@ -193,41 +223,49 @@ enum Certainty {
     Unknown,
 }
 
-/// What an attempt knows besides the operation.
-struct Attempt<'a> {
-    kinds: &'a [Kind],
-    receipt: &'a Receipt,
-    hot: &'a [Key],
+/// One attempt at an operation.
+struct Attempt<'r, O, V> {
+    kinds: &'r [Kind],
+    receipt: &'r Receipt,
     certainty: Certainty,
+    operation: &'r O,
+    answers: Option<&'r dyn Answers<V>>,
 }
 
-/// One attempt: what is answered once the operation is stored, be it a refusal to show it, or why it is not stored.
-async fn attempt_once<'e, O: Operation, V: Send>(
-    store: &Arc<dyn Store>,
-    operation: &O,
-    attempt: &Attempt<'_>,
-    show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
-) -> Result<Result<V>> {
-    let Attempt { kinds, receipt, .. } = *attempt;
-    let mut tx = Tx::new(store.begin(Mode::Write, attempt.hot).await?);
-    if receipt.logged != Logged::No {
-        tx.leave_trail();
+impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
+    /// What is answered once the operation is stored, be it a refusal to show it; an error where it is not stored.
+    async fn make<'e>(
+        &self,
+        mut tx: Tx,
+        show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
+    ) -> Result<Result<V>> {
+        if self.receipt.logged != Logged::No {
+            tx.leave_trail();
+        }
+        // On one snapshot with what follows: the operation never meets its own effect.
+        if self.certainty == Certainty::Unknown
+            && let Some(out) = recover(&tx, self.receipt).await?
+        {
+            return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
+        }
+        if let Some(answers) = self.answers
+            && let Some(answer) = answers.find(&tx).await?
+        {
+            return Ok(Ok(answer));
+        }
+        let out = self.operation.apply(&mut tx).await?;
+        let json = serde_json::to_vec(&out).map_err(Error::internal)?;
+        let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
+        if !tx.is_empty() {
+            audit::log(&mut tx, self.kinds, self.receipt, O::NAME).await?;
+            tx.create_value(self.receipt.key(), Value::Json(Bytes::from(json)));
+            if let (Some(answers), Ok(answer)) = (self.answers, &answer) {
+                answers.keep(&mut tx, answer).await?;
+            }
+            tx.commit().await?;
+        }
+        Ok(answer)
     }
-    // On one snapshot with what follows: the operation never meets its own effect.
-    if attempt.certainty == Certainty::Unknown
-        && let Some(out) = recover(&tx, receipt).await?
-    {
-        return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
-    }
-    let out = operation.apply(&mut tx).await?;
-    let json = serde_json::to_vec(&out).map_err(Error::internal)?;
-    let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
-    if !tx.is_empty() {
-        audit::log(&mut tx, kinds, receipt, O::NAME).await?;
-        tx.create_value(receipt.key(), Value::Json(Bytes::from(json)));
-        tx.commit().await?;
-    }
-    Ok(answer)
 }
 
 /// Tells a refusal to show something, which is an answer, from a failure, which is none.

@@ -44,6 +44,14 @@ pub(in crate::platform) struct PageNow {
     blocks: BTreeMap<String, String>,
 }
 
+/// What is shown around comments.
+struct Around {
+    /// How many replies each has.
+    replies: Vec<i64>,
+    /// The people who are shown with them.
+    people: BTreeMap<UserId, User>,
+}
+
 /// The pages that comments are about and that are there.
 pub(in crate::platform) type PagesNow = BTreeMap<PageId, PageNow>;
 
@@ -62,10 +70,10 @@ impl Platform {
         reader: Reader<'_>,
         records: &[Arc<CommentRecord>],
     ) -> Result<Vec<Comment>> {
-        let (replies, people) = self.around(&tx, reader, records).await?;
+        let around = self.around(&tx, reader, records).await?;
         drop(tx);
         let pages = self.pages_now(reader.place, records).await?;
-        self.show_comments(reader, (records, &pages), (&replies, &people))
+        self.show_comments(reader, records, &pages, &around)
     }
 
     /// Shows comments of one place, given the pages that they are about: reads no objects.
@@ -73,34 +81,32 @@ impl Platform {
         &self,
         tx: &Tx,
         reader: Reader<'_>,
-        (records, pages): (&[Arc<CommentRecord>], &PagesNow),
+        records: &[Arc<CommentRecord>],
+        pages: &PagesNow,
     ) -> Result<Vec<Comment>> {
-        let (replies, people) = self.around(tx, reader, records).await?;
-        self.show_comments(reader, (records, pages), (&replies, &people))
+        let around = self.around(tx, reader, records).await?;
+        self.show_comments(reader, records, pages, &around)
     }
 
-    /// How many replies comments have, and the people who are shown with them.
-    async fn around(
-        &self,
-        tx: &Tx,
-        reader: Reader<'_>,
-        records: &[Arc<CommentRecord>],
-    ) -> Result<(Vec<i64>, BTreeMap<UserId, User>)> {
+    /// Reads what is shown around comments.
+    async fn around(&self, tx: &Tx, reader: Reader<'_>, records: &[Arc<CommentRecord>]) -> Result<Around> {
         let counters: Vec<Key> =
             records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
         let replies = tx.numbers(&counters).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
         let posted = records.iter().map(|record| &record.posted);
         let people = self.people(tx, (reader.actor.user(), posted), resolved).await?;
-        Ok((replies, people))
+        Ok(Around { replies, people })
     }
 
     fn show_comments(
         &self,
         reader: Reader<'_>,
-        (records, pages): (&[Arc<CommentRecord>], &PagesNow),
-        (replies, people): (&[i64], &BTreeMap<UserId, User>),
+        records: &[Arc<CommentRecord>],
+        pages: &PagesNow,
+        around: &Around,
     ) -> Result<Vec<Comment>> {
+        let Around { replies, people } = around;
         let shown = records.iter().zip(replies).map(|(record, replies)| {
             let posted = &record.posted;
             let state = match &record.resolved {

@@ -9,7 +9,7 @@ use crate::{
     content::{ContentError, Edit},
     model::{EditMode, RevisionId, UserId},
     platform::{
-        Actor, Platform, access,
+        Actor, Answer, Platform, access, at_once,
         change_requests::{find, require_living},
         content::{ContentOf, Version},
         content_edit::Apply,
@@ -29,6 +29,18 @@ const MAX_MOVES: usize = 10;
 pub(in crate::platform) struct Target {
     space: Arc<SpaceRecord>,
     request: Option<Arc<ChangeRequestRecord>>,
+}
+
+/// Edits that are added to content.
+pub(in crate::platform) struct Append<'e> {
+    pub(in crate::platform) actor: &'e Actor,
+    /// Who makes the revision.
+    pub(in crate::platform) by: &'e UserId,
+    /// What is added to.
+    pub(in crate::platform) of: &'e ContentOf,
+    /// The content that the files of the edits were stored for.
+    pub(in crate::platform) before: &'e Target,
+    pub(in crate::platform) edits: &'e [Edit],
 }
 
 impl Target {
@@ -65,16 +77,15 @@ impl Platform {
         Ok(Target { space: Arc::clone(proof.space()), request })
     }
 
-    /// Applies edits to what the content is by now, as one revision. The files they refer to were stored for `before`.
+    /// Applies edits to what the content is by now, as one revision; answers what `answer` makes of the revision.
     ///
-    /// Edits that change nothing make no revision; the current one is answered.
-    pub(in crate::platform) async fn append(
+    /// Edits that change nothing make no revision; it is then the current one.
+    pub(in crate::platform) async fn append<V: Answer>(
         &self,
-        actor: &Actor,
-        by: &UserId,
-        of: &ContentOf,
-        (before, edits): (&Target, &[Edit]),
-    ) -> Result<RevisionId> {
+        append: Append<'_>,
+        answer: impl Fn(RevisionId) -> V + Send + Sync,
+    ) -> Result<V> {
+        let Append { actor, by, of, before, edits } = append;
         let id: RevisionId = self.id();
         for _ in 0..MAX_MOVES {
             let target = self.append_target(actor, of).await?;
@@ -84,7 +95,7 @@ impl Platform {
             let edited = self.content().edit(&target.space.domain, root, now.time(), edits).await;
             let edited = edited.map_err(|error| named(error, edits))?;
             if edited.root == root {
-                return Ok(head.clone());
+                return Ok(answer(head.clone()));
             }
             let revision = RevisionRecord {
                 id: id.clone(),
@@ -97,18 +108,24 @@ impl Platform {
                 git: None,
                 conflicts: Vec::new(),
             };
-            let is_done = match target.request {
+            let done = match target.request {
                 Some(request) => {
                     let apply = Apply { actor: actor.clone(), by: by.clone(), request, revision, now };
-                    self.write(actor, &apply).await?
+                    let done = self.write_and_show(actor, &apply, |done| {
+                        at_once(Ok(done.out.then(|| answer(id.clone()))))
+                    });
+                    done.await?
                 }
                 None => {
                     let live = AppendLive { actor: actor.clone(), before: target.space, revision };
-                    self.write(actor, &live).await?
+                    let done = self.write_and_show(actor, &live, |done| {
+                        at_once(Ok(done.out.then(|| answer(id.clone()))))
+                    });
+                    done.await?
                 }
             };
-            if is_done {
-                return Ok(id);
+            if let Some(answer) = done {
+                return Ok(answer);
             }
         }
         Err(Error::conflict("the content kept changing meanwhile; try again"))

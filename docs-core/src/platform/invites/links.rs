@@ -68,7 +68,7 @@ impl Platform {
         org: &'a OrgId,
         new: CreateLinkInvite,
     ) -> BoxFuture<'a, Result<LinkInvite>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let link = LinkInviteRecord {
                 id: self.id(),
                 organization: org.clone(),
@@ -78,9 +78,9 @@ impl Platform {
             };
             let id = link.id.clone();
             let create = Create { actor: actor.clone(), link };
-            self.write_and_show(actor, &create, |done| Box::pin(self.link_seen(done.tx, actor, (org, &id))))
+            self.write_and_show(actor, &create, |done| Box::pin(self.link_seen(done.tx, actor, org, &id)))
                 .await
-        })
+        }))
     }
 
     /// Reads an invite link.
@@ -95,11 +95,11 @@ impl Platform {
     ) -> BoxFuture<'a, Result<LinkInvite>> {
         Box::pin(async move {
             let tx = self.read().await?;
-            self.link_seen(&tx, actor, (org, id)).await
+            self.link_seen(&tx, actor, org, id).await
         })
     }
 
-    async fn link_seen(&self, tx: &Tx, actor: &Actor, (org, id): (&OrgId, &InviteId)) -> Result<LinkInvite> {
+    async fn link_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
         let link = find(tx, actor, org, id).await?;
         let (object, id) = (InviteObject::Is, link.id.clone());
         Ok(match (manage(tx, actor, &link).await?, &link.gives) {
@@ -139,7 +139,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<LinkInvite>> {
         Box::pin(async move {
             let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.link_seen(done.tx, actor, (org, id))))
+            self.write_and_show(actor, &update, |done| Box::pin(self.link_seen(done.tx, actor, org, id)))
                 .await
         })
     }

@@ -221,7 +221,7 @@ impl Platform {
         if entry.content_type.starts_with("image/") && fits {
             reading.images += entry.size;
             let image = StoredImage {
-                objects: Arc::clone(&self.0.objects),
+                objects: Arc::clone(&self.inner.objects),
                 domain: shown.space.domain.clone(),
                 blob: entry.blob,
             };

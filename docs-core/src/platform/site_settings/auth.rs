@@ -11,7 +11,7 @@ use crate::{
         OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
         VisitorAuthBackend, web_url,
     },
-    platform::{Actor, Platform, access, people::platform_only},
+    platform::{Actor, Platform, access, at_once, people::platform_only},
     policy::SiteAction,
     ports::Secrets,
     store::{Operation, Tx, records::SiteAuthRecord},
@@ -72,7 +72,7 @@ impl Platform {
         org: &'a OrgId,
         site: &'a SiteId,
     ) -> BoxFuture<'a, Result<PublishingAuth>> {
-        Box::pin(async move { self.change_auth(actor, (org, site), Change::Key).await })
+        Box::pin(self.once(actor, async move { self.change_auth(actor, (org, site), Change::Key).await }))
     }
 
     /// The key that signs the tokens of a site's visitors: the bytes of the text. `None` while the site was given none,
@@ -101,7 +101,9 @@ impl Platform {
         let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
         let (actor, org, site) = (actor.clone(), org.clone(), site.clone());
         let operation = ChangeAuth { actor, org, site, change, sealed, secrets: self.secrets() };
-        self.auth_view(&*self.write(&operation.actor, &operation).await?)
+        let show =
+            self.write_and_show(&operation.actor, &operation, |done| at_once(self.auth_view(&done.out)));
+        show.await
     }
 
     fn auth_view(&self, record: &SiteAuthRecord) -> Result<PublishingAuth> {

@@ -15,7 +15,7 @@ use crate::{
         UpdateSiteRedirect,
     },
     platform::{
-        Actor, Platform, access,
+        Actor, Platform, access, at_once,
         sites::{Opened, SiteOf},
         teams,
         urls::percent_encoded,
@@ -70,7 +70,7 @@ impl Platform {
         site: &'a SiteId,
         new: CreateSiteRedirect,
     ) -> BoxFuture<'a, Result<SiteRedirect>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             self.check_destination(actor, (org, site), &new.destination).await?;
             let record = RedirectRecord {
                 id: self.id(),
@@ -79,10 +79,9 @@ impl Platform {
                 destination: new.destination,
                 created_at: self.now(),
             };
-            self.write(actor, &Create { actor: actor.clone(), org: org.clone(), record: record.clone() })
-                .await?;
-            Ok(view(&record))
-        })
+            let create = Create { actor: actor.clone(), org: org.clone(), record };
+            self.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
+        }))
     }
 
     /// Changes a redirect. What the request leaves out stays.

@@ -11,7 +11,7 @@ use crate::{
         BASE32, CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
         SiteVisibility, Space, UpdateShareLink,
     },
-    platform::{Actor, Platform, access, people::platform_only, teams},
+    platform::{Actor, Platform, access, at_once, people::platform_only, teams},
     policy::SiteAction,
     store::{
         ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
@@ -60,7 +60,7 @@ impl Platform {
         site: &'a SiteId,
         new: CreateShareLink,
     ) -> BoxFuture<'a, Result<ShareLink>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let secret = Secret::draw(self.ids(), "docs-platform key of a share link").as_segment();
             let id: ShareLinkId = self.id();
             let sealed =
@@ -75,9 +75,11 @@ impl Platform {
                 created_at: self.now(),
             };
             let create = Create { actor: actor.clone(), org: org.clone(), record };
-            let site = self.write(actor, &create).await?;
-            Ok(self.share_link_view(&site, &create.record))
-        })
+            let shown = self.write_and_show(actor, &create, |done| {
+                at_once(Ok(self.share_link_view(&done.out, &create.record)))
+            });
+            shown.await
+        }))
     }
 
     /// Renames, switches on or switches off a share link. What the request leaves out stays.

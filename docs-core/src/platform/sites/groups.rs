@@ -70,7 +70,7 @@ impl Platform {
         of: (&'a OrgId, &'a SiteId),
         add: AddSectionGroup,
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let mut sections = Vec::new();
             for (at, id) in add.sections.iter().flatten().enumerate() {
                 let field = format!("sections[{at}]");
@@ -81,9 +81,9 @@ impl Platform {
             let parent = parent.transpose()?;
             let operation = Add { on: On::new(actor, of), id: self.id(), sections, parent, add };
             let id = &operation.id;
-            self.write_and_show(actor, &operation, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &operation, |done| Box::pin(self.group_seen(done.tx, actor, of, id)))
                 .await
-        })
+        }))
     }
 
     /// Changes a group (SPEC 4.6). What the request leaves out stays.
@@ -99,7 +99,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
         Box::pin(async move {
             let update = Update { on: On::new(actor, of), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &update, |done| Box::pin(self.group_seen(done.tx, actor, of, id)))
                 .await
         })
     }
@@ -133,12 +133,12 @@ impl Platform {
         id: &'a SectionGroupId,
         add: &'a AddSectionToGroup,
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
             let gather = Gather { on: On::new(actor, of), id: id.clone(), section };
-            self.write_and_show(actor, &gather, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &gather, |done| Box::pin(self.group_seen(done.tx, actor, of, id)))
                 .await
-        })
+        }))
     }
 
     /// Moves a section out of a group, to behind that. Answers whether it was in it.
@@ -166,7 +166,8 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (of, id): ((&OrgId, &SiteId), &SectionGroupId),
+        of: (&OrgId, &SiteId),
+        id: &SectionGroupId,
     ) -> Result<SiteSectionGroup> {
         let opened = self.opened(tx, actor, of.into()).await?;
         let outline = &opened.outline;

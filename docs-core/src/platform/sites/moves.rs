@@ -46,7 +46,7 @@ impl Platform {
             let item = request.item.part("item")?;
             let part = item.part.clone();
             let sort = Sort::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.part_seen(done.tx, actor, (of, &part))))
+            self.write_and_show(actor, &sort, |done| Box::pin(self.part_seen(done.tx, actor, of, &part)))
                 .await
         })
     }
@@ -64,8 +64,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSpace>> {
         Box::pin(async move {
             let sort = Sort::new(actor, of, (Part::Place(id.clone()), None), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.place_seen(done.tx, actor, (of, id))))
-                .await
+            self.write_and_show(actor, &sort, |done| Box::pin(self.place_seen(done.tx, actor, of, id))).await
         })
     }
 
@@ -82,7 +81,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSection>> {
         Box::pin(async move {
             let sort = Sort::new(actor, of, (Part::Section(id.clone()), None), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.section_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &sort, |done| Box::pin(self.section_seen(done.tx, actor, of, id)))
                 .await
         })
     }
@@ -100,8 +99,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
         Box::pin(async move {
             let sort = Sort::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.group_seen(done.tx, actor, (of, id))))
-                .await
+            self.write_and_show(actor, &sort, |done| Box::pin(self.group_seen(done.tx, actor, of, id))).await
         })
     }
 
@@ -109,18 +107,17 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (of, part): ((&OrgId, &SiteId), &Part),
+        of: (&OrgId, &SiteId),
+        part: &Part,
     ) -> Result<SiteStructureItem> {
         Ok(match part {
             Part::Place(id) => {
-                SiteStructureItem::SiteSpace(Box::new(self.place_seen(tx, actor, (of, id)).await?))
+                SiteStructureItem::SiteSpace(Box::new(self.place_seen(tx, actor, of, id).await?))
             }
             Part::Section(id) => {
-                SiteStructureItem::Section(Box::new(self.section_seen(tx, actor, (of, id)).await?))
+                SiteStructureItem::Section(Box::new(self.section_seen(tx, actor, of, id).await?))
             }
-            Part::Group(id) => {
-                SiteStructureItem::Group(Box::new(self.group_seen(tx, actor, (of, id)).await?))
-            }
+            Part::Group(id) => SiteStructureItem::Group(Box::new(self.group_seen(tx, actor, of, id).await?)),
         })
     }
 }

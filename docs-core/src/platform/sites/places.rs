@@ -76,15 +76,15 @@ impl Platform {
         of: (&'a OrgId, &'a SiteId),
         add: &'a AddSiteSpace,
     ) -> BoxFuture<'a, Result<SiteSpace>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
             let operation =
                 Add { on: On::new(actor, of), section: section.transpose()?, space, id: self.id() };
             let id = &operation.id;
-            self.write_and_show(actor, &operation, |done| Box::pin(self.place_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &operation, |done| Box::pin(self.place_seen(done.tx, actor, of, id)))
                 .await
-        })
+        }))
     }
 
     /// Changes a space on a site (SPEC 4.11). What the request leaves out stays. Addresses
@@ -103,7 +103,7 @@ impl Platform {
             let space = change.space_id.as_ref().map(|id| id.parse());
             let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
-            self.write_and_show(actor, &update, |done| Box::pin(self.place_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &update, |done| Box::pin(self.place_seen(done.tx, actor, of, id)))
                 .await
         })
     }
@@ -132,7 +132,8 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (of, id): ((&OrgId, &SiteId), &SiteSpaceId),
+        of: (&OrgId, &SiteId),
+        id: &SiteSpaceId,
     ) -> Result<SiteSpace> {
         let opened = self.opened(tx, actor, of.into()).await?;
         let outline = &opened.outline;

@@ -101,7 +101,7 @@ impl Platform {
         of: (&'a OrgId, &'a SiteId),
         add: AddSection,
     ) -> BoxFuture<'a, Result<SiteSection>> {
-        Box::pin(async move {
+        Box::pin(self.once(actor, async move {
             let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let operation = Add {
                 on: On::new(actor, of),
@@ -112,11 +112,9 @@ impl Platform {
                 add,
             };
             let id = &operation.id;
-            self.write_and_show(actor, &operation, |done| {
-                Box::pin(self.section_seen(done.tx, actor, (of, id)))
-            })
-            .await
-        })
+            self.write_and_show(actor, &operation, |done| Box::pin(self.section_seen(done.tx, actor, of, id)))
+                .await
+        }))
     }
 
     /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes. Addresses
@@ -134,7 +132,7 @@ impl Platform {
     ) -> BoxFuture<'a, Result<SiteSection>> {
         Box::pin(async move {
             let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
-            self.write_and_show(actor, &update, |done| Box::pin(self.section_seen(done.tx, actor, (of, id))))
+            self.write_and_show(actor, &update, |done| Box::pin(self.section_seen(done.tx, actor, of, id)))
                 .await
         })
     }
@@ -167,7 +165,8 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (of, id): ((&OrgId, &SiteId), &SectionId),
+        of: (&OrgId, &SiteId),
+        id: &SectionId,
     ) -> Result<SiteSection> {
         let opened = self.opened(tx, actor, of.into()).await?;
         let outline = &opened.outline;

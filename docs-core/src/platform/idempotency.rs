@@ -1,0 +1,307 @@
+//! Requests that may be sent again: the answer to the first one is kept, and given to those that follow.
+//!
+//! The answer is kept by the commit of what the request changed, as a receipt is, so that there is never the one without
+//! the other. A repeated request is answered before anything is looked at that the first one may have changed; of two
+//! that come at the same time, the store lets one commit, and the other finds its answer.
+
+use std::{
+    future::{Future, ready},
+    str::FromStr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Actor, Answer, Platform};
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{BASE32, UserId},
+    store::{Answers, Entity, Hash, Operation, Scan, StoreError, Tx, records::IdempotencyRecord},
+};
+
+/// How long the answer to a request is kept for those that repeat it.
+pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
+/// Most characters of a key.
+const MAX_KEY: usize = 255;
+/// Most bytes of an answer that is kept, as JSON: sealed, it is well below what a store takes for a record.
+const MAX_ANSWER: usize = 128 * 1024;
+/// Answers that one transaction removes.
+const DROP_CHUNK: u32 = 100;
+
+/// A name that a caller gives a request, to send it again without doing it again: 1 to 255 visible ASCII characters.
+///
+/// # Example
+/// ```
+/// use docs_core::platform::IdempotencyKey;
+///
+/// assert!("8e03978e-40d5-43dd-bc93-6894a57f9324".parse::<IdempotencyKey>().is_ok());
+/// assert!("two words".parse::<IdempotencyKey>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+/// A text is no idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 to {MAX_KEY} visible ASCII characters")]
+pub struct NotAnIdempotencyKey;
+
+impl FromStr for IdempotencyKey {
+    type Err = NotAnIdempotencyKey;
+
+    fn from_str(text: &str) -> std::result::Result<Self, NotAnIdempotencyKey> {
+        let is_key = (1..=MAX_KEY).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_key.then(|| Self(text.to_owned())).ok_or(NotAnIdempotencyKey)
+    }
+}
+
+/// A request that may be sent again: its key, and what tells it from another request. Clones are the same request.
+#[derive(Clone, Debug)]
+pub struct IdempotentRequest(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    key: IdempotencyKey,
+    fingerprint: Hash,
+    is_replayed: AtomicBool,
+}
+
+impl IdempotentRequest {
+    /// A request with a key. `parts` are all that the same request has in common whenever it is sent: over HTTP method,
+    /// path and body.
+    #[must_use]
+    pub fn new(key: IdempotencyKey, parts: &[&[u8]]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("docs-platform fingerprint of a request");
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
+        }
+        let fingerprint = Hash::of(hasher.finalize().as_bytes());
+        Self(Arc::new(Inner { key, fingerprint, is_replayed: AtomicBool::new(false) }))
+    }
+
+    /// Tells whether the request was answered with what an earlier one had been answered.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.0.is_replayed.load(Ordering::Relaxed)
+    }
+}
+
+impl Platform {
+    /// The same platform for one request, which may be sent again within [`IDEMPOTENCY_WINDOW`]: of all that are sent
+    /// with the same key by the same user, one is done, and the others get its answer.
+    ///
+    /// It holds for operations that make something: called on the platform that is answered here, they remember what
+    /// they answer, unless they refuse or change nothing. With a key that another request had, they answer
+    /// `Unprocessable`; where the answer cannot be given again, because it was very large, or sealed with the key of
+    /// another server, `Conflict`.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// use docs_core::{Actor, Platform, model::CreateSpace};
+    /// use docs_core::platform::{IdempotentRequest, NewUser};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// # let ada = platform.create_user(&Actor::Platform, ada).await?.id;
+    /// # let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada).await?.id;
+    /// # let me = Actor::User(ada);
+    /// let request = IdempotentRequest::new("a-key".parse()?, &[b"create a space"]);
+    /// let first = platform.with_idempotency(request.clone()).create_space(&me, &org, CreateSpace::default()).await?;
+    /// let again = platform.with_idempotency(request.clone()).create_space(&me, &org, CreateSpace::default()).await?;
+    /// assert_eq!(first, again);
+    /// assert!(request.is_replayed());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_idempotency(&self, request: IdempotentRequest) -> Self {
+        Self { inner: Arc::clone(&self.inner), request: Some(request) }
+    }
+
+    /// Does an operation, unless the request was answered before: then answers the same.
+    ///
+    /// The answer has to be the one that the operation's [`write_and_show`](Self::write_and_show) gave.
+    pub(super) async fn once<V: Answer>(
+        &self,
+        actor: &Actor,
+        operation: impl Future<Output = Result<V>> + Send,
+    ) -> Result<V> {
+        let Some(answers) = self.answers(actor) else { return operation.await };
+        if let Some(answer) = answers.find(&self.read().await?).await? {
+            return Ok(answer);
+        }
+        let error = match operation.await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        // It may be refused for what the same request did meanwhile.
+        if let Ok(tx) = self.read().await
+            && let Ok(Some(answer)) = answers.find(&tx).await
+        {
+            return Ok(answer);
+        }
+        Err(match error.store() {
+            Some(StoreError::Unknown(_)) => error.with_message(
+                "it is not known whether the change was stored; sending the request again with the same \
+                 `Idempotency-Key` is safe",
+            ),
+            _ => error,
+        })
+    }
+
+    /// Where the answer to the request is kept, if it has a key.
+    pub(super) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
+        let request = self.request.as_ref()?;
+        let caller = match actor {
+            Actor::User(user) => Some(user),
+            Actor::Platform => None,
+            // Visitors change nothing.
+            Actor::Visitor(_) => return None,
+        };
+        let mut hasher = blake3::Hasher::new_derive_key("docs-platform idempotency key of a caller");
+        hasher.update(caller.map_or("", UserId::as_str).as_bytes()).update(b"\0");
+        hasher.update(request.0.key.0.as_bytes());
+        let id = BASE32.encode(hasher.finalize().as_bytes());
+        Some(KeptAnswer { platform: self, request, caller, id })
+    }
+
+    /// Removes answers that have been kept for their time.
+    pub(super) async fn tidy_answers(&self) -> Result<()> {
+        let before = self.clock().now() - IDEMPOTENCY_WINDOW;
+        while self.upkeep(&DropAnswers { before }).await? {}
+        Ok(())
+    }
+}
+
+/// The place of the answer to one request.
+pub(super) struct KeptAnswer<'r> {
+    platform: &'r Platform,
+    request: &'r IdempotentRequest,
+    caller: Option<&'r UserId>,
+    id: String,
+}
+
+impl KeptAnswer<'_> {
+    /// What the answer is sealed for.
+    fn purpose(&self) -> String {
+        format!("answer {}", self.id)
+    }
+
+    fn is_current(&self, record: &IdempotencyRecord) -> bool {
+        self.platform.clock().now() < record.created_at.time() + IDEMPOTENCY_WINDOW
+    }
+
+    fn open<V: DeserializeOwned>(&self, record: &IdempotencyRecord) -> Result<V> {
+        if record.fingerprint != self.request.0.fingerprint {
+            return Err(Error::new(
+                ErrorKind::Unprocessable,
+                "Idempotency-Key: another request was sent with this key; send this one with a new key",
+            ));
+        }
+        let lost = |why: &str| {
+            Error::conflict(format!(
+                "Idempotency-Key: the request was done before, and its answer {why}; look at what it changed"
+            ))
+        };
+        let sealed = record.answer.as_ref().ok_or_else(|| lost("is too large to be kept"))?;
+        let json = self.platform.secrets().open(&self.purpose(), sealed);
+        let json = json.map_err(|_| lost("was sealed with another key than this server's"))?;
+        let answer = serde_json::from_str(&json).map_err(Error::internal)?;
+        self.request.0.is_replayed.store(true, Ordering::Relaxed);
+        Ok(answer)
+    }
+
+    fn seal<V: Serialize>(&self, answer: &V) -> Result<Option<String>> {
+        let json = serde_json::to_string(answer).map_err(Error::internal)?;
+        if json.len() > MAX_ANSWER {
+            return Ok(None);
+        }
+        let sealed = self.platform.secrets().seal(&self.purpose(), &json, self.platform.ids().next());
+        sealed.map(Some).map_err(Error::internal)
+    }
+}
+
+#[async_trait]
+impl<V: Answer> Answers<V> for KeptAnswer<'_> {
+    async fn find(&self, tx: &Tx) -> Result<Option<V>> {
+        let record: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
+        match record.filter(|record| self.is_current(record)) {
+            Some(record) => self.open(&record).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn keep(&self, tx: &mut Tx, answer: &V) -> Result<()> {
+        let new = IdempotencyRecord {
+            id: self.id.clone(),
+            caller: self.caller.cloned(),
+            fingerprint: self.request.0.fingerprint,
+            answer: self.seal(answer)?,
+            created_at: self.platform.now(),
+        };
+        // One whose time is over may still be there.
+        let old: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
+        match old {
+            Some(old) => drop(tx.put(&*old, new)?),
+            None => drop(tx.create(new)),
+        }
+        Ok(())
+    }
+}
+
+/// An answer that needs nothing to be read.
+pub(super) fn at_once<'t, V: Send + 't>(answer: Result<V>) -> BoxFuture<'t, Result<V>> {
+    Box::pin(ready(answer))
+}
+
+/// Removes answers whose time is over; `Out` tells whether there may be more.
+struct DropAnswers {
+    before: DateTime<Utc>,
+}
+
+#[async_trait]
+impl Operation for DropAnswers {
+    type Out = bool;
+    const NAME: &'static str = "idempotency_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = IdempotencyRecord::by_time().below();
+        let to = IdempotencyRecord::by_time().time(self.before).key();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
+        tx.delete_all::<IdempotencyRecord>(&IdempotencyRecord::named_by_all(&rows)).await?;
+        Ok(rows.len() == DROP_CHUNK as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_1_to_255_visible_ascii_characters() {
+        for key in ["a", "~", "!", &"x".repeat(255), "\"8e03978e\""] {
+            assert!(key.parse::<IdempotencyKey>().is_ok(), "{key}");
+        }
+        for wrong in ["", " ", "a b", "a\t", "é", "\u{7f}", &"x".repeat(256)] {
+            assert!(wrong.parse::<IdempotencyKey>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn requests_differ_in_any_of_their_parts() {
+        let print =
+            |parts: &[&[u8]]| IdempotentRequest::new("key".parse().expect("a key"), parts).0.fingerprint;
+        assert_eq!(print(&[b"POST", b"/a", b"{}"]), print(&[b"POST", b"/a", b"{}"]));
+        for other in [&[&b"POST"[..], b"/a", b"{ }"][..], &[b"POST", b"/a{", b"}"], &[b"POST", b"/a"]] {
+            assert_ne!(print(&[b"POST", b"/a", b"{}"]), print(other));
+        }
+    }
+}

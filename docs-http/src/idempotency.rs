@@ -1,0 +1,116 @@
+//! The `Idempotency-Key` of a request: it may be sent again without being done again.
+//!
+//! A handler that makes something takes an [`Idempotency`] behind who asks, and calls the operation on the platform that
+//! [`Idempotency::on`] gives. Everything else is the platform's: it keeps the answer with what was made. That a request
+//! was answered with what an earlier one had been answered, the operation's endpoint tells in [`REPLAYED`].
+
+use std::sync::{Arc, OnceLock};
+
+use docs_core::{
+    Platform,
+    platform::{IdempotencyKey, IdempotentRequest},
+};
+use poem::{
+    Request, RequestBody,
+    http::{HeaderName, HeaderValue},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+};
+
+use crate::wire::{error::ApiError, payload};
+
+/// The header that names a request.
+pub(crate) const KEY: &str = "Idempotency-Key";
+
+/// The header of an answer that an earlier request was given already.
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// What the document says of the header.
+pub(crate) const DESCRIPTION: &str = "A name for this request, 1 to 255 visible ASCII characters, best a random UUID. \
+    For 24 hours the same request of the same user with the same key is not done again: it gets the first answer, with \
+    `Idempotency-Replayed: true`. Another request with the same key is refused with 422. So a request whose answer was \
+    lost, or that was answered with 503, can be sent again. Refusals are not kept.";
+
+/// The request as one that may be sent again, if it has a key.
+///
+/// Make it the parameter behind the actor, before the body.
+///
+/// # Errors
+/// 400 that names the header, when it is given twice or is no key; those of reading the body.
+pub(crate) struct Idempotency(Option<IdempotentRequest>);
+
+impl Idempotency {
+    /// The platform for this request.
+    pub(crate) fn on(&self, platform: &Platform) -> Platform {
+        match &self.0 {
+            Some(request) => platform.with_idempotency(request.clone()),
+            None => platform.clone(),
+        }
+    }
+}
+
+/// Where the endpoint of an operation learns which request the handler served.
+#[derive(Clone, Default)]
+pub(crate) struct Served(Arc<OnceLock<IdempotentRequest>>);
+
+impl Served {
+    /// The header for an answer that an earlier request was given.
+    pub(crate) fn replayed(&self) -> Option<HeaderValue> {
+        let request = self.0.get()?;
+        request.is_replayed().then_some(HeaderValue::from_static("true"))
+    }
+}
+
+impl<'a> ApiExtractor<'a> for Idempotency {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = false;
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
+            min_length: Some(1),
+            max_length: Some(255),
+            pattern: Some("^[!-~]+$".to_owned()),
+            ..MetaSchema::new("string")
+        })))
+    }
+
+    fn param_raw_type(&self) -> Option<&String> {
+        None
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        let Some(key) = key(request)? else { return Ok(Self(None)) };
+        let bytes = payload::bytes(request, body.take().map_err(ApiError::internal)?).await?;
+        let path = request.original_uri().path_and_query().map_or("", |path| path.as_str());
+        let parts = [request.method().as_str().as_bytes(), path.as_bytes(), &bytes];
+        let idempotent = IdempotentRequest::new(key, &parts);
+        *body = RequestBody::new(bytes.into());
+        if let Some(served) = request.data::<Served>() {
+            // Each request has one handler, which asks once.
+            let _ = served.0.set(idempotent.clone());
+        }
+        Ok(Self(Some(idempotent)))
+    }
+}
+
+fn key(request: &Request) -> Result<Option<IdempotencyKey>, ApiError> {
+    let mut values = request.headers().get_all(KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(ApiError::invalid(format!("{KEY}: must be given once")));
+    }
+    let text = value.to_str().unwrap_or_default();
+    text.parse().map(Some).map_err(|why| ApiError::invalid(format!("{KEY}: {why}")))
+}

@@ -1,0 +1,227 @@
+//! Requests that are sent again: with a key, what a request made is made once.
+
+use std::time::Duration;
+
+use docs_memstore::{Fault, Plan, Step};
+use serde_json::{Value, json};
+
+use crate::{
+    matrix::ready,
+    refusals::{Op, World, bearer},
+    server::{Answer, Server, id},
+};
+
+const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+const REPLAYED: &str = "idempotency-replayed";
+
+/// What creates nothing: it reads, deletes, or leads to the same state however often it is sent.
+const NATURALLY_IDEMPOTENT: [&str; 16] = [
+    "joinOrganizationWithInvite",
+    "moveCollection",
+    "moveSiteSection",
+    "moveSiteSectionGroup",
+    "moveSiteSpace",
+    "moveSpace",
+    "publishSite",
+    "resolvePublishedContentByUrl",
+    "restoreSpace",
+    "searchSiteContent",
+    "setUserAsSSOMemberForOrganization",
+    "sortSiteStructure",
+    "transferCollection",
+    "transferSpace",
+    "unpublishSite",
+    "updateOrganizationMemberLastSeenAt",
+];
+
+async fn send(w: &World, op: &Op, token: &str, key: &str) -> Answer {
+    send_body(w, op, (token, key), op.body.clone()).await
+}
+
+async fn send_body(w: &World, op: &Op, (token, key): (&str, &str), body: Option<Value>) -> Answer {
+    let authorization = bearer(token);
+    let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
+    let body = body.map(|body| ("application/json", body.to_string()));
+    w.s.send_with(&op.method, &w.path(op), &headers, body).await
+}
+
+/// Another body for an operation, that it would take as well.
+fn other(op: &Op) -> Value {
+    let mut body = op.body.clone().unwrap_or_else(|| json!({}));
+    body["another"] = json!("request");
+    body
+}
+
+#[tokio::test]
+async fn all_that_creates_takes_a_key_and_nothing_else_does() {
+    let w = World::new().await;
+    let ops = w.ops();
+    let is_known = |id: &&str| ops.iter().any(|op| op.id == **id);
+    assert!(NATURALLY_IDEMPOTENT.iter().all(is_known), "an operation has another id");
+    for op in ops.iter() {
+        let creates = op.method == "POST" && !NATURALLY_IDEMPOTENT.contains(&op.id.as_str());
+        let creates = creates || op.id == "createOrganizationTeam";
+        assert_eq!(op.takes_key, creates, "{} {}", op.method, op.id);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_whose_answer_was_lost_is_done_once_however_often_it_is_sent() {
+    let w = World::new().await;
+    let start = w.s.store.save();
+    let mut failed = Vec::new();
+    for op in w.ops().iter().filter(|op| op.takes_key) {
+        w.s.store.rewind(&start);
+        ready(&w, op).await;
+        let before = w.s.store.save();
+        let applied = w.s.faults.applied();
+        let undisturbed = send(&w, op, &w.s.both, KEY).await;
+        assert!(undisturbed.status < 300, "{}: {undisturbed:?}", op.id);
+        assert_eq!(undisturbed.header(REPLAYED), None, "{}", op.id);
+        let commits = w.s.faults.applied() - applied;
+        if commits == 0 {
+            failed.push(format!("{}: wrote nothing, so there is nothing to keep", op.id));
+            continue;
+        }
+        // The write is stored, its answer is lost, and nobody can be asked for a long time.
+        w.s.store.rewind(&before);
+        let (commit, applied) = (w.s.faults.calls(Step::Commit), w.s.faults.applied());
+        let lost = Plan::none().at(Step::Commit, commit + commits, Fault::UnknownApplied);
+        w.s.faults.follow(lost.away_after(applied + commits));
+        let answer = send(&w, op, &w.s.both, KEY).await;
+        w.s.faults.follow(Plan::none());
+        let message = answer.refused(503, &op.id);
+        assert!(message.ends_with("with the same `Idempotency-Key` is safe"), "{}: {message}", op.id);
+        let done = w.s.stored().await;
+        for _ in 0..2 {
+            let again = send(&w, op, &w.s.both, KEY).await;
+            if (again.status, again.header(REPLAYED)) != (undisturbed.status, Some("true")) {
+                failed.push(format!("{}: {} {}", op.id, again.status, again.body));
+                break;
+            }
+            assert_eq!(again.header("location").is_some(), undisturbed.header("location").is_some());
+            assert_eq!(w.s.stored().await, done, "{}: nothing is done again", op.id);
+        }
+        // Another request with the key changes nothing either.
+        let refused = send_body(&w, op, (&w.s.both, KEY), Some(other(op))).await;
+        assert!(refused.refused(422, &op.id).starts_with("Idempotency-Key: "), "{}", op.id);
+        assert_eq!(w.s.stored().await, done, "{}: nothing is done", op.id);
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_gets_the_answer_of_the_first() {
+    let w = World::new().await;
+    let start = w.s.store.save();
+    for op in w.ops().iter().filter(|op| op.takes_key) {
+        w.s.store.rewind(&start);
+        ready(&w, op).await;
+        let first = send(&w, op, &w.s.both, KEY).await;
+        let again = send(&w, op, &w.s.both, KEY).await;
+        assert_eq!((first.status, &first.body), (again.status, &again.body), "{}", op.id);
+        assert_eq!(first.header("location"), again.header("location"), "{}", op.id);
+        assert_eq!((first.header(REPLAYED), again.header(REPLAYED)), (None, Some("true")), "{}", op.id);
+        // The same key of somebody else is another one.
+        let theirs = send(&w, op, &w.s.admin, KEY).await;
+        assert_eq!(theirs.header(REPLAYED), None, "{}: {}", op.id, theirs.body);
+        w.s.check().await;
+    }
+}
+
+#[tokio::test]
+async fn of_two_requests_with_one_key_at_the_same_time_one_is_done() {
+    let w = World::new().await;
+    let ops = w.ops();
+    let op = ops.iter().find(|op| op.id == "createSpace").expect("the operation");
+    let count = async || w.s.get(&format!("/v1/orgs/{}/spaces", w.s.org)).await["count"].as_u64();
+    let before = count().await.expect("a count");
+    // Both have looked for an answer before either has made anything.
+    let commits = w.s.faults.calls(Step::Commit);
+    let held = Plan::none().at(Step::Commit, commits + 1, Fault::HoldBefore);
+    w.s.faults.follow(held.at(Step::Commit, commits + 2, Fault::HoldBefore));
+    let release = async {
+        w.s.faults.held(2).await;
+        w.s.faults.release(2);
+    };
+    let (one, two, ()) = tokio::join!(send(&w, op, &w.s.both, KEY), send(&w, op, &w.s.both, KEY), release);
+    assert_eq!((one.status, two.status), (201, 201), "{} {}", one.body, two.body);
+    assert_eq!(one.body, two.body);
+    let replayed = [&one, &two].iter().filter(|answer| answer.header(REPLAYED) == Some("true")).count();
+    assert_eq!(replayed, 1);
+    assert_eq!(count().await, Some(before + 1));
+}
+
+#[tokio::test]
+async fn a_key_is_kept_for_a_day() {
+    let s = Server::new().await;
+    let path = format!("/v1/orgs/{}/spaces", s.org);
+    let authorization = bearer(&s.admin);
+    let headers = [("authorization", authorization.as_str()), ("idempotency-key", KEY)];
+    let ask = async || {
+        let body = Some(("application/json", json!({ "title": "Guide" }).to_string()));
+        s.send_with("POST", &path, &headers, body).await
+    };
+    let kept = async || s.stored().await.keys().filter(|key| key.starts_with("idm!")).count();
+    let first = ask().await;
+    s.clock.advance(Duration::from_secs(24 * 3600 - 1));
+    s.platform.tidy().await.expect("tidied");
+    let again = ask().await;
+    assert_eq!((id(&first.body), again.header(REPLAYED)), (id(&again.body), Some("true")));
+    s.clock.advance(Duration::from_secs(1));
+    let anew = ask().await;
+    assert_eq!((anew.status, anew.header(REPLAYED)), (201, None));
+    assert_ne!(id(&first.body), id(&anew.body));
+    assert_eq!(kept().await, 1, "the new answer takes the place of the old one");
+    s.clock.advance(Duration::from_secs(24 * 3600 + 1));
+    s.platform.tidy().await.expect("tidied");
+    assert_eq!(kept().await, 0);
+    s.check().await;
+}
+
+#[tokio::test]
+async fn a_key_is_1_to_255_visible_ascii_characters_given_once() {
+    let s = Server::new().await;
+    let path = format!("/v1/orgs/{}/spaces", s.org);
+    let authorization = bearer(&s.admin);
+    let ask = async |keys: &[&str]| {
+        let mut headers = vec![("authorization", authorization.as_str())];
+        headers.extend(keys.iter().map(|key| ("idempotency-key", *key)));
+        s.send_with("POST", &path, &headers, None).await
+    };
+    let before = s.stored().await;
+    let long = "x".repeat(256);
+    for wrong in [&["two words"][..], &[""], &["é"], &[long.as_str()], &["a", "b"], &["a", "a"]] {
+        let answer = ask(wrong).await;
+        let message = answer.refused(400, &format!("{wrong:?}"));
+        assert!(message.starts_with("Idempotency-Key: "), "{wrong:?}: {message}");
+    }
+    assert_eq!(s.stored().await, before);
+    for right in ["!", "~", "\"quoted\"", &long[1..]] {
+        assert_eq!(ask(&[right]).await.status, 201, "{right}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_kept_and_nothing_shown_once_lies_open() {
+    let s = Server::new().await;
+    let authorization = bearer(&s.admin);
+    let headers = [("authorization", authorization.as_str()), ("idempotency-key", KEY)];
+    let path = format!("/v1/orgs/{}/spaces", s.org);
+    let ask = async |path: &str, body: Value| {
+        s.send_with("POST", path, &headers, Some(("application/json", body.to_string()))).await
+    };
+    ask(&path, json!({ "title": "x".repeat(51) })).await.refused(400, "too long");
+    let created = ask(&path, json!({ "title": "Guide" })).await;
+    assert_eq!((created.status, created.header(REPLAYED)), (201, None), "another body, as nothing was done");
+    let site = s.site("Docs", &[&id(&created.body)]).await;
+    let other = [("authorization", authorization.as_str()), ("idempotency-key", "another")];
+    let body = Some(("application/json", json!({ "name": "Friends" }).to_string()));
+    let link = s.send_with("POST", &format!("{site}/share-links"), &other, body).await;
+    let url = link.body["urls"]["published"].as_str().expect("an address");
+    let secret = url.trim_end_matches('/').rsplit('/').next().expect("a key");
+    for (key, value) in s.stored().await {
+        assert!(!value.contains(secret) && !key.contains(secret), "{key}");
+        assert!(!value.contains("another") && !value.contains(KEY), "{key}: a key may be a secret too");
+    }
+}

@@ -1,0 +1,180 @@
+//! Requests that are sent again, on the stores in a database.
+
+use std::{sync::Arc, time::Duration};
+
+use docs_core::{
+    Actor, ErrorKind, Platform, Result,
+    model::{
+        CreateChangeRequest, CreateCollection, CreateLinkInvite, CreateSpace, OrgId, PostComment, RevisionId,
+        SpaceId, UpdateContent,
+    },
+    platform::{ContentOf, IdempotentRequest, NewUser, SetUp},
+    store::{PageRequest, conformance::Factory, verify},
+};
+use docs_memstore::{Fault, FaultStore, ManualClock, Plan, Step};
+use serde_json::json;
+
+/// A platform over a store that fails on demand, with an organization and a space.
+struct World {
+    platform: Platform,
+    store: FaultStore<dyn docs_core::store::Store>,
+    clock: ManualClock,
+    ada: Actor,
+    org: OrgId,
+    space: SpaceId,
+}
+
+impl World {
+    async fn over(factory: &dyn Factory) -> Self {
+        let store = FaultStore::new(factory.store().await, Plan::none());
+        let clock = ManualClock::default();
+        let platform = Platform::builder(Arc::new(store.clone()), factory.objects().await);
+        let platform = platform.clock(clock.clone()).build();
+        let administrator = NewUser {
+            display_name: "Ada".parse().expect("a name"),
+            email: "ada@example.com".parse().expect("an address"),
+        };
+        let organization = "Engines".parse().expect("a title");
+        let set_up = SetUp { administrator, organization, token: None };
+        let done = platform.set_up(&Actor::Platform, set_up).await.expect("a new store");
+        let (ada, org) = (Actor::User(done.administrator), done.organization);
+        let space = platform.create_space(&ada, &org, CreateSpace::default()).await.expect("created").id;
+        platform.create_change_request(&ada, &space, CreateChangeRequest::default()).await.expect("created");
+        Self { platform, store, clock, ada, org, space }
+    }
+
+    /// One of the operations that create something, for a request with this key; what it answers, as text.
+    async fn create(&self, what: What, key: &str) -> Result<(String, bool)> {
+        let request = IdempotentRequest::new(key.parse().expect("a key"), &[format!("{what:?}").as_bytes()]);
+        let p = self.platform.with_idempotency(request.clone());
+        let (ada, org, space) = (&self.ada, &self.org, &self.space);
+        let answer = match what {
+            What::Space => format!("{:?}", p.create_space(ada, org, CreateSpace::default()).await?),
+            What::Copy => format!("{:?}", p.duplicate_space(ada, space).await?),
+            What::Collection => {
+                format!("{:?}", p.create_collection(ada, org, CreateCollection::default()).await?)
+            }
+            What::Site => {
+                format!("{:?}", p.create_site(ada, org, read(json!({ "spaces": "sample" }))).await?)
+            }
+            What::Request => {
+                format!("{:?}", p.create_change_request(ada, space, CreateChangeRequest::default()).await?)
+            }
+            What::Pages => {
+                let page = json!({ "operation": "insert_page", "document": { "markdown": "# New\n" } });
+                let change: UpdateContent = read(json!({ "changes": [page] }));
+                format!("{:?}", p.edit_content(ada, space, "1", change).await?)
+            }
+            What::Comment => {
+                let new: PostComment = read(json!({ "body": { "markdown": "Why?" } }));
+                format!("{:?}", p.post_comment(ada, &ContentOf::space(space.clone()), new).await?)
+            }
+            What::Invite => {
+                let new: CreateLinkInvite = read(json!({ "role": "read" }));
+                format!("{:?}", p.create_link_invite(ada, org, new).await?)
+            }
+            What::Merge => format!("{:?}", p.merge_change_request(ada, space, "1").await?),
+        };
+        Ok((answer, request.is_replayed()))
+    }
+
+    /// How much there is of all that can be created.
+    async fn counts(&self) -> (usize, usize, Option<u64>, RevisionId) {
+        let (p, page) = (&self.platform, PageRequest::default());
+        let spaces = p.list_spaces(&self.ada, &self.org, &page).await.expect("listed").items;
+        let sites = p.list_sites(&self.ada, &self.org, &Default::default(), &page).await.expect("listed");
+        let requests = p.list_change_requests(&self.ada, &self.space, &Default::default(), &page).await;
+        let request = p.get_change_request(&self.ada, &self.space, "1").await.expect("read");
+        (spaces.len(), sites.items.len(), requests.expect("listed").count, request.revision)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Space,
+    Copy,
+    Collection,
+    Site,
+    Request,
+    Pages,
+    Comment,
+    Invite,
+    Merge,
+}
+
+const ALL: [What; 9] = [
+    What::Space,
+    What::Copy,
+    What::Collection,
+    What::Site,
+    What::Request,
+    What::Pages,
+    What::Comment,
+    What::Invite,
+    What::Merge,
+];
+
+fn read<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
+    serde_json::from_value(json).expect("a request")
+}
+
+/// What is promised of requests that are sent again.
+async fn suite(factory: &dyn Factory) {
+    let w = World::over(factory).await;
+    for what in ALL {
+        let key = format!("{what:?}");
+        // The write is stored, and whoever waits for its answer goes away before it comes.
+        let commit = w.store.calls(Step::Commit) + 1;
+        w.store.follow(Plan::none().at(Step::Commit, commit, Fault::HoldAfter));
+        tokio::select! {
+            answer = w.create(what, &key) => panic!("{what:?} is held: {answer:?}"),
+            () = w.store.held(1) => {}
+        }
+        w.store.follow(Plan::none());
+        let done = w.counts().await;
+        let (first, is_replayed) = w.create(what, &key).await.expect("answered");
+        assert!(is_replayed, "{what:?}");
+        assert_eq!(w.create(what, &key).await.expect("answered"), (first, true), "{what:?}");
+        assert_eq!(w.counts().await, done, "{what:?}: nothing is done again");
+    }
+    // Another request with a key, and the key of another request.
+    let error = w.create(What::Space, "Site").await.expect_err("another request had the key");
+    assert_eq!(error.kind(), ErrorKind::Unprocessable, "{error:?}");
+    // A commit whose answer is lost is found by its receipt: that is no repetition.
+    let commit = w.store.calls(Step::Commit) + 1;
+    w.store.follow(Plan::none().at(Step::Commit, commit, Fault::UnknownApplied));
+    let (first, is_replayed) = w.create(What::Space, "lost").await.expect("found");
+    assert!(!is_replayed);
+    assert_eq!(w.create(What::Space, "lost").await.expect("answered"), (first, true));
+    // Several at the same time.
+    let before = w.counts().await.0;
+    let all = [(); 4].map(|()| w.create(What::Space, "together"));
+    let [a, b, c, d] = all;
+    let (a, b, c, d) = tokio::join!(a, b, c, d);
+    let all = [a, b, c, d].map(|answer| answer.expect("answered"));
+    assert!(all.iter().all(|(answer, _)| *answer == all[0].0), "{all:?}");
+    assert_eq!(all.iter().filter(|(_, is_replayed)| !is_replayed).count(), 1, "{all:?}");
+    assert_eq!(w.counts().await.0, before + 1);
+    // A day later.
+    w.clock.advance(Duration::from_secs(24 * 3600));
+    let (_, is_replayed) = w.create(What::Space, "together").await.expect("created");
+    assert!(!is_replayed, "a new one");
+    assert_eq!(w.counts().await.0, before + 2);
+    w.clock.advance(Duration::from_secs(24 * 3600 + 1));
+    w.platform.tidy().await.expect("tidied");
+    let drift = verify(&w.store).await.expect("the store can be read");
+    assert!(drift.is_none(), "{drift:?}");
+}
+
+#[tokio::test]
+async fn a_request_with_a_key_is_done_once_on_sqlite() {
+    suite(&crate::sqlite::Sqlite::new()).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn a_request_with_a_key_is_done_once_on_postgres() {
+    if let Some(postgres) = crate::postgres::Postgres::new() {
+        suite(&postgres).await;
+    }
+}
