@@ -27,8 +27,12 @@
 //! | [`model`] | resources, requests, ids, limits | know what a thing looks like |
 //! | [`policy`] | who may do what | know why something is refused |
 //! | [`content`] | revisions, edits, merges, Markdown, the Git format | work on text itself |
+//! | [`records`] | what is stored of each resource | read a store that you did not write |
 //! | [`store`] | the contract of a store and what all stores share | write a store |
 //! | [`ports`] | what the outside does | plug in a clock, a Git reader |
+//!
+//! Operations, policy and records are of this crate. The other modules re-export crates that can be used alone:
+//! `docs-model`, `docs-content` with `docs-markup` and `docs-expression`, `docs-store`, `docs-ports`.
 //!
 //! The crate opens no socket, spawns no task, and takes time and chance from its ports only. Background work is jobs
 //! in the store: the host runs [`Platform::work`], a test calls [`Platform::settle`].

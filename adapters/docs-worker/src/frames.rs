@@ -191,6 +191,9 @@ fn receive(input: &mut impl Read, expected: &[Tag], bytes: &mut Vec<u8>) -> io::
     let found = Tag::of_header(header).filter(|(tag, _)| expected.contains(tag));
     let (tag, length) = found
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no frame of {expected:?}")))?;
+    // At once, so that a file takes what it is long: what grows as it is read may take twice as much.
+    let more = usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?;
+    bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
     if input.take(length).read_to_end(bytes)? as u64 != length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -5,7 +5,7 @@
 //! | [`document`] | Markdown as a tree of blocks, and the tree as Markdown |
 //! | [`markdown`] | front matter, the title of a page, links and where they lead |
 //! | [`gitsync`] | the Git format: what the files of a repository mean as content |
-//! | [`reference`] | destinations that name things by their ids |
+//! | [`mod@reference`] | destinations that name things by their ids |
 //! | [`diff`] | what changed between two texts, line by line |
 //!
 //! Everything is a pure function: nothing is fetched, stored or changed.

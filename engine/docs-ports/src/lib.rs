@@ -1,4 +1,4 @@
-//! What the outside does for the platform. Nothing above this module asks the machine for the time or for chance.
+//! What the outside does for the platform. Nothing above this crate asks the machine for the time or for chance.
 
 mod clock;
 mod convert;
