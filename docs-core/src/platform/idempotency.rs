@@ -21,7 +21,9 @@ use super::{Actor, Answer, Platform};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{BASE32, UserId},
-    store::{Answers, Entity, Hash, Operation, Scan, StoreError, Tx, records::IdempotencyRecord},
+    store::{
+        Answers, Entity, Hash, Operation, Scan, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord,
+    },
 };
 
 /// How long the answer to a request is kept for those that repeat it.

@@ -283,6 +283,13 @@ impl Server {
 /// What a store held at one time: the same as at another when every key held a value that is written in the same words.
 pub(crate) struct Stored(BTreeMap<Key, docs_core::store::Value>);
 
+impl Stored {
+    /// Each key with its value in words.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().map(|(key, value)| (key.to_string(), shown(value)))
+    }
+}
+
 impl PartialEq for Stored {
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.0.iter().zip(&other.0);
@@ -292,7 +299,7 @@ impl PartialEq for Stored {
 
 impl fmt::Debug for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.0.iter().map(|(key, value)| (key.to_string(), shown(value)))).finish()
+        f.debug_map().entries(self.shown()).finish()
     }
 }
 

@@ -107,7 +107,7 @@ impl Error {
 
     /// The same error with another sentence for the caller.
     #[must_use]
-    pub(crate) fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         self.0.message = message.into();
         self
     }
