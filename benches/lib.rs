@@ -6,7 +6,7 @@ use docs_core::{
     Actor, Platform,
     content::{BuildItem, BuildPage, Content, NewBody, PageKind, PagePatch},
     model::OrgId,
-    platform::NewUser,
+    platform::{NewToken, NewUser},
     ports::new_id,
     store::{Batch, FeedItem, Hash, Key, KeyBuf, Mode, Objects, Op, Store, StoreResult, Value},
 };
@@ -117,13 +117,14 @@ pub async fn platform_over(
 ) -> Outcome<(Platform, OrgId, Vec<docs_core::model::SpaceId>, String)> {
     let platform = Platform::builder(store, objects).ids(SeededIds::new(3)).build();
     let user = NewUser { display_name: "Bench".parse()?, email: "bench@example.com".parse()? };
-    let user = platform.create_user(&Actor::Platform, user).await?;
-    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &user.id).await?.id;
-    let token = platform.create_token(&Actor::Platform, &user.id, &"bench".parse()?, None).await?;
+    let user = platform.as_platform().users().create(user).await?;
+    let org = platform.as_platform().orgs().create("Bench".parse()?, &user.id).await?.id;
+    let token = NewToken { label: "bench".parse()?, secret: None, expires_at: None };
+    let token = platform.as_platform().user(&user.id).issue_token(token).await?;
     let actor = Actor::User(user.id);
     let mut ids = Vec::with_capacity(spaces);
     for _ in 0..spaces {
-        ids.push(platform.create_space(&actor, &org, Default::default()).await?.id);
+        ids.push(platform.as_actor(&actor).org(&org).spaces().create(Default::default()).await?.id);
     }
     Ok((platform, org, ids, token.secret))
 }

@@ -51,8 +51,8 @@ async fn filled(members: usize) -> Outcome<(Platform, OrgId, Actor)> {
         .ids(SeededIds::new(3))
         .build();
     let admin = NewUser { display_name: "Admin".parse()?, email: "admin@example.com".parse()? };
-    let admin = platform.create_user(&Actor::Platform, admin).await?.id;
-    let org = platform.create_org(&Actor::Platform, "Bench".parse()?, &admin).await?.id;
+    let admin = platform.as_platform().users().create(admin).await?.id;
+    let org = platform.as_platform().orgs().create("Bench".parse()?, &admin).await?.id;
     for start in (0..members).step_by(CHUNK) {
         let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
         for n in start..members.min(start + CHUNK) {
@@ -69,7 +69,7 @@ fn filters() -> Outcome<Vec<(&'static str, MemberFilter)>> {
     let searching = |text: &str| -> Outcome<MemberFilter> {
         Ok(MemberFilter { search: Some(text.parse()?), ..MemberFilter::default() })
     };
-    let reading = Some(MemberRole::Read);
+    let reading = Some(MemberRole::from(Role::Read));
     Ok(vec![
         ("all", MemberFilter::default()),
         ("oldest first", MemberFilter { order: ListOrder::Asc, ..MemberFilter::default() }),
@@ -97,7 +97,7 @@ fn first_pages(c: &mut Criterion) -> Outcome<()> {
         for (name, filter) in filters()? {
             group.bench_function(BenchmarkId::new(name, members), |b| {
                 b.iter(|| {
-                    let page = platform.list_members(&admin, &org, &filter, &first);
+                    let page = platform.as_actor(&admin).org(&org).members().list(&filter, &first);
                     black_box(rt.block_on(page)).expect("a page")
                 });
             });

@@ -6,7 +6,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_ma
 use docs_benches::{Outcome, filled, key, platform_with, space_of, text, write_once};
 use docs_core::{
     content::{
-        Edit, NewBody, Side,
+        Edit, NewBody, ThreeWay,
         expression::{Context, Expression},
     },
     store::{Mode, Scan, Store},
@@ -93,9 +93,9 @@ fn content_sizes(c: &mut Criterion) -> Outcome<()> {
                         rt.block_on(content.edit("bench", root, now, &[edit(at, format!("side {n}"))]))
                     };
                     let side = |at: usize| one(at).expect("an edit").root;
-                    (side(n * 31 % pages), side((n * 31 + 50) % pages))
+                    ThreeWay { base: root, ours: side(n * 31 % pages), theirs: side((n * 31 + 50) % pages) }
                 },
-                |sides| rt.block_on(content.merge("bench", root, sides, Side::Theirs)).expect("a merge"),
+                |sides| rt.block_on(content.merge("bench", sides)).expect("a merge"),
                 BatchSize::SmallInput,
             );
         });

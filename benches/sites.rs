@@ -61,7 +61,7 @@ impl Sites {
         for n in 0..others {
             let id = maker.site(&format!("Other {n}")).await?;
             let add = request(json!({ "spaceId": other[0] }))?;
-            platform.add_site_space(&admin, (&org, &id), &add).await?;
+            platform.as_actor(&admin).org(&org).site(&id).spaces().create(add).await?;
         }
         let plain = maker.large("Plain", spaces, None).await?;
         let adapted = maker.large("Adapted", spaces, Some(CONDITIONS)).await?;
@@ -87,8 +87,8 @@ struct Maker<'m> {
 impl Maker<'_> {
     async fn site(&self, title: &str) -> Outcome<SiteId> {
         let new = request(json!({ "title": title, "spaces": [] }))?;
-        let id = self.platform.create_site(self.admin, self.org, new).await?.id;
-        self.platform.publish_site(self.admin, self.org, &id).await?;
+        let id = self.platform.as_actor(self.admin).org(self.org).sites().create(new).await?.id;
+        self.platform.as_actor(self.admin).org(self.org).site(&id).publish().await?;
         Ok(id)
     }
 
@@ -99,15 +99,28 @@ impl Maker<'_> {
         for (n, spaces) in spaces.chunks(PLACES / SECTIONS).enumerate() {
             let condition = |n: usize| conditions.map(|all| json!({ "condition": all[n % all.len()] }));
             let add = json!({ "spaceId": spaces[0], "title": format!("Section {n}") });
-            let section = platform.add_section(self.admin, of, request(add)?).await?;
+            let section =
+                platform.as_actor(self.admin).org(of.0).site(of.1).sections().create(request(add)?).await?;
             if let Some(change) = condition(n) {
-                platform.update_section(self.admin, of, &section.id, request(change)?).await?;
+                platform
+                    .as_actor(self.admin)
+                    .org(of.0)
+                    .site(of.1)
+                    .section(&section.id)
+                    .update(request(change)?)
+                    .await?;
             }
             for (m, space) in spaces.iter().enumerate().skip(1) {
                 let add = request(json!({ "spaceId": space, "sectionId": section.id }))?;
-                let place = platform.add_site_space(self.admin, of, &add).await?;
+                let place = platform.as_actor(self.admin).org(of.0).site(of.1).spaces().create(add).await?;
                 if let Some(change) = condition(n + m) {
-                    platform.update_site_space(self.admin, of, &place.id, request(change)?).await?;
+                    platform
+                        .as_actor(self.admin)
+                        .org(of.0)
+                        .site(of.1)
+                        .space(&place.id)
+                        .update(request(change)?)
+                        .await?;
                 }
                 url = format!("{}guide/start", place.urls.published.ok_or("it is published")?);
             }
@@ -118,7 +131,7 @@ impl Maker<'_> {
     /// Lets a site adapt to what is known of its visitors.
     async fn adapt(&self, site: &SiteId) -> Outcome<()> {
         let change = request(json!({ "adaptiveContent": { "enabled": true } }))?;
-        self.platform.update_site(self.admin, self.org, site, change).await?;
+        self.platform.as_actor(self.admin).org(self.org).site(site).update(change).await?;
         let claim = |mut kind: Value| {
             kind["description"] = "What for".into();
             kind
@@ -135,7 +148,7 @@ impl Maker<'_> {
             "type": "object", "additionalProperties": false, "properties": { "unsigned": unsigned },
         });
         let schema = request(json!({ "jsonSchema": schema }))?;
-        self.platform.set_adaptive_schema(self.admin, self.org, site, schema).await?;
+        self.platform.as_actor(self.admin).org(self.org).site(site).set_adaptive_schema(schema).await?;
         Ok(())
     }
 }
@@ -177,7 +190,8 @@ fn read(c: &mut Criterion) -> Outcome<()> {
             group.bench_function(BenchmarkId::new(name, others), |b| {
                 b.iter(|| {
                     let of = (&sites.org, &site.id);
-                    black_box(rt.block_on(platform.published_site(reader, of))).expect("a site")
+                    black_box(rt.block_on(platform.as_actor(reader).org(of.0).site(of.1).published()))
+                        .expect("a site")
                 });
             });
         }

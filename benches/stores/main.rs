@@ -134,7 +134,7 @@ fn pages(c: &mut Criterion, rt: &Runtime, engine: &Engine) -> Outcome<()> {
     let (platform, _, spaces, token) = rt.block_on(over)?;
     let actor: Actor = rt.block_on(platform.authenticate(&token))?;
     let new = CreateChangeRequest::default();
-    let request = rt.block_on(platform.create_change_request(&actor, &spaces[0], new))?.id;
+    let request = rt.block_on(platform.as_actor(&actor).space(&spaces[0]).change_requests().create(new))?.id;
     let change = |changes: serde_json::Value| -> Outcome<UpdateContent> {
         Ok(serde_json::from_value(json!({ "changes": changes }))?)
     };
@@ -142,9 +142,11 @@ fn pages(c: &mut Criterion, rt: &Runtime, engine: &Engine) -> Outcome<()> {
         .map(|n| json!({ "operation": "insert_page", "title": format!("Page {n}"), "document": { "markdown": text(n, "new") } }))
         .collect();
     let name = request.as_str();
-    rt.block_on(platform.edit_content(&actor, &spaces[0], name, change(insert.into())?))?;
+    rt.block_on(
+        platform.as_actor(&actor).space(&spaces[0]).change_request(name).edit(change(insert.into())?),
+    )?;
     let of = docs_core::platform::ContentOf::request(spaces[0].clone(), name);
-    let tree = rt.block_on(platform.list_pages(&actor, &of, Default::default()))?;
+    let tree = rt.block_on(platform.as_actor(&actor).content(&of).list_pages(Default::default()))?;
     let tree = serde_json::to_value(tree)?;
     let page = tree["pages"][7]["id"].as_str().ok_or("a page")?.to_owned();
     let mut n = 0;
@@ -153,7 +155,7 @@ fn pages(c: &mut Criterion, rt: &Runtime, engine: &Engine) -> Outcome<()> {
             n += 1;
             let update = json!([{ "operation": "update_page", "page": page, "document": { "markdown": text(7, &n.to_string()) } }]);
             let update = change(update).expect("a change");
-            rt.block_on(platform.edit_content(&actor, &spaces[0], name, update)).expect("an edit")
+            rt.block_on(platform.as_actor(&actor).space(&spaces[0]).change_request(name).edit(update)).expect("an edit")
         });
     });
     Ok(())

@@ -1,21 +1,22 @@
 //! A documentation platform as a library: organizations and people, spaces with pages, files and history, change
 //! requests, sites, import from Git.
 //!
-//! A [`Platform`] is made of a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. Its methods
-//! are the operations; the first argument of each is the [`Actor`], who acts.
+//! A [`Platform`] is made of a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. Who acts is
+//! said first, [`as_user`](Platform::as_user) for example; from the [`Caller`](platform::Caller) nouns lead to nouns, and
+//! their methods are the operations.
 //!
 //! ```
 //! use std::sync::Arc;
-//! use docs_core::{Actor, Platform, model::CreateSpace, platform::NewUser};
+//! use docs_core::{Platform, model::CreateSpace, platform::NewUser};
 //! use docs_memstore::{MemObjects, MemStore};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
 //! let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-//! let ada = platform.create_user(&Actor::Platform, ada).await?;
-//! let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?.id;
-//! let space = platform.create_space(&Actor::User(ada.id), &org, CreateSpace::default()).await?;
+//! let ada = platform.as_platform().users().create(ada).await?;
+//! let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
+//! let space = platform.as_user(&ada.id).org(&org).spaces().create(CreateSpace::default()).await?;
 //! assert_eq!(&*space.title, "Untitled");
 //! # Ok(())
 //! # }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 pub use docs_store::*;
 
-use crate::BoxFuture;
-use crate::Result;
 pub use crate::records;
+use crate::{BoxFuture, Result};
 
 /// Every kind of record.
 pub const KINDS: &[Kind] = records::KINDS;
+/// The version of the rows that records bring along. Whoever changes what [`Indexed::rows`] of a record answers raises it:
+/// the rows of stores that exist are then [made anew](crate::platform::Caller::rebuild).
+pub const LAYOUT: u32 = 1;
 
 /// Recomputes every index row, unique value and counter from the records and compares. Reads the whole store in one
 /// snapshot: a check for administrators and tests.
@@ -29,7 +31,7 @@ pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
 pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
-    docs_store::run(store, KINDS, receipt, operation).await
+    docs_store::run(store, WriteContext { kinds: KINDS, receipt, observer: None }, operation).await
 }
 
 /// Runs an operation until it is stored or refused, and answers with what `show` reads of it: [`docs_store::run_and_show`]
@@ -47,5 +49,6 @@ pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     answers: Option<&dyn Answers<V>>,
     show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
-    docs_store::run_and_show(store, WriteContext { kinds: KINDS, receipt }, operation, answers, show).await
+    let context = WriteContext { kinds: KINDS, receipt, observer: None };
+    docs_store::run_and_show(store, context, operation, answers, show).await
 }

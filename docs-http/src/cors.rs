@@ -25,7 +25,7 @@ use crate::{
 const MAX_AGE: i32 = 7_200;
 
 /// The methods of the API.
-const METHODS: [Method; 6] =
+const ALLOWED_METHODS: [Method; 6] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// The headers of requests that a page may set.
@@ -160,7 +160,7 @@ impl<E: Endpoint<Output = Response> + 'static> CrossOrigin<E> {
             .allow_origins_fn(move |origin| {
                 HeaderValue::from_str(origin).is_ok_and(|origin| allowed.allows(&origin))
             })
-            .allow_methods(METHODS)
+            .allow_methods(ALLOWED_METHODS)
             .allow_headers(REQUEST_HEADERS)
             .expose_headers(RESPONSE_HEADERS)
             .max_age(MAX_AGE);

@@ -9,7 +9,7 @@ use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, we
 use poem_openapi::OpenApiService;
 
 use crate::{
-    meta::{Fixed, ReadOnly},
+    endpoints::{Fixed, ReadOnly},
     openapi::Problems,
 };
 

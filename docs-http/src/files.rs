@@ -6,22 +6,28 @@
 
 use std::ops::Range;
 
-use docs_core::{Error, Platform, model::SpaceId, platform::StoredFile};
+use docs_core::{
+    Error, Platform,
+    model::SpaceId,
+    platform::{FileReach, StoredFile},
+};
 use poem::{
     Endpoint, Request, Response, ResponseBuilder,
     http::{HeaderValue, Method, StatusCode, header},
 };
 
-use crate::{meta::is_known, wire::error::ApiError};
+use crate::{endpoints::is_known, wire::error::ApiError};
 
-/// Shared caches may keep files as well: nothing but the address decides who gets one, and what is there never changes.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// What anybody may read shared caches may keep for an hour: after that they ask whether it still is for anybody.
+const FOR_ANYBODY: &str = "public, max-age=3600";
+/// What somebody may read is asked for at each use: it never changes, but who may read it does.
+const FOR_BEARER: &str = "private, no-cache";
 /// The rights of a file that is opened as a page: none, but for looks of its own.
 const NO_RIGHTS: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
-/// The bytes of files. Their address is sealed by the platform and told to readers of the content only, so no token is
-/// asked for.
+/// The bytes of files. Their address is sealed by the platform and made for one reader of the content, so no token is
+/// asked for: whether they still may read it is.
 pub(crate) struct Files(pub(crate) Platform);
 
 impl Endpoint for Files {
@@ -34,9 +40,13 @@ impl Endpoint for Files {
         let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
         let file = self.0.find_file(&space, sealed).await.map_err(ApiError::from)?;
         let tag = format!("\"{}\"", file.blob());
+        let kept = match file.reach {
+            FileReach::Anybody => FOR_ANYBODY,
+            FileReach::Bearer => FOR_BEARER,
+        };
         let answer = Response::builder()
             .header(header::ETAG, &tag)
-            .header(header::CACHE_CONTROL, FOR_EVER)
+            .header(header::CACHE_CONTROL, kept)
             .header(header::ACCEPT_RANGES, "bytes");
         if is_known(&request, &tag) {
             return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());

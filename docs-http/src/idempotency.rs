@@ -1,14 +1,14 @@
 //! The `Idempotency-Key` of a request: it may be sent again without being done again.
 //!
 //! A handler that makes something takes an [`Idempotency`] behind who asks, and calls the operation on the platform that
-//! [`Idempotency::on`] gives. Everything else is the platform's: it keeps the answer with what was made. That a request
-//! was answered with what an earlier one had been answered, the operation's endpoint tells in [`REPLAYED`].
+//! [`Idempotency::platform`] gives. Everything else is the platform's: it keeps the answer with what was made. That a
+//! request was answered with what an earlier one had been answered, the operation's endpoint tells in [`REPLAYED`].
 
 use std::sync::{Arc, OnceLock};
 
 use docs_core::{
     Platform,
-    platform::{IdempotencyKey, IdempotentRequest},
+    platform::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest},
 };
 use poem::{
     Request, RequestBody,
@@ -28,10 +28,16 @@ pub(crate) const KEY: &str = "Idempotency-Key";
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// What the document says of the header.
-pub(crate) const DESCRIPTION: &str = "A name for this request, 1 to 255 visible ASCII characters, best a random UUID. \
-    For 24 hours the same request of the same user with the same key is not done again: it gets the first answer, with \
-    `Idempotency-Replayed: true`. Another request with the same key is refused with 422. So a request whose answer was \
-    lost, or that was answered with 503, can be sent again. Refusals are not kept.";
+pub(crate) fn description() -> String {
+    format!(
+        "A name for this request, 1 to {} visible ASCII characters, best a random UUID. For {} hours the same request \
+         of the same user with the same key is not done again: it gets the first answer, with `Idempotency-Replayed: \
+         true`. Another request with the same key is refused with 422. So a request whose answer was lost, or that was \
+         answered with 503, can be sent again. Refusals are not kept.",
+        IdempotencyKey::MAX,
+        IDEMPOTENCY_WINDOW.num_hours(),
+    )
+}
 
 /// The request as one that may be sent again, if it has a key.
 ///
@@ -43,7 +49,7 @@ pub(crate) struct Idempotency(Option<IdempotentRequest>);
 
 impl Idempotency {
     /// The platform for this request.
-    pub(crate) fn on(&self, platform: &Platform) -> Platform {
+    pub(crate) fn platform(&self, platform: &Platform) -> Platform {
         match &self.0 {
             Some(request) => platform.with_idempotency(request.clone()),
             None => platform.clone(),
@@ -76,7 +82,7 @@ impl<'a> ApiExtractor<'a> for Idempotency {
     fn param_schema_ref() -> Option<MetaSchemaRef> {
         Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
             min_length: Some(1),
-            max_length: Some(255),
+            max_length: Some(IdempotencyKey::MAX),
             pattern: Some("^[!-~]+$".to_owned()),
             ..MetaSchema::new("string")
         })))

@@ -67,14 +67,14 @@
 mod api;
 pub mod auth;
 mod cors;
-mod doors;
+mod endpoints;
 #[cfg(feature = "explorer")]
 mod explorer;
 mod files;
 mod idempotency;
-mod meta;
 pub mod metrics;
 pub mod middleware;
+mod mount;
 pub mod openapi;
 mod pdf;
 mod rate;
@@ -91,20 +91,20 @@ use poem_openapi::{OpenApi, OpenApiService};
 
 use crate::{
     auth::{Authenticator, SharedAuthenticator},
-    meta::{Counters, Fixed, Health, ReadOnly},
-    metrics::Metrics,
-    middleware::Edge,
-    openapi::{Outer, Problems, made::Origin},
+    endpoints::{Checked, Counters, Fixed, ReadOnly},
+    metrics::{Metrics, Registry},
+    middleware::RequestLayer,
+    openapi::{OperationLayer, Problems, made::Origin},
     rate::Guard,
     wire::{payload::BodyLimit, reply::JSON},
 };
 
 pub use api::Api;
 pub use cors::{Cors, CorsOrigin, OriginError};
+pub use endpoints::HealthCheck;
 #[cfg(feature = "tower")]
-pub use doors::tower_service;
-pub use doors::{open_api_service, routes};
-pub use meta::Readiness;
+pub use mount::tower_service;
+pub use mount::{open_api_service, routes};
 pub use rate::RateLimit;
 pub use trusted_proxies::{ProxyError, TrustedProxies};
 
@@ -143,8 +143,14 @@ pub struct HttpConfig {
     pub trusted_proxies: TrustedProxies,
     /// The origins whose web pages may call the API; none but the application's own when absent.
     pub cors: Option<Cors>,
-    /// Whether the platform can serve.
-    pub readiness: Readiness,
+    /// Whether the process is alive: what `/healthz` answers. The platform's own check when absent.
+    pub health: Option<HealthCheck>,
+    /// Whether requests should be sent here: what `/readyz` answers. The platform's own check when absent.
+    pub readiness: Option<HealthCheck>,
+    /// What the platform counts into, to be shown at `/metrics`; only requests are shown when absent.
+    pub registry: Option<Arc<Registry>>,
+    /// What is called before metrics are shown; the platform's own [`measure`](docs_core::Platform::measure) when absent.
+    pub measure: Option<HealthCheck>,
     /// Where the ids of requests come from.
     pub ids: Arc<dyn Ids>,
 }
@@ -158,7 +164,10 @@ impl Default for HttpConfig {
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
             cors: None,
-            readiness: Readiness::default(),
+            health: None,
+            readiness: None,
+            registry: None,
+            measure: None,
             ids: Arc::new(RandomIds),
         }
     }
@@ -182,7 +191,8 @@ impl fmt::Debug for HttpConfig {
 /// | path | what |
 /// |---|---|
 /// | `/v1/…` | the API |
-/// | `/healthz` | `{"status":"ok"}` when the platform can serve, else a failure |
+/// | `/healthz` | `{"status":"ok"}` when the process is alive and its store can be read, else a failure |
+/// | `/readyz` | the same when searches find all there is, too: whether requests should be sent here |
 /// | `/metrics` | counters for Prometheus |
 /// | `/openapi.json` | the document |
 /// | `/docs` | a page to try the API out, where `/` leads too; feature `explorer` |
@@ -258,7 +268,7 @@ where
     A: Authenticator,
 {
     check_path(&config.api_path)?;
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let origin = Origin::new::<T>(&about, &server);
     let service = unchecked(api, about, Arc::clone(&metrics)).server(server);
@@ -271,12 +281,16 @@ where
     let service = service.data(authenticator).data(config.body_limit).with(guard);
     let route = further
         .nest(&config.api_path, service)
-        .at("/healthz", ReadOnly(Health(config.readiness)))
-        .at("/metrics", ReadOnly(Counters(Arc::clone(&metrics))))
+        .at("/healthz", ReadOnly(Checked(config.health.unwrap_or_default())))
+        .at("/readyz", ReadOnly(Checked(config.readiness.unwrap_or_default())))
+        .at(
+            "/metrics",
+            ReadOnly(Counters { metrics: Arc::clone(&metrics), measure: config.measure.unwrap_or_default() }),
+        )
         .at("/openapi.json", ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
     #[cfg(feature = "explorer")]
     let route = explorer::mount(route)?;
-    let endpoint = Arc::new(cors::share(config.cors, Edge::new(route, config.ids)));
+    let endpoint = Arc::new(cors::share(config.cors, RequestLayer::new(route, config.ids)));
     Ok(HttpApp { endpoint, document, metrics })
 }
 
@@ -292,14 +306,18 @@ pub fn service<T: OpenApi>(
     api: T,
     about: About,
     metrics: Arc<Metrics>,
-) -> Result<OpenApiService<Outer<T>, ()>, Problems> {
+) -> Result<OpenApiService<OperationLayer<T>, ()>, Problems> {
     openapi::problems::<T>()?;
     Ok(unchecked(api, about, metrics))
 }
 
 /// The same for an API that is known to be right.
-fn unchecked<T: OpenApi>(api: T, about: About, metrics: Arc<Metrics>) -> OpenApiService<Outer<T>, ()> {
-    let service = OpenApiService::new(Outer::new(api, metrics), about.title, about.version);
+fn unchecked<T: OpenApi>(
+    api: T,
+    about: About,
+    metrics: Arc<Metrics>,
+) -> OpenApiService<OperationLayer<T>, ()> {
+    let service = OpenApiService::new(OperationLayer::new(api, metrics), about.title, about.version);
     match about.description {
         Some(description) => service.description(description),
         None => service,

@@ -1,4 +1,6 @@
-//! What is counted of the API, in the text format of Prometheus.
+//! What is counted of the API and of the platform, in the text format of Prometheus.
+
+mod registry;
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use docs_core::ports::Metric;
 use parking_lot::Mutex;
+
+pub use registry::Registry;
 
 /// The upper ends of the histogram, with their labels in seconds. What takes longer counts as `+Inf`.
 const BUCKETS: [(Duration, &str); 12] = [
@@ -28,13 +33,32 @@ const BUCKETS: [(Duration, &str); 12] = [
     (Duration::from_secs(10), "10"),
 ];
 
+/// Requests that were answered.
+pub const REQUESTS: Metric = Metric::counter(
+    "docs_http_requests_total",
+    &["operation", "status"],
+    "Requests by operation and status; 499: the client went away.",
+);
+/// Requests that are not answered yet.
+pub const REQUESTS_RUNNING: Metric =
+    Metric::gauge("docs_http_requests_running", &["operation"], "Requests that are not answered yet.");
+/// How long answers took.
+pub const REQUEST_DURATION: Metric = Metric::histogram(
+    "docs_http_request_duration_seconds",
+    &["operation"],
+    "Time from the request to its answer.",
+);
+/// Every metric of the API; those of the platform are [`docs_core::platform::metrics::METRICS`].
+pub const METRICS: &[&Metric] = &[&REQUESTS, &REQUESTS_RUNNING, &REQUEST_DURATION];
+
 /// Counts an operation whose client went away before it was answered.
-const GONE: u16 = 499;
+const CLIENT_GONE: u16 = 499;
 
 /// The counters of one API. There is no global registry: two APIs in one program count apart.
 #[derive(Debug, Default)]
 pub struct Metrics {
     operations: Mutex<BTreeMap<&'static str, Arc<Series>>>,
+    registry: Option<Arc<Registry>>,
 }
 
 /// The counters of one operation.
@@ -47,6 +71,12 @@ pub struct Series {
 }
 
 impl Metrics {
+    /// Counters that are shown together with what a registry keeps.
+    #[must_use]
+    pub fn beside(registry: Arc<Registry>) -> Self {
+        Self { registry: Some(registry), ..Self::default() }
+    }
+
     /// The counters of an operation; made when it is first asked for.
     #[must_use]
     pub fn series(&self, operation: &'static str) -> Arc<Series> {
@@ -64,18 +94,20 @@ impl Metrics {
                 tracing::error!("the metrics could not be written");
             }
         }
+        out.extend(self.registry.iter().map(|registry| registry.render()));
         out
     }
 }
 
 type Operations = BTreeMap<&'static str, Arc<Series>>;
 
+fn head(out: &mut String, metric: &Metric) -> std::fmt::Result {
+    writeln!(out, "# HELP {} {}", metric.name, metric.help)?;
+    writeln!(out, "# TYPE {} {}", metric.name, metric.kind.as_str())
+}
+
 fn requests(out: &mut String, operations: &Operations) -> std::fmt::Result {
-    writeln!(
-        out,
-        "# HELP docs_http_requests_total Requests by operation and status; 499: the client went away."
-    )?;
-    writeln!(out, "# TYPE docs_http_requests_total counter")?;
+    head(out, &REQUESTS)?;
     for (operation, series) in operations {
         for (status, count) in series.answers.lock().iter() {
             writeln!(
@@ -88,8 +120,7 @@ fn requests(out: &mut String, operations: &Operations) -> std::fmt::Result {
 }
 
 fn running(out: &mut String, operations: &Operations) -> std::fmt::Result {
-    writeln!(out, "# HELP docs_http_requests_running Requests that are not answered yet.")?;
-    writeln!(out, "# TYPE docs_http_requests_running gauge")?;
+    head(out, &REQUESTS_RUNNING)?;
     for (operation, series) in operations {
         let running = series.running.load(Ordering::Relaxed);
         writeln!(out, "docs_http_requests_running{{operation=\"{operation}\"}} {running}")?;
@@ -98,8 +129,7 @@ fn running(out: &mut String, operations: &Operations) -> std::fmt::Result {
 }
 
 fn durations(out: &mut String, operations: &Operations) -> std::fmt::Result {
-    writeln!(out, "# HELP docs_http_request_duration_seconds Time from the request to its answer.")?;
-    writeln!(out, "# TYPE docs_http_request_duration_seconds histogram")?;
+    head(out, &REQUEST_DURATION)?;
     for (operation, series) in operations {
         let name = "docs_http_request_duration_seconds";
         let mut total = 0;
@@ -119,7 +149,7 @@ impl Series {
     /// Begins to time a request.
     pub(crate) fn begin(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
-        Running { series: Arc::clone(self), since: Instant::now(), status: GONE }
+        Running { series: Arc::clone(self), since: Instant::now(), status: CLIENT_GONE }
     }
 }
 

@@ -34,18 +34,18 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_OF_ID: usize = 128;
 
 /// The outermost endpoint.
-pub(crate) struct Edge<E> {
+pub(crate) struct RequestLayer<E> {
     inner: E,
     ids: Arc<dyn Ids>,
 }
 
-impl<E> Edge<E> {
+impl<E> RequestLayer<E> {
     pub(crate) fn new(inner: E, ids: Arc<dyn Ids>) -> Self {
         Self { inner, ids }
     }
 }
 
-impl<E: Endpoint<Output = Response>> Endpoint for Edge<E> {
+impl<E: Endpoint<Output = Response>> Endpoint for RequestLayer<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
@@ -67,7 +67,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Edge<E> {
     }
 }
 
-impl<E: Endpoint<Output = Response>> Edge<E> {
+impl<E: Endpoint<Output = Response>> RequestLayer<E> {
     async fn served(&self, mut request: Request) -> Response {
         // No path knows TRACE, so that it is refused with the methods that are allowed. A method that HTTP itself does
         // not know is answered likewise.

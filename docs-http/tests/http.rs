@@ -1,5 +1,7 @@
 //! The HTTP foundation, tested through an API of a few operations over resources of the model.
 
+#[path = "http/clients.rs"]
+mod clients;
 #[path = "http/collections.rs"]
 mod collections;
 #[path = "http/comments.rs"]
@@ -8,12 +10,18 @@ mod comments;
 mod contract;
 #[path = "http/cors.rs"]
 mod cors;
+#[path = "http/counts.rs"]
+mod counts;
 #[path = "http/document.rs"]
 mod document;
+#[path = "http/edits.rs"]
+mod edits;
 #[path = "http/errors.rs"]
 mod errors;
 #[path = "http/files.rs"]
 mod files;
+#[path = "http/flags.rs"]
+mod flags;
 #[path = "http/hosts.rs"]
 mod hosts;
 #[path = "http/idempotency.rs"]
@@ -30,6 +38,8 @@ mod lists;
 mod matrix;
 #[path = "http/meta.rs"]
 mod meta;
+#[path = "http/metrics.rs"]
+mod metrics;
 #[path = "http/pdf.rs"]
 mod pdf;
 #[path = "http/people.rs"]
@@ -38,12 +48,16 @@ mod people;
 mod platform;
 #[path = "http/rate.rs"]
 mod rate;
+#[path = "http/readiness.rs"]
+mod readiness;
 #[path = "http/refusals.rs"]
 mod refusals;
 #[path = "http/revisions.rs"]
 mod revisions;
 #[path = "http/rewind.rs"]
 mod rewind;
+#[path = "http/round_trips.rs"]
+mod round_trips;
 #[path = "http/search.rs"]
 mod search;
 #[path = "http/server.rs"]

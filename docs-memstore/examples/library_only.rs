@@ -5,9 +5,9 @@
 use std::{error::Error, sync::Arc};
 
 use docs_core::{
-    Actor, Platform,
-    model::{ContentChange, CreateChangeRequest, CreateSpace, RevisionPage, UpdateContent},
-    platform::{ContentOf, NewUser, Shown},
+    Platform,
+    model::{ContentEdit, CreateChangeRequest, CreateSpace, RevisionPage, UpdateContent},
+    platform::{NewUser, Shown},
 };
 use docs_memstore::{MemObjects, MemStore};
 
@@ -15,29 +15,30 @@ use docs_memstore::{MemObjects, MemStore};
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
     let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    let ada = platform.create_user(&Actor::Platform, ada).await?;
-    let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada.id).await?.id;
-    let me = Actor::User(ada.id);
+    let ada = platform.as_platform().users().create(ada).await?;
+    let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
+    let me = platform.as_user(&ada.id);
 
     let new = CreateSpace { title: Some("Guide".parse()?), ..CreateSpace::default() };
-    let space = platform.create_space(&me, &org, new).await?;
+    let space = me.org(&org).spaces().create(new).await?.id;
+    let space = me.space(&space);
     let request =
         CreateChangeRequest { subject: Some("A first page".parse()?), ..CreateChangeRequest::default() };
-    let request = platform.create_change_request(&me, &space.id, request).await?;
+    let request = space.change_requests().create(request).await?;
 
     // Changes have the form they have on the wire.
-    let change: ContentChange = serde_json::from_str(
+    let change: ContentEdit = serde_json::from_str(
         r##"{ "operation": "insert_page", "document": { "markdown": "# Welcome\n\nHello, reader." } }"##,
     )?;
-    let number = request.number.to_string();
     let changes = UpdateContent { changes: vec![change] };
-    let done = platform.edit_content(&me, &space.id, &number, changes).await?;
+    let request = space.change_request(request.id.as_str());
+    let done = request.edit(changes).await?;
     println!("change request {} touched {} page(s)", done.change_request.number, done.changes.len());
 
-    let merged = platform.merge_change_request(&me, &space.id, &number).await?;
+    let merged = request.merge().await?;
     println!("merged as revision {} ({:?})", merged.revision, merged.result);
 
-    let pages = platform.list_pages(&me, &ContentOf::space(space.id), Shown::default()).await?;
+    let pages = space.content().list_pages(Shown::default()).await?;
     for page in &pages.pages {
         if let RevisionPage::Document(page) = page {
             println!("the space now has “{}” at /{}", page.base.title, page.path);

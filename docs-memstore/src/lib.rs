@@ -7,9 +7,9 @@
 mod clock;
 mod fault;
 mod feed;
-mod gates;
 mod ids;
 mod inner;
+mod key_locks;
 mod objects;
 mod registry;
 mod rng;

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_ports::{Clock, SystemClock};
-use docs_store::{Hash, Objects, StoreError, StoreResult};
+use docs_store::{Hash, Leftovers, Objects, StoreError, StoreResult};
 use parking_lot::RwLock;
 
 /// [`Objects`] in memory. Clones are the same store.
@@ -152,6 +152,23 @@ impl Objects for MemObjects {
         if stored.is_empty() {
             domains.remove(domain);
         }
+        Ok(())
+    }
+
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
+        let domains = self.0.domains.read();
+        let mut names: Vec<&String> =
+            domains.keys().filter(|name| after.is_none_or(|after| name.as_str() > after)).collect();
+        names.sort_unstable();
+        Ok(names.into_iter().take(max as usize).cloned().collect())
+    }
+
+    /// Nothing: an object is stored whole or not at all.
+    async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<Leftovers> {
+        Ok(Leftovers::default())
+    }
+
+    async fn delete_leftovers(&self, _: &[String]) -> StoreResult<()> {
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ use docs_ports::{
     SearchError, SearchIndex,
     search::{
         Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank,
-        Scope, SearchQuery, SpaceHit, Word, scores, select_pages, select_spaces, tie,
+        Scope, SearchQuery, Word, scores, select_pages, tie,
     },
 };
 use docs_store::FeedPos;
@@ -67,11 +67,8 @@ impl Inner {
         self.next += 1;
         let mut title_words = 0;
         for (field, terms) in Field::ALL.into_iter().zip(&mut self.terms) {
-            let tokens = page.tokens(field);
-            if field == Field::Title {
-                title_words = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
-            }
-            for token in tokens {
+            for token in page.tokens(field) {
+                title_words += u32::from(field == Field::Title);
                 let pages = terms.entry(token.text.into()).or_default();
                 pages.entry(number).or_default().push(token.position);
             }
@@ -137,7 +134,7 @@ impl Inner {
         let found = scored.into_iter().filter_map(|(number, score)| {
             let stored = self.pages.get(&number)?;
             let rank = Rank { score, tie: stored.rank_tie };
-            Some(Found { rank, space: stored.space_tie, at: number })
+            Some(Found { rank, at: number })
         });
         found.collect()
     }
@@ -222,13 +219,6 @@ impl SearchIndex for MemSearch {
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
         let inner = self.0.read();
         Ok(inner.hits(&query.query, select_pages(inner.find(query), query.after, query.limit)))
-    }
-
-    async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError> {
-        let inner = self.0.read();
-        let spaces = select_spaces(inner.find(query), query.after, (query.limit, pages));
-        let hit = |(rank, found)| SpaceHit { rank, pages: inner.hits(&query.query, found) };
-        Ok(spaces.into_iter().map(hit).collect())
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {

@@ -19,8 +19,8 @@ use docs_store::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    gates::{Gates, Pass},
     inner::{Inner, ReadSet},
+    key_locks::{KeyLock, KeyLocks},
     registry::{MAX_TXN_DELTA, Registry, Ticket},
 };
 
@@ -78,7 +78,7 @@ pub struct Stats {
     /// Transactions that were begun and neither committed nor dropped.
     pub open: usize,
     /// Hot keys that somebody holds or waits for.
-    pub gates: usize,
+    pub key_locks: usize,
     /// Items of the feed.
     pub feed: usize,
 }
@@ -119,7 +119,7 @@ impl MemStore {
             keys,
             versions,
             open: self.0.registry.lock().len(),
-            gates: self.0.gates.len(),
+            key_locks: self.0.key_locks.len(),
             feed: self.0.inner.read().feed.len(),
         }
     }
@@ -140,13 +140,13 @@ impl fmt::Debug for MemStore {
 #[async_trait]
 impl Store for MemStore {
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
-        let passes = match mode {
+        let locks = match mode {
             Mode::Read => Vec::new(),
-            // The snapshot is taken behind the gates, so that it includes what was committed by those before.
-            Mode::Write => self.0.pass(hot).await,
+            // The snapshot is taken behind the locks, so that it includes what was committed by those before.
+            Mode::Write => self.0.lock_keys(hot).await,
         };
         let (ticket, end) = self.0.enter();
-        Ok(Box::new(MemTxn { shared: self.0.clone(), mode, ticket, end, reads: Mutex::default(), passes }))
+        Ok(Box::new(MemTxn { shared: self.0.clone(), mode, ticket, end, reads: Mutex::default(), locks }))
     }
 
     async fn changes(
@@ -178,7 +178,7 @@ struct Shared {
     /// The newest snapshot: follows `inner.seq` when a commit is complete, so that `begin` needs no lock on `inner`.
     newest: AtomicU64,
     registry: Mutex<Registry>,
-    gates: Gates,
+    key_locks: KeyLocks,
     form: Form,
     clock: Arc<dyn Clock>,
 }
@@ -190,22 +190,22 @@ impl Shared {
             inner: RwLock::new(inner),
             newest,
             registry: Mutex::default(),
-            gates: Gates::default(),
+            key_locks: KeyLocks::default(),
             form,
             clock,
         }
     }
 
-    /// Passes the gates of hot keys. They are advice, so whoever waited for as long as a transaction may take goes on
+    /// Locks hot keys. The locks are advice, so whoever waited for as long as a transaction may take goes on
     /// without: the one in front was forgotten.
-    async fn pass(&self, hot: &[Key]) -> Vec<Pass> {
+    async fn lock_keys(&self, hot: &[Key]) -> Vec<KeyLock> {
         if hot.is_empty() {
             return Vec::new();
         }
         let late = self.clock.now().checked_add_signed(MAX_TXN_DELTA).unwrap_or(DateTime::<Utc>::MAX_UTC);
         tokio::select! {
             biased;
-            passes = self.gates.pass(hot) => passes,
+            locks = self.key_locks.lock_all(hot) => locks,
             () = self.clock.wait_until(late) => Vec::new(),
         }
     }
@@ -239,7 +239,7 @@ struct MemTxn {
     end: DateTime<Utc>,
     reads: Mutex<ReadSet>,
     /// Held until the transaction has ended.
-    passes: Vec<Pass>,
+    locks: Vec<KeyLock>,
 }
 
 impl MemTxn {
@@ -293,8 +293,8 @@ impl Txn for MemTxn {
 impl Drop for MemTxn {
     fn drop(&mut self) {
         self.shared.registry.lock().leave(self.ticket);
-        // The gates open when the transaction has ended, not before.
-        self.passes.clear();
+        // The locks are free when the transaction has ended, not before.
+        self.locks.clear();
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use docs_core::{
     Platform,
     platform::{Builder, stored_sealing_key},
-    ports::{RandomIds, SealingKey, SystemClock},
+    ports::{Metrics, RandomIds, SealingKey, SystemClock},
     store::Blobs,
 };
 
-use crate::{ServerConfig, ServerError, StoreUrl, search_index};
+use crate::{ServerConfig, ServerError, search_index};
 
 #[cfg(feature = "git")]
 mod git;
@@ -37,6 +37,7 @@ pub(crate) struct Source {
 pub(crate) async fn platform(
     config: &ServerConfig,
     base: &str,
+    metrics: Arc<dyn Metrics>,
 ) -> Result<(Platform, FirstImport), ServerError> {
     let blobs = blobs(config.blobs.as_deref())?;
     let (store, objects) = config.store.open(blobs).await?;
@@ -44,16 +45,18 @@ pub(crate) async fn platform(
         Some(secret) => SealingKey::of_secret(secret.reveal()),
         None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
-    let builder = Platform::builder(store, objects).secrets(key).base_url(base);
+    let builder = Platform::builder(store, objects).secrets(key).base_url(base).metrics(metrics);
     let builder = builder.search(search_index::open(config)?);
     let builder = web(worker::equip(builder, config)?, config)?;
     let (builder, first) = git(builder, config).await?;
-    Ok((builder.build(), first))
+    let platform = builder.build();
+    platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
+    Ok((platform, first))
 }
 
-/// A platform over a store without any adapter: for what an operator does to it.
-pub(crate) async fn bare(store: &StoreUrl) -> Result<Platform, ServerError> {
-    let (store, objects) = store.open(None).await?;
+/// A platform over a store without any adapter but the place of large objects: for what an operator does to it.
+pub(crate) async fn bare(config: &ServerConfig) -> Result<Platform, ServerError> {
+    let (store, objects) = config.store.open(blobs(config.blobs.as_deref())?).await?;
     Ok(Platform::builder(store, objects).build())
 }
 

@@ -1,12 +1,20 @@
 //! `docs-server admin …`: what an operator does to the store of a server, beside the HTTP API.
 
+mod audit;
+mod member;
+mod store;
 mod token;
 
 use clap::Subcommand;
-use docs_core::{Actor, Platform, model::UserId, platform::NewUser};
+use docs_core::{
+    Platform,
+    model::{Timestamp, UserId},
+    platform::NewUser,
+    store::{Page, PageRequest},
+};
 
-use self::token::Token;
-use crate::{ServerError, StoreUrl, adapters};
+use self::{audit::Audit, member::Member, store::StoreTask, token::Token};
+use crate::{ServerConfig, ServerError, StoreUrl, adapters};
 
 type Outcome<T> = Result<T, ServerError>;
 
@@ -22,6 +30,14 @@ pub(crate) enum Admin {
     /// Organizations.
     #[command(subcommand)]
     Org(Org),
+    /// Members of organizations.
+    #[command(subcommand)]
+    Member(Member),
+    /// The audit log.
+    #[command(subcommand)]
+    Audit(Audit),
+    #[command(flatten)]
+    Store(StoreTask),
 }
 
 #[derive(Subcommand, Debug)]
@@ -35,6 +51,8 @@ pub(crate) enum User {
         #[arg(long)]
         name: String,
     },
+    /// Lists users: id, e-mail address, name.
+    List,
 }
 
 #[derive(Subcommand, Debug)]
@@ -48,37 +66,79 @@ pub(crate) enum Org {
         #[arg(long, value_name = "EMAIL")]
         admin: String,
     },
+    /// Lists organizations: id, creation, title.
+    List,
 }
 
 impl Admin {
-    /// Does it in a store, and prints what came of it.
-    pub(crate) async fn run(&self, store: &StoreUrl) -> Outcome<()> {
-        if *store == StoreUrl::Memory {
+    /// Does it in the store of a server, and prints what came of it.
+    pub(crate) async fn run(&self, config: &ServerConfig) -> Outcome<()> {
+        if config.store == StoreUrl::Memory {
             let why = "`memory` ends with this command; name the database of the server";
             return Err(ServerError::flag("--store", why));
         }
-        let platform = adapters::bare(store).await?;
+        let platform = adapters::bare(config).await?;
+        // A store of another layout is looked at and rebuilt, and left alone otherwise.
+        if !matches!(self, Self::Store(StoreTask::Verify | StoreTask::Rebuild)) {
+            platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
+        }
         match self {
+            Self::Store(task) => task.run(&platform).await,
             Self::Token(token) => token.run(&platform).await,
+            Self::Member(member) => member.run(&platform).await,
+            Self::Audit(audit) => audit.run(&platform).await,
+            Self::User(User::List) => {
+                let list = async |page| platform.as_platform().users().list(&page).await;
+                each(list, |user| {
+                    println!("{}\t{}\t{}", user.id, user.email.unwrap_or_default(), user.display_name);
+                })
+                .await
+            }
+            Self::Org(Org::List) => {
+                let list = async |page| platform.as_platform().orgs().list(&page).await;
+                each(list, |org| println!("{}\t{}\t{}", org.id, org.created_at, org.title)).await
+            }
             Self::User(User::Create { email, name }) => {
                 let new = NewUser {
                     display_name: name.parse().map_err(|why| ServerError::flag("--name", why))?,
                     email: email.parse().map_err(|why| ServerError::flag("--email", why))?,
                 };
-                println!("{}", platform.create_user(&Actor::Platform, new).await?.id);
+                println!("{}", platform.as_platform().users().create(new).await?.id);
                 Ok(())
             }
             Self::Org(Org::Create { title, admin }) => {
                 let title = title.parse().map_err(|why| ServerError::flag("--title", why))?;
                 let admin = user(&platform, admin).await?;
-                println!("{}", platform.create_org(&Actor::Platform, title, &admin).await?.id);
+                println!("{}", platform.as_platform().orgs().create(title, &admin).await?.id);
                 Ok(())
             }
         }
     }
 }
 
+/// Reads a list to its end, page by page.
+async fn each<T>(
+    mut list: impl AsyncFnMut(PageRequest) -> docs_core::Result<Page<T>>,
+    mut show: impl FnMut(T),
+) -> Outcome<()> {
+    let mut page = PageRequest::default();
+    loop {
+        let found = list(page.clone()).await?;
+        found.items.into_iter().for_each(&mut show);
+        page.page = found.next;
+        if page.page.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn time(flag: &'static str, text: &str) -> Outcome<Timestamp> {
+    let wrong =
+        |_| ServerError::flag(flag, format_args!("`{text}` is no time; write it like 2030-12-31T00:00:00Z"));
+    serde_json::from_value(text.into()).map_err(wrong)
+}
+
 async fn user(platform: &Platform, email: &str) -> Outcome<UserId> {
-    let found = platform.user_by_email(&Actor::Platform, email).await;
+    let found = platform.as_platform().users().by_email(email).await;
     Ok(found.map_err(|why| ServerError::other(format!("{email}: {why}")))?.id)
 }

@@ -5,7 +5,9 @@ use std::{error::Error, io::IsTerminal as _, process::ExitCode};
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
-use crate::{Server, ServerConfig, ServerError, admin::Admin, health, setup::Published};
+use crate::{
+    Server, ServerConfig, ServerError, admin::Admin, health_check, health_check::Question, setup::Published,
+};
 
 /// A documentation platform.
 #[derive(Parser, Debug)]
@@ -24,8 +26,12 @@ enum Command {
     /// Manages users, organizations and tokens in the store of a server, and ends.
     #[command(subcommand)]
     Admin(Admin),
-    /// Asks the server at `--bind` whether it can serve, and ends: with 0 if it can.
-    Health,
+    /// Asks the server at `--bind` whether it is alive and can read its store, and ends: with 0 if so.
+    Health {
+        /// Asks whether requests should be sent to it: searches find all that is stored, too.
+        #[arg(long)]
+        ready: bool,
+    },
     /// Sets one PDF file or converts one document for a server that started this process.
     #[cfg(any(feature = "convert", feature = "pdf"))]
     #[command(hide = true)]
@@ -67,8 +73,11 @@ pub fn run() -> ExitCode {
 impl Cli {
     async fn run(self) -> Result<(), ServerError> {
         match &self.command {
-            Some(Command::Admin(admin)) => admin.run(&self.config.store).await,
-            Some(Command::Health) => health::ask(&self.config.bind).await,
+            Some(Command::Admin(admin)) => admin.run(&self.config).await,
+            Some(Command::Health { ready }) => {
+                let question = if *ready { Question::Readiness } else { Question::Health };
+                health_check::ask(&self.config.bind, question).await
+            }
             _ => serve(self.config).await,
         }
     }

@@ -46,7 +46,7 @@ pub struct ServerConfig {
     )]
     pub store: StoreUrl,
     /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when absent.
-    #[arg(long, env = "DOCS_BLOBS", hide_env_values = true)]
+    #[arg(long, env = "DOCS_BLOBS", hide_env_values = true, global = true)]
     pub blobs: Option<String>,
     /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
     /// the store when absent.

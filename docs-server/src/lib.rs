@@ -38,7 +38,7 @@ mod bind;
 mod cli;
 mod config;
 mod error;
-mod health;
+mod health_check;
 mod search_index;
 mod server;
 mod setup;

@@ -1,9 +1,9 @@
 //! A server from its start to its end.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use docs_core::Platform;
-use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, Readiness};
+use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, metrics::Registry};
 use poem::{Server as PoemServer, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
 
@@ -48,9 +48,10 @@ impl Server {
             Some(base) => base.clone(),
             None => format!("http://{}", config.bind.reachable(port)),
         };
-        let (platform, import) = adapters::platform(&config, &base).await?;
-        let app =
-            docs_http::routes(&platform, http_config(&config, &platform)).map_err(ServerError::other)?;
+        let registry = Arc::new(Registry::default());
+        let (platform, import) = adapters::platform(&config, &base, registry.clone()).await?;
+        let http = HttpConfig { registry: Some(registry), ..http_config(&config) };
+        let app = docs_http::routes(&platform, http).map_err(ServerError::other)?;
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
         Ok(Self { platform, app, listener, base, store: config.store, first, import })
     }
@@ -119,13 +120,8 @@ impl Server {
     }
 }
 
-fn http_config(config: &ServerConfig, platform: &Platform) -> HttpConfig {
-    let asked = platform.clone();
+fn http_config(config: &ServerConfig) -> HttpConfig {
     HttpConfig {
-        readiness: Readiness::new(move || {
-            let platform = asked.clone();
-            async move { platform.ready().await }
-        }),
         rate_limit: config.rate_limit.map(RateLimit::per_minute),
         trusted_proxies: config.trusted_proxies.clone().unwrap_or_default(),
         cors: Some(Cors::origins(config.cors_origins.clone())),

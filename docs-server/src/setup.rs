@@ -66,7 +66,7 @@ pub async fn first_start(
         organization: "Documentation".parse().map_err(ServerError::other)?,
         token: token.map(|token| token.reveal().to_owned()),
     };
-    let done = match platform.set_up(&Actor::Platform, new).await {
+    let done = match platform.as_platform().set_up(new).await {
         Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
         done => done?,
     };
@@ -85,11 +85,11 @@ pub async fn create_site(
 ) -> Result<Published, ServerError> {
     let FirstStart { org, admin, .. } = first;
     let space = CreateSpace { title: SpaceTitle::cut(title), ..CreateSpace::default() };
-    let space = platform.create_space(admin, org, space).await?.id;
+    let space = platform.as_actor(admin).org(org).spaces().create(space).await?.id;
     let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
     let site = CreateSite { title: SiteTitle::cut(title), spaces, ..CreateSite::default() };
-    let site = platform.create_site(admin, org, site).await?.id;
-    platform.publish_site(admin, org, &site).await?;
+    let site = platform.as_actor(admin).org(org).sites().create(site).await?.id;
+    platform.as_actor(admin).org(org).site(&site).publish().await?;
     Ok(Published { org: org.clone(), space, site })
 }
 
@@ -115,7 +115,7 @@ pub async fn import(
         standalone: None,
         git_info: None,
     };
-    platform.import_git(&first.admin, space, import).await?;
+    platform.as_actor(&first.admin).space(space).import_git(import).await?;
     Ok(())
 }
 
@@ -124,7 +124,7 @@ pub async fn import(
 /// # Errors
 /// The sentence the job ended with; the platform's errors.
 pub async fn imported(platform: &Platform, first: &FirstStart, space: &SpaceId) -> Result<(), ServerError> {
-    let jobs = platform.jobs_of_space(&first.admin, space).await?;
+    let jobs = platform.as_actor(&first.admin).space(space).list_jobs().await?;
     match jobs.iter().find_map(|job| job.error.clone()) {
         Some(why) => Err(ServerError::other(why)),
         None => Ok(()),

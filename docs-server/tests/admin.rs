@@ -5,7 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
-use docs_core::{Actor, ErrorKind, Platform, model::OrgId, store::PageRequest};
+use docs_core::{ErrorKind, Platform, model::OrgId, store::PageRequest};
 use docs_server::StoreUrl;
 use tempfile::TempDir;
 
@@ -66,10 +66,59 @@ async fn an_operator_makes_users_organizations_and_tokens_and_takes_tokens_back(
     let ada = platform.authenticate(&second).await.expect("it is good");
     assert_eq!(ada.user().map(ToString::to_string), Some(user));
     let org: OrgId = org.parse().expect("an id");
-    assert_eq!(platform.get_org(&ada, &org).await.expect("hers").title.as_str(), "Engines");
-    let log = platform.audit_log(&Actor::Platform, &Default::default(), &PageRequest::default()).await;
+    assert_eq!(platform.as_actor(&ada).org(&org).get().await.expect("hers").title.as_str(), "Engines");
+    let log = platform.as_platform().audit_log(&Default::default(), &PageRequest::default()).await;
     let log: Vec<_> = log.expect("listed").items.iter().map(|entry| entry.operation.clone()).collect();
     assert_eq!(log, ["token_revoke", "token_create", "token_create", "org_create", "user_create"]);
+}
+
+#[tokio::test]
+async fn an_operator_sees_who_there_is_lets_people_in_and_reads_the_audit_log() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("docs.db");
+    let store = format!("sqlite:{}", file.display());
+    let store = store.as_str();
+    let ada = done(store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    let grace = done(store, &["user", "create", "--email", "grace@example.com", "--name", "Grace Hopper"]);
+    let org = done(store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"]);
+    let mut users: Vec<String> = done(store, &["user", "list"]).lines().map(str::to_owned).collect();
+    users.sort();
+    let mut expected =
+        [format!("{ada}\tada@example.com\tAda"), format!("{grace}\tgrace@example.com\tGrace Hopper")];
+    expected.sort();
+    assert_eq!(users, expected);
+    let orgs = done(store, &["org", "list"]);
+    let row: Vec<&str> = orgs.split('\t').collect();
+    assert_eq!((row[0], row[2]), (org.as_str(), "Engines"));
+
+    let add = ["member", "add", "--org", &org, "--user", "grace@example.com"];
+    done(store, &add);
+    done(store, &[&add[..], &["--role", "edit"]].concat());
+    let said = refused(store, &[&add[..], &["--role", "boss"]].concat());
+    assert!(
+        said.contains("--role") && said.contains("`boss` is no role; there are read, comment, edit"),
+        "{said}"
+    );
+    let said = refused(store, &["member", "add", "--org", "x y", "--user", "grace@example.com"]);
+    assert!(said.contains("--org"), "{said}");
+    let platform = platform(&file).await;
+    let (org_id, grace_id) = (org.parse().expect("an id"), grace.parse().expect("an id"));
+    let member = platform.as_user(&grace_id).org(&org_id).member(&grace_id).get().await.expect("a member");
+    assert_eq!(member.role, Some(docs_core::model::Role::Edit));
+
+    let log = done(store, &["audit", "list", "--org", &org, "--limit", "2"]);
+    let rows: Vec<Vec<&str>> = log.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(
+        rows.iter().map(|row| (row[1], row[2])).collect::<Vec<_>>(),
+        [("member_put", "-"); 2],
+        "{log}"
+    );
+    let all = done(store, &["audit", "list"]);
+    assert!(all.lines().count() > 2 && all.contains("user_create"), "{all}");
+    assert_eq!(done(store, &["audit", "list", "--since", "2199-12-31T00:00:00Z"]), "");
+    assert_eq!(done(store, &["audit", "list", "--user", "grace@example.com"]), "");
+    let said = refused(store, &["audit", "list", "--since", "yesterday"]);
+    assert!(said.contains("--since") && said.contains("`yesterday` is no time"), "{said}");
 }
 
 #[test]
@@ -98,4 +147,47 @@ fn what_is_wrong_is_said_with_the_name_of_the_flag() {
     assert_eq!(done(&store, &["token", "list", "--user", "ada@example.com"]), "");
     let said = refused("memory", &["token", "list", "--user", "ada@example.com"]);
     assert!(said.contains("--store: `memory`"), "{said}");
+}
+
+#[tokio::test]
+async fn an_operator_verifies_rebuilds_and_collects() {
+    use docs_core::store::{KeyBuf, Mode, Tx, Value};
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("docs.db");
+    let store = format!("sqlite:{}", file.display());
+    let blobs = folder.path().join("blobs");
+    let blobs = blobs.to_str().expect("text");
+    done(&store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    done(&store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"]);
+    assert_eq!(done(&store, &["verify"]), "every row is what the records say");
+
+    // A row that every record should have is missing, as if the program were newer than its rows.
+    let platform = platform(&file).await;
+    let mut tx = Tx::new(platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    let (row, _) = tx.below(&KeyBuf::new("mem.j"), 1).await.expect("read").remove(0);
+    tx.delete_value(row.clone());
+    tx.commit().await.expect("stored");
+    let output = admin(&store, &["verify"]);
+    assert!(!output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("missing\t{row}\n"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("admin rebuild"));
+    assert_eq!(done(&store, &["rebuild"]), "all rows were made anew");
+    assert_eq!(done(&store, &["verify"]), "every row is what the records say");
+
+    // What another program wrote is left alone.
+    let mut tx = Tx::new(platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    let newer = Value::Json(r#"{"version":99}"#.into());
+    tx.put_value(KeyBuf::new("sys").part("layout").key(), newer);
+    tx.commit().await.expect("stored");
+    let said = refused(&store, &["token", "list", "--user", "ada@example.com"]);
+    assert!(said.contains("--store: a newer program wrote this store"), "{said}");
+    refused(&store, &["rebuild"]);
+    let mut tx = Tx::new(platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    tx.delete_value(KeyBuf::new("sys").part("layout").key());
+    tx.commit().await.expect("stored");
+
+    let would = done(&store, &["collect", "--dry-run", "--blobs", blobs]);
+    assert!(would.contains("objects would be removed\t0"), "{would}");
+    let removed = done(&store, &["collect", "--blobs", blobs]);
+    assert!(removed.contains("objects removed\t0\nbroken-off uploads removed\t0"), "{removed}");
 }

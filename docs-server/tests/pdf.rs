@@ -23,7 +23,8 @@ async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
     platform.settle().await.expect("settled");
     imported(&platform, &setup, &space).await.expect("imported");
     let of = ContentOf::space(space.clone());
-    let link = platform.pdf_url(&setup.admin, &of, &PdfPart::default()).await.expect("an address");
+    let link =
+        platform.as_actor(&setup.admin).content(&of).pdf_url(&PdfPart::default()).await.expect("an address");
     let sealed = link.url.rsplit('/').nth(1).expect("the sealed part");
     let file = platform.pdf_file(&space, sealed).await.expect("a file");
     assert_eq!(file.name, "handbook.pdf");

@@ -3,23 +3,27 @@
 //! Small bytes lie in the table. Large ones lie in [`Blobs`], each time under a new name, and the table says where: so
 //! removing what nobody needs can never remove what somebody has just stored again.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_ports::{Clock, Ids, RandomIds, id_text};
-use docs_store::{Blobs, Hash, Objects, StoreError, StoreResult};
+use docs_store::{Blobs, Hash, Leftovers, MAX_PUT, Objects, StoreError, StoreResult};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::options::{INLINE, Options};
 
 /// Blobs that are read or written at the same time for one call.
 const BLOBS_AT_ONCE: usize = 8;
+/// Names of blobs that one query looks for.
+const NAMES_AT_ONCE: usize = 500;
+/// The blob that names the store whose blobs these are.
+const OWNER: &str = "owner";
 
 /// Where the bytes of an object are.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ObjectLocation {
     /// In the table.
     Row(Bytes),
     /// In a blob of this name.
@@ -36,12 +40,12 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
     async fn insert(
         &self,
         domain: &str,
-        rows: Vec<(Hash, usize, Place)>,
+        rows: Vec<(Hash, usize, ObjectLocation)>,
         now: DateTime<Utc>,
     ) -> StoreResult<()>;
 
     /// Where the objects are, in the order asked.
-    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Place>>>;
+    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<ObjectLocation>>>;
 
     /// Up to `max` hashes after `after`, in hash order, last touched at `before` or earlier; condemned ones too.
     async fn list(
@@ -63,6 +67,12 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
 
     /// Removes rows that are condemned and whose blob has this name.
     async fn remove(&self, domain: &str, rows: &[(Hash, String)]) -> StoreResult<()>;
+
+    /// Up to `max` domains that have rows, after `after`, in order.
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
+
+    /// Those of these blobs that a row names, a condemned one too.
+    async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>>;
 }
 
 /// The [`Objects`] of a store in a database: in its tables, and where [`Options::blobs`] says. Clones are the same.
@@ -75,29 +85,29 @@ pub struct TableObjects {
 
 impl TableObjects {
     pub(crate) fn new(rows: impl ObjectRows, options: &Options) -> Self {
-        Self { rows: Arc::new(rows), blobs: options.the_blobs(), clock: options.the_clock() }
+        Self { rows: Arc::new(rows), blobs: options.the_blobs(), clock: options.time_source() }
     }
 
     /// Stores the bytes of a new object, unless they go into the table.
-    async fn place(&self, hash: Hash, bytes: Bytes) -> StoreResult<(Hash, usize, Place)> {
+    async fn locate(&self, hash: Hash, bytes: Bytes) -> StoreResult<(Hash, usize, ObjectLocation)> {
         let len = bytes.len();
-        let place = match &self.blobs {
+        let location = match &self.blobs {
             Some(blobs) if len > INLINE => {
                 let text = hash.to_string();
                 let name = format!("{}/{text}-{}", &text[..2], id_text(RandomIds.next()));
                 blobs.put(&name, bytes).await?;
-                Place::Blob(name)
+                ObjectLocation::Blob(name)
             }
-            _ => Place::Row(bytes),
+            _ => ObjectLocation::Row(bytes),
         };
-        Ok((hash, len, place))
+        Ok((hash, len, location))
     }
 
-    async fn bytes(&self, hash: Hash, place: Option<Place>) -> StoreResult<Option<Bytes>> {
-        let bytes = match place {
+    async fn bytes(&self, hash: Hash, location: Option<ObjectLocation>) -> StoreResult<Option<Bytes>> {
+        let bytes = match location {
             None => return Ok(None),
-            Some(Place::Row(bytes)) => bytes,
-            Some(Place::Blob(name)) => {
+            Some(ObjectLocation::Row(bytes)) => bytes,
+            Some(ObjectLocation::Blob(name)) => {
                 let blobs = self.blobs.as_ref().ok_or_else(|| {
                     let why = "its bytes lie outside the database, and no place for them was given";
                     StoreError::Unavailable(format!("object {hash} cannot be read: {why}"))
@@ -135,6 +145,7 @@ impl Objects for TableObjects {
         if objects.is_empty() {
             return Ok(());
         }
+        // The bytes of an object that takes too long may be taken for left over by the time its row is there.
         let now = self.clock.now();
         let hashes: Vec<Hash> = objects.iter().map(|(hash, _)| *hash).collect();
         let mut absent = self.rows.touch(domain, &hashes, now).await?;
@@ -145,13 +156,17 @@ impl Objects for TableObjects {
             if let Ok(at) = absent.binary_search(hash) {
                 // Each once, however often it was given.
                 absent.remove(at);
-                new.push(self.place(*hash, bytes.clone()));
+                new.push(self.locate(*hash, bytes.clone()));
             }
         }
         if new.is_empty() {
             return Ok(());
         }
-        let placed = stream::iter(new).buffered(BLOBS_AT_ONCE).try_collect().await?;
+        let placed: Vec<_> = stream::iter(new).buffered(BLOBS_AT_ONCE).try_collect().await?;
+        let has_blobs = placed.iter().any(|(.., place)| matches!(place, ObjectLocation::Blob(_)));
+        if has_blobs && (self.clock.now() - now).to_std().is_ok_and(|took| took >= MAX_PUT) {
+            return Err(StoreError::Unavailable("the place for large objects took too long".into()));
+        }
         self.rows.insert(domain, placed, now).await
     }
 
@@ -160,7 +175,8 @@ impl Objects for TableObjects {
             return Ok(Vec::new());
         }
         let places = self.rows.read(domain, hashes).await?;
-        let reads: Vec<_> = hashes.iter().zip(places).map(|(hash, place)| self.bytes(*hash, place)).collect();
+        let reads: Vec<_> =
+            hashes.iter().zip(places).map(|(hash, location)| self.bytes(*hash, location)).collect();
         stream::iter(reads).buffered(BLOBS_AT_ONCE).try_collect().await
     }
 
@@ -195,5 +211,70 @@ impl Objects for TableObjects {
         let gone: Vec<_> = condemned.iter().map(|(_, name)| blobs.delete(name)).collect();
         stream::iter(gone).buffer_unordered(BLOBS_AT_ONCE).try_collect::<()>().await?;
         self.rows.remove(domain, &condemned).await
+    }
+
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
+        self.rows.domains(after, max).await
+    }
+
+    async fn leftovers(
+        &self,
+        owner: &str,
+        after: Option<&str>,
+        untouched_for: Duration,
+    ) -> StoreResult<Leftovers> {
+        let (Some(blobs), Some(before)) = (&self.blobs, self.before(untouched_for.max(2 * MAX_PUT))) else {
+            return Ok(Leftovers::default());
+        };
+        require_owner(&**blobs, owner).await?;
+        let Some(folder) = folder_after(after) else { return Ok(Leftovers::default()) };
+        let old = blobs.list(&folder).await?.into_iter().filter(|blob| blob.stored_at <= before);
+        let mut names: BTreeSet<String> = old.map(|blob| blob.name).filter(|name| is_ours(name)).collect();
+        // Listed before the rows are asked: a row that comes later is of bytes that came later.
+        let listed: Vec<String> = names.iter().cloned().collect();
+        for some in listed.chunks(NAMES_AT_ONCE) {
+            for name in self.rows.named(some).await? {
+                names.remove(&name);
+            }
+        }
+        Ok(Leftovers { names: names.into_iter().collect(), next: Some(folder) })
+    }
+
+    async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()> {
+        let Some(blobs) = &self.blobs else { return Ok(()) };
+        let gone: Vec<_> = names.iter().map(|name| blobs.delete(name)).collect();
+        stream::iter(gone).buffer_unordered(BLOBS_AT_ONCE).try_collect().await
+    }
+}
+
+/// The letters of hashes: two of them name the folder of a blob.
+const FOLDER_LETTERS: &[u8; 32] = b"234567abcdefghijklmnopqrstuvwxyz";
+
+/// The folder that comes after one; `None` after the last.
+fn folder_after(folder: Option<&str>) -> Option<String> {
+    let number = match folder.map(str::as_bytes) {
+        None => 0,
+        Some([a, b]) => {
+            let digit = |letter: &u8| FOLDER_LETTERS.iter().position(|other| other == letter);
+            digit(a)? * 32 + digit(b)? + 1
+        }
+        Some(_) => return None,
+    };
+    let letter = |digit: usize| FOLDER_LETTERS.get(digit).map(|letter| char::from(*letter));
+    Some([letter(number / 32)?, letter(number % 32)?].iter().collect())
+}
+
+/// Tells whether a name is one that `place` gives: whatever else lies there is not ours to remove.
+fn is_ours(name: &str) -> bool {
+    let parts = name.split_once('/').and_then(|(folder, rest)| Some((folder, rest.split_once('-')?)));
+    parts.is_some_and(|(folder, (hash, _))| hash.starts_with(folder) && hash.parse::<Hash>().is_ok())
+}
+
+/// Takes a place for the blobs of a store; refuses one that another store has taken.
+async fn require_owner(blobs: &dyn Blobs, owner: &str) -> StoreResult<()> {
+    match blobs.get(OWNER).await? {
+        Some(found) if found == owner.as_bytes() => Ok(()),
+        Some(_) => Err(StoreError::Misuse("the place for large objects belongs to another database")),
+        None => blobs.put(OWNER, Bytes::copy_from_slice(owner.as_bytes())).await,
     }
 }

@@ -100,7 +100,7 @@ impl Options {
         self
     }
 
-    pub(crate) fn the_wait(&self) -> Duration {
+    pub(crate) fn busy_timeout(&self) -> Duration {
         self.wait
     }
 
@@ -120,7 +120,7 @@ impl Options {
         }
     }
 
-    pub(crate) fn the_clock(&self) -> Arc<dyn Clock> {
+    pub(crate) fn time_source(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
     }
 

@@ -92,7 +92,7 @@ impl SqliteStore {
     pub async fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let layout = options.layout()?;
         let file = File::new(path.as_ref(), &options)?;
-        let until = Instant::now() + options.the_wait();
+        let until = Instant::now() + options.busy_timeout();
         let conn = loop {
             let (opening, tables) = (file.clone(), layout.clone());
             match blocking(move || opening.open(&tables)).await {

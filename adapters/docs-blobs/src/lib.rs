@@ -10,7 +10,8 @@ use std::{fmt, path::Path as FsPath, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_store::{Blobs, StoreError, StoreResult};
+use docs_store::{Blob, Blobs, StoreError, StoreResult};
+use futures_util::TryStreamExt as _;
 use object_store::{
     Error, ObjectStore, ObjectStoreExt as _, PutPayload, local::LocalFileSystem, path::Path,
     prefix::PrefixStore,
@@ -138,6 +139,20 @@ impl Blobs for ObjectBlobs {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(away("removed", name, &error)),
         }
+    }
+
+    async fn list(&self, folder: &str) -> StoreResult<Vec<Blob>> {
+        let path = Self::path(folder)?;
+        let listed: Result<Vec<_>, _> = self.0.list(Some(&path)).try_collect().await;
+        let listed = listed.map_err(|error| away("listed", folder, &error))?;
+        let blob = |found: object_store::ObjectMeta| Blob {
+            name: found.location.to_string(),
+            stored_at: found.last_modified,
+        };
+        // What lies deeper is no blob of this folder.
+        let direct =
+            |blob: &Blob| blob.name.strip_prefix(folder).is_some_and(|rest| rest.rfind('/') == Some(0));
+        Ok(listed.into_iter().map(blob).filter(direct).collect())
     }
 }
 

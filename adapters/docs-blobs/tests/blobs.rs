@@ -27,6 +27,14 @@ async fn keeps(blobs: &dyn Blobs) {
     blobs.delete("ab/one").await.expect("removed");
     blobs.delete("ab/one").await.expect("removing what is not there is fine");
     assert_eq!(blobs.get("ab/one").await, Ok(None));
+    blobs.put("ab/two", Bytes::new()).await.expect("put");
+    blobs.put("ab/deeper/three", Bytes::new()).await.expect("put");
+    blobs.put("abc/four", Bytes::new()).await.expect("put");
+    let listed = blobs.list("ab").await.expect("listed");
+    let names: Vec<&str> = listed.iter().map(|blob| blob.name.as_str()).collect();
+    assert_eq!(names, ["ab/two"]);
+    assert!(listed[0].stored_at > chrono::DateTime::UNIX_EPOCH, "{listed:?}");
+    assert_eq!(blobs.list("nothing").await, Ok(Vec::new()));
     for wrong in ["../escape", "a//b", "/a"] {
         let refused = blobs.put(wrong, Bytes::new()).await;
         assert!(matches!(refused, Err(StoreError::Misuse(_))), "{wrong}: {refused:?}");
@@ -47,6 +55,19 @@ async fn a_folder_that_cannot_be_used_is_told() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let error = ObjectBlobs::folder(file.path()).expect_err("a file is no folder").to_string();
     assert!(error.contains(file.path().to_str().expect("text")), "{error}");
+}
+
+/// A list of the objects of a bucket, as S3 writes it.
+fn listing(objects: &BTreeMap<String, Bytes>, bucket: &str, query: &str) -> String {
+    let mut query = url::form_urlencoded::parse(query.as_bytes()).into_owned();
+    let prefix = query.find(|(name, _)| name == "prefix").map_or_else(String::new, |(_, it)| it);
+    let bucket = format!("{}/", bucket.trim_end_matches('/'));
+    let found =
+        objects.keys().filter_map(|key| key.strip_prefix(&bucket)).filter(|key| key.starts_with(&prefix));
+    let contents: String = found
+        .map(|key| format!("<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>\"1\"</ETag><Size>1</Size></Contents>"))
+        .collect();
+    format!("<ListBucketResult><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>")
 }
 
 /// As much of S3 as blobs need: objects by path, whoever signs.
@@ -79,6 +100,11 @@ async fn bucket() -> String {
                     answer
                         .content_type("application/xml")
                         .body(format!("<DeleteResult>{deleted}</DeleteResult>"))
+                }
+                // A list of what lies below a prefix.
+                _ if request.uri().query().is_some_and(|query| query.contains("list-type=2")) => {
+                    let list = listing(&objects.lock(), &path, request.uri().query().unwrap_or_default());
+                    answer.content_type("application/xml").body(list)
                 }
                 _ => match objects.lock().get(&path).cloned() {
                     Some(bytes) => answer.header("content-length", bytes.len()).body(bytes),

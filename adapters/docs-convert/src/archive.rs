@@ -11,6 +11,8 @@ const MAX_ENTRIES: usize = 10_000;
 const MAX_FILE_BYTES: u64 = 100_000_000;
 /// Most bytes of all files together, unpacked.
 const MAX_BYTES: u64 = 200_000_000;
+/// Most bytes of a part of a document that is text, unpacked.
+const MAX_PART_BYTES: u64 = 40_000_000;
 /// How many times larger than packed a file may be that is large at all. Deflate reaches a thousand; text has ten.
 const MAX_RATIO: u64 = 200;
 /// What is not large, whatever its ratio.
@@ -71,6 +73,27 @@ impl<'a> Archive<'a> {
         }
     }
 
+    /// The bytes of a part of a document by its path; `None` when there is none. A part of text is far smaller than a
+    /// picture may be.
+    pub(crate) fn part(&mut self, path: &str) -> Result<Option<Vec<u8>>, ConvertError> {
+        let Some(at) = self.zip.index_for_name(path) else { return Ok(None) };
+        let limit = MAX_PART_BYTES.min(self.left);
+        let left = std::mem::replace(&mut self.left, limit);
+        let read = self.read(at);
+        self.left += left - limit;
+        match read {
+            Err(ConvertError::TooLarge(_)) if limit == MAX_PART_BYTES => {
+                let limit = MAX_PART_BYTES / 1_000_000;
+                let what = format!(
+                    "a part of a document must have at most {limit} MB of text, and not much more than it \
+                                    is packed"
+                );
+                Err(ConvertError::TooLarge(what))
+            }
+            read => read.map(Some),
+        }
+    }
+
     /// A file with its path; `None` for folders, links, and archives.
     fn file(&mut self, at: usize) -> Result<Option<UnpackedFile>, ConvertError> {
         let entry = self.zip.by_index_raw(at).map_err(damaged)?;
@@ -96,7 +119,9 @@ impl<'a> Archive<'a> {
         let mut limit = MAX_FILE_BYTES.min(self.left);
         // What an entry says of its size need not be true, so it is what comes out that counts.
         limit = limit.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
-        let mut bytes = Vec::new();
+        // What the entry says of its size is enough to begin with, so that there are no two copies while it grows.
+        let told = entry.size().min(limit).saturating_add(1);
+        let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
         let read = entry.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| damaged(ZipError::Io(error)))?;
         if bytes.len() as u64 > limit {
@@ -107,6 +132,7 @@ impl<'a> Archive<'a> {
             )));
         }
         self.left -= bytes.len() as u64;
+        bytes.shrink_to_fit();
         Ok(bytes)
     }
 }

@@ -36,6 +36,6 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
 
 /// A part of the document as a tree; `None` when there is none.
 fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>, ConvertError> {
-    let Some(bytes) = archive.named(path)? else { return Ok(None) };
+    let Some(bytes) = archive.part(path)? else { return Ok(None) };
     Xml::read(&charset::xml(&bytes)).map(Some)
 }

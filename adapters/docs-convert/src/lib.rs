@@ -25,8 +25,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedFile};
 
-/// Most bytes of an HTML or Markdown document.
+/// Most bytes of an HTML document.
 pub const MAX_TEXT_BYTES: usize = 8_000_000;
+/// Most bytes of a Markdown document: what a page may have, front matter, and room for encodings that need more than
+/// UTF-8.
+pub const MAX_MARKDOWN_BYTES: usize = 2_500_000;
 /// Most bytes of a Word document and of an archive, as they are packed.
 pub const MAX_PACKED_BYTES: usize = 100_000_000;
 
@@ -71,7 +74,7 @@ impl Converter for DocumentConverter {
 pub fn convert(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let (limit, what) = match document.format {
         DocumentFormat::Html => (MAX_TEXT_BYTES, "an HTML page"),
-        DocumentFormat::Markdown => (MAX_TEXT_BYTES, "a Markdown file"),
+        DocumentFormat::Markdown => (MAX_MARKDOWN_BYTES, "a Markdown file"),
         DocumentFormat::Docx => (MAX_PACKED_BYTES, "a Word document"),
     };
     check_size(document.bytes.len(), limit, what)?;

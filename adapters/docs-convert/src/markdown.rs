@@ -35,7 +35,7 @@ fn rewritten(text: &str, links: &mut Links) -> String {
         let to = match site.kind {
             LinkKind::Image => links.image(destination),
             LinkKind::Html if is_picture => links.image(destination),
-            LinkKind::Link | LinkKind::Html | LinkKind::Tag => links.link(destination),
+            LinkKind::Link | LinkKind::Html | LinkKind::Tag | LinkKind::Include => links.link(destination),
         };
         to.map_or(Resolution::Keep, Resolution::To)
     });

@@ -131,19 +131,19 @@ impl Renderer<'_, '_> {
     }
 
     fn paragraph(&mut self, line: &[Id], out: &mut Vec<Block>) {
-        let text = self.line(line, inline::Place::Paragraph);
+        let text = self.line(line, inline::InlineContext::Paragraph);
         if !text.is_empty() {
             out.push(Block { text, kind: BlockKind::Paragraph });
         }
     }
 
     /// Elements of one line as text.
-    fn line(&mut self, ids: &[Id], place: inline::Place) -> String {
+    fn line(&mut self, ids: &[Id], context: inline::InlineContext) -> String {
         let mut runs = Vec::new();
         for id in ids {
             self.runs(*id, Marks::default(), &mut runs);
         }
-        inline::text(&runs, place)
+        inline::text(&runs, context)
     }
 
     fn block(&mut self, id: Id, out: &mut Vec<Block>) {
@@ -160,7 +160,7 @@ impl Renderer<'_, '_> {
             "figure" => self.figure(id, out),
             "iframe" => self.embed(id, out),
             "dt" => {
-                let title = self.line(dom.children(id), inline::Place::Cell);
+                let title = self.line(dom.children(id), inline::InlineContext::Cell);
                 if !title.is_empty() {
                     out.push(Block::other(format!("**{}**", title.trim_matches('*'))));
                 }
@@ -180,7 +180,7 @@ impl Renderer<'_, '_> {
 
     fn heading(&mut self, id: Id, name: &str, out: &mut Vec<Block>) {
         let dom = self.content.dom;
-        let text = self.line(dom.children(id), inline::Place::Heading);
+        let text = self.line(dom.children(id), inline::InlineContext::Heading);
         if text.is_empty() {
             return;
         }

@@ -2,6 +2,7 @@ mod archives;
 mod attributes;
 mod hostile;
 mod pages;
+mod readers;
 mod words;
 
 use bytes::Bytes;

@@ -1,6 +1,6 @@
 //! The files of a commit in a repository.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use crate::{
     Limits,
     clone::broken,
     listing::{self, MAX_LINK, MAX_PATH},
-    meter::file_too_large,
+    meter::{file_too_large, repository_too_large},
 };
 
 /// The files of a commit, read from the repository it was fetched into when they are asked for.
@@ -39,6 +39,15 @@ impl Shared {
     }
 }
 
+/// Counts the files of a commit, without reading any.
+pub(crate) fn check_size(
+    repository: &Repository,
+    commit: &git2::Commit<'_>,
+    limits: Limits,
+) -> Result<(), GitError> {
+    Lister::new(repository, limits)?.list(commit.tree_id())
+}
+
 impl GitCheckout {
     /// Lists the files of a commit.
     pub(crate) fn read(shared: Shared, id: Oid, limits: Limits) -> Result<Self, GitError> {
@@ -48,9 +57,7 @@ impl GitCheckout {
             let committed_at = DateTime::from_timestamp(commit.time().seconds(), 0)
                 .ok_or_else(|| GitError::Broken("the commit has no date that exists".to_owned()))?;
             let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
-            let odb = repository.odb().map_err(|error| broken(&error))?;
-            let mut lister =
-                Lister { repository: &repository, odb, limits, entries: Vec::new(), visited: 0, skipped: 0 };
+            let mut lister = Lister::new(&repository, limits)?;
             lister.list(commit.tree_id())?;
             if lister.skipped > 0 {
                 tracing::warn!(commit = %id, skipped = lister.skipped, "names that are not UTF-8 are left out");
@@ -108,9 +115,18 @@ struct Lister<'a> {
     /// Files and folders seen. Folders may be one and the same many times over, so they count.
     visited: usize,
     skipped: usize,
+    /// The files that are counted, each once, and their bytes.
+    counted: HashSet<Oid>,
+    bytes: u64,
 }
 
-impl Lister<'_> {
+impl<'a> Lister<'a> {
+    fn new(repository: &'a Repository, limits: Limits) -> Result<Self, GitError> {
+        let odb = repository.odb().map_err(|error| broken(&error))?;
+        let (entries, counted) = (Vec::new(), HashSet::new());
+        Ok(Self { repository, odb, limits, entries, visited: 0, skipped: 0, counted, bytes: 0 })
+    }
+
     fn list(&mut self, root: Oid) -> Result<(), GitError> {
         let mut todo = vec![(root, String::new())];
         while let Some((id, folder)) = todo.pop() {
@@ -154,11 +170,20 @@ impl Lister<'_> {
         Ok(())
     }
 
-    fn size(&self, id: Oid) -> Result<u64, GitError> {
-        match self.odb.read_header(id).map_err(|error| broken(&error))? {
-            (size, ObjectType::Blob) => Ok(u64::try_from(size).unwrap_or(u64::MAX)),
-            _ => Err(GitError::Broken("a file of the commit is not a file".to_owned())),
+    /// The size of a file. What all files have together is bounded, however small they were packed.
+    fn size(&mut self, id: Oid) -> Result<u64, GitError> {
+        let (size, kind) = self.odb.read_header(id).map_err(|error| broken(&error))?;
+        if kind != ObjectType::Blob {
+            return Err(GitError::Broken("a file of the commit is not a file".to_owned()));
         }
+        let size = u64::try_from(size).unwrap_or(u64::MAX);
+        if self.counted.insert(id) {
+            self.bytes = self.bytes.saturating_add(size);
+        }
+        if self.bytes > self.limits.total_bytes {
+            return Err(repository_too_large(self.limits.total_bytes));
+        }
+        Ok(size)
     }
 
     fn push(&mut self, path: String, id: Oid, size: u64, kind: RepoEntryKind) {

@@ -19,7 +19,7 @@ use crate::{
     Limits, Outbound, Resolve, SystemResolver,
     address::{Address, Daemon},
     checkout::GitCheckout,
-    clone::{Job, Place, Source, check_reference},
+    clone::{CloneFolder, Job, Source, check_reference},
     daemon,
     line::line,
     listing, transport, web,
@@ -103,10 +103,10 @@ impl GitClient {
         Guard::new(self.outbound, self.resolver.clone())
     }
 
-    async fn place(&self, request: &FetchRequest, address: &Address) -> Place {
+    async fn clone_folder(&self, request: &FetchRequest, address: &Address) -> CloneFolder {
         match (&self.cache, &request.cache_id) {
-            (Some(cache), Some(id)) => cache.place(id, &address.identity()).await,
-            _ => Place::Temporary,
+            (Some(cache), Some(id)) => cache.clone_folder(id, &address.identity()).await,
+            _ => CloneFolder::Temporary,
         }
     }
 
@@ -152,7 +152,7 @@ impl GitRemote for GitClient {
             let job = JobParts {
                 reference: request.reference.clone(),
                 limits: self.limits,
-                place: self.place(request, &address).await,
+                folder: self.clone_folder(request, &address).await,
                 cancelled: stop.0.clone(),
             };
             self.run(address, job).await
@@ -190,14 +190,14 @@ async fn both(
 struct JobParts {
     reference: String,
     limits: Limits,
-    place: Place,
+    folder: CloneFolder,
     cancelled: Arc<AtomicBool>,
 }
 
 impl JobParts {
     fn with(self, source: Source) -> Job {
-        let Self { reference, limits, place, cancelled } = self;
-        Job { source, reference, limits, place, cancelled }
+        let Self { reference, limits, folder, cancelled } = self;
+        Job { source, reference, limits, folder, cancelled }
     }
 }
 
@@ -219,10 +219,10 @@ struct Cache {
 }
 
 impl Cache {
-    /// The place of a repository, when nobody else writes to it.
+    /// The folder of a repository, when nobody else writes to it.
     ///
     /// The name is made from the URL too: who may choose an id must not get at what somebody else fetched.
-    async fn place(&self, id: &str, identity: &str) -> Place {
+    async fn clone_folder(&self, id: &str, identity: &str) -> CloneFolder {
         let mut hasher = blake3::Hasher::new_derive_key("docs-git cache of repositories");
         hasher.update(&(id.len() as u64).to_le_bytes());
         hasher.update(id.as_bytes());
@@ -233,6 +233,6 @@ impl Cache {
             busy.retain(|_, lock| Arc::strong_count(lock) > 1);
             busy.entry(name.clone()).or_default().clone()
         };
-        Place::Kept(self.folder.join(format!("{name}.git")), lock.lock_owned().await)
+        CloneFolder::Kept(self.folder.join(format!("{name}.git")), lock.lock_owned().await)
     }
 }

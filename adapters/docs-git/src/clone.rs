@@ -20,7 +20,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::{
     Limits,
     address::Disk,
-    checkout::{GitCheckout, Shared},
+    checkout::{self, GitCheckout, Shared},
     line::Line,
     meter::repository_too_large,
     transport,
@@ -32,7 +32,7 @@ pub(crate) struct Job {
     /// The ref in full, checked.
     pub(crate) reference: String,
     pub(crate) limits: Limits,
-    pub(crate) place: Place,
+    pub(crate) folder: CloneFolder,
     /// Set when nobody waits for the result any more.
     pub(crate) cancelled: Arc<AtomicBool>,
 }
@@ -46,7 +46,7 @@ pub(crate) enum Source {
 }
 
 /// Where the bare repository is.
-pub(crate) enum Place {
+pub(crate) enum CloneFolder {
     /// In a folder that goes with the checkout.
     Temporary,
     /// In a folder that is kept, and nobody else writes to meanwhile.
@@ -69,8 +69,8 @@ pub(crate) fn check_reference(reference: &str) -> Result<(), GitError> {
 impl Job {
     /// Fetches the commit. A kept repository that turns out to be damaged is made anew, once.
     pub(crate) fn run(mut self) -> Result<GitCheckout, GitError> {
-        match std::mem::replace(&mut self.place, Place::Temporary) {
-            Place::Temporary => {
+        match std::mem::replace(&mut self.folder, CloneFolder::Temporary) {
+            CloneFolder::Temporary => {
                 let folder = tempfile::Builder::new()
                     .prefix("docs-git-")
                     .tempdir()
@@ -78,7 +78,7 @@ impl Job {
                 let path = folder.path().to_owned();
                 self.fetch(&path, Some(folder))
             }
-            Place::Kept(path, _guard) => {
+            CloneFolder::Kept(path, _guard) => {
                 trim(&path, self.limits.total_bytes)?;
                 match self.fetch(&path, None) {
                     Err(GitError::Broken(reason)) if !self.cancelled.load(Ordering::Relaxed) => {
@@ -100,7 +100,7 @@ impl Job {
             }
             Source::Disk(Disk { url, path }) => {
                 // The transport does not tell why it cannot open a repository.
-                drop(Repository::open(path).map_err(|error| self.failure(&error))?);
+                self.check_source(&Repository::open(path).map_err(|error| self.failure(&error))?)?;
                 self.download(&repository, url, Depth::All)
             }
         }?;
@@ -115,6 +115,15 @@ impl Job {
             repository.reference(&name, commit, true, "fetched").map_err(|error| broken(&error))?;
         }
         GitCheckout::read(Shared::new(repository, folder), commit, self.limits)
+    }
+
+    /// Counts the files of the commit where it is: packing what is too large takes far more than refusing it. Whether the
+    /// ref is there is seen when it is fetched.
+    fn check_source(&self, source: &Repository) -> Result<(), GitError> {
+        match source.find_reference(&self.reference).and_then(|found| found.peel_to_commit()) {
+            Ok(commit) => checkout::check_size(source, &commit, self.limits),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Makes sure that the object the ref leads to is there, and tells its id.

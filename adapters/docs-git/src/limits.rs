@@ -8,7 +8,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Most bytes of a file that is read: 100 MB.
     pub file_bytes: u64,
-    /// Most bytes of a repository that are received, and that a cache keeps of it: 2 GB.
+    /// Most bytes of a repository that are received, that a cache keeps of it, and that all files of a commit have
+    /// together, unpacked: 2 GB.
     pub total_bytes: u64,
     /// Most files and folders of a commit: 200,000.
     pub entries: usize,

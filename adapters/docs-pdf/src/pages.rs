@@ -48,9 +48,9 @@ pub(crate) struct Inset {
     pub(crate) bottom: f32,
 }
 
-/// A place: what is compared first is the sheet.
+/// A position: what is compared first is the sheet.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SheetPosition {
     pub(crate) sheet: usize,
     pub(crate) y: f32,
 }
@@ -108,8 +108,8 @@ impl Pager {
         &mut self.sheets[self.at.min(last)]
     }
 
-    pub(crate) const fn place(&self) -> Place {
-        Place { sheet: self.at, y: self.y }
+    pub(crate) const fn position(&self) -> SheetPosition {
+        SheetPosition { sheet: self.at, y: self.y }
     }
 
     pub(crate) const fn y(&self) -> f32 {
@@ -117,14 +117,14 @@ impl Pager {
     }
 
     /// Goes to a place where something else was laid out beside.
-    pub(crate) fn go(&mut self, place: Place) {
-        (self.at, self.y, self.gap) = (place.sheet.min(self.sheets.len() - 1), place.y, 0.0);
+    pub(crate) fn go(&mut self, position: SheetPosition) {
+        (self.at, self.y, self.gap) = (position.sheet.min(self.sheets.len() - 1), position.y, 0.0);
         self.fresh = true;
     }
 
     /// Goes to the end of what was laid out side by side.
-    pub(crate) fn go_on(&mut self, place: Place) {
-        self.go(place);
+    pub(crate) fn go_on(&mut self, position: SheetPosition) {
+        self.go(position);
         self.fresh = false;
     }
 
@@ -400,14 +400,14 @@ mod tests {
     fn what_stands_side_by_side_shares_its_sheets() {
         let mut pager = Pager::new();
         pager.open(0.0, 10.0, Inset::default(), filled()).expect("room");
-        let start = pager.place();
+        let start = pager.position();
         pager.take(HEIGHT).expect("a place");
         pager.take(HEIGHT).expect("a place");
-        let left = pager.place();
+        let left = pager.position();
         pager.go(start);
         pager.take(HEIGHT).expect("a place");
         pager.take(10.0).expect("a place");
-        let right = pager.place();
+        let right = pager.position();
         pager.go_on(if left > right { left } else { right });
         pager.close();
         assert_eq!(pager.finish().iter().map(boxes).collect::<Vec<_>>(), [1, 1]);

@@ -139,7 +139,7 @@ fn annotation(link: &LinkArea, targets: &[Target], places: &Places) -> Option<An
         Way::Destination(XyzDestination::new(sheet, point).into())
     };
     let way = match targets.get(link.target as usize)? {
-        Target::Place { sheet, y } => jump((*sheet, *y)),
+        Target::Position { sheet, y } => jump((*sheet, *y)),
         Target::Named { to, page, url } => {
             let place = places.get(to.as_ref()).or_else(|| places.get(page.as_ref()));
             match (place, url) {

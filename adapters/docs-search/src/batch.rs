@@ -326,11 +326,8 @@ fn words_of(page: &PageDocument) -> (HashMap<Key, Vec<u8>>, u32) {
     let mut words: HashMap<Key, Places> = HashMap::new();
     let mut title_words = 0;
     for field in Field::ALL {
-        let tokens = page.tokens(field);
-        if field == Field::Title {
-            title_words = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
-        }
-        for token in tokens {
+        for token in page.tokens(field) {
+            title_words += u32::from(field == Field::Title);
             words.entry((token.text, field as u8)).or_default().push(token.position);
         }
     }

@@ -23,7 +23,7 @@ use docs_model::SpaceId;
 use docs_model::feed::FeedPos;
 use docs_ports::{
     SearchError, SearchIndex,
-    search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery, SpaceHit},
+    search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery},
 };
 use tokio::sync::Semaphore;
 
@@ -138,11 +138,6 @@ impl SearchIndex for SqliteSearch {
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
         let query = query.clone();
         self.look(move |snapshot| snapshot.find_pages(&query)).await
-    }
-
-    async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError> {
-        let query = query.clone();
-        self.look(move |snapshot| snapshot.find_spaces(&query, pages)).await
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {

@@ -10,7 +10,7 @@ use std::{
 use docs_model::{OrgId, SpaceId};
 use docs_ports::search::{
     Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
-    SearchQuery, SpaceHit, Word, near_words, scores, select_pages, select_spaces, tie,
+    SearchQuery, Word, near_words, scores, select_pages, tie,
 };
 use rusqlite::{CachedStatement, OptionalExtension as _, Rows, params};
 
@@ -63,12 +63,6 @@ impl Snapshot<'_> {
         self.hits(&query.query, found)
     }
 
-    pub(crate) fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Outcome<Vec<SpaceHit>> {
-        let found = select_spaces(self.find(query)?, query.after, (query.limit, pages));
-        let hit = |(rank, found)| Ok(SpaceHit { rank, pages: self.hits(&query.query, found)? });
-        found.into_iter().map(hit).collect()
-    }
-
     fn find(&self, query: &SearchQuery) -> Outcome<Vec<Found<u32>>> {
         let scope = Ties::of(&query.scope);
         let words = Words::new(*self);
@@ -76,7 +70,7 @@ impl Snapshot<'_> {
         let scored = scores(&query.query, &words, &is_wanted)?;
         let found = scored.into_iter().filter_map(|(number, score)| {
             let columns = words.columns(number)?;
-            Some(Found { rank: Rank { score, tie: columns.page }, space: columns.space, at: number })
+            Some(Found { rank: Rank { score, tie: columns.page }, at: number })
         });
         let found = found.collect();
         words.failure.take().map_or(Ok(found), Err)

@@ -7,9 +7,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
-use docs_ports as ports;
 use docs_ports::{
-    Book, BookLink, BookPage, ConvertError, ConvertedPage, DocumentFormat, EmbeddedFile, FoundFile, PdfError,
+    self as ports, Book, BookLink, BookPage, ConvertError, ConvertedPage, DocumentFormat, EmbeddedFile,
+    FoundFile, PdfError,
 };
 use serde::{Deserialize, Serialize};
 

@@ -1,21 +1,22 @@
 //! From an id in a request to a proof of access.
 
 mod audience;
-mod sight;
+pub(super) mod resolver;
 
 use std::sync::Arc;
 
 pub(super) use audience::Audience;
-pub(super) use sight::{MAX_DEPTH, MAX_TEAM_GRANTS, Sight};
+pub(super) use resolver::{AccessResolver, MAX_DEPTH, MAX_TEAM_GRANTS};
 
 use super::Actor;
 use crate::{
     Error, ErrorKind, Result,
-    model::{CollectionId, OrgId, Role, SiteId, SpaceId},
-    policy::{CollectionAccess, OrgAccess, SiteAction, SpaceAccess},
+    model::{CollectionId, ContentTarget, OrgId, Role, SpaceId},
+    platform::nouns::SiteRef,
+    policy::{CollectionAccess, OrgAccess, SiteAction, SpaceAccess, Standing},
     store::{
         Tx,
-        records::{Child, CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
+        records::{CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
     },
 };
 
@@ -39,7 +40,7 @@ pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<Sp
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
     let Some(space) = space else { return Err(Error::not_found("space")) };
     let org = org(tx, actor, &space.organization).await.map_err(|error| hide(error, "space"))?;
-    let seen = Sight::new(org, actor).spaces(tx, vec![Some(space)]).await?.pop().flatten();
+    let seen = AccessResolver::new(org, actor).spaces(tx, vec![Some(space)]).await?.pop().flatten();
     seen.ok_or_else(|| Error::not_found("space"))
 }
 
@@ -48,7 +49,7 @@ pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Res
     let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(id)).await?;
     let Some(collection) = collection else { return Err(Error::not_found("collection")) };
     let org = org(tx, actor, &collection.organization).await.map_err(|error| hide(error, "collection"))?;
-    let seen = Sight::new(org, actor).collections(tx, vec![Some(collection)]).await?.pop().flatten();
+    let seen = AccessResolver::new(org, actor).collections(tx, vec![Some(collection)]).await?.pop().flatten();
     seen.ok_or_else(|| Error::not_found("collection"))
 }
 
@@ -62,10 +63,10 @@ pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceA
 }
 
 /// The role of an actor on content that is not deleted; `None` where they see none.
-pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &Child) -> Result<Option<Role>> {
+pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Option<Role>> {
     let role = match content {
-        Child::Space(id) => space(tx, actor, id).await.map(|access| access.role()),
-        Child::Collection(id) => collection(tx, actor, id).await.map(|access| access.role()),
+        ContentTarget::Space(id) => space(tx, actor, id).await.map(|access| access.role()),
+        ContentTarget::Collection(id) => collection(tx, actor, id).await.map(|access| access.role()),
     };
     match role {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -77,32 +78,37 @@ pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &Child) -> Result<O
 pub(super) async fn site(
     tx: &Tx,
     actor: &Actor,
-    of: (&OrgId, &SiteId),
+    of: SiteRef<'_>,
     action: SiteAction,
 ) -> Result<(OrgAccess, Arc<SiteRecord>)> {
-    let org = org(tx, actor, of.0).await?;
-    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(of.1)).await?;
-    let site = site.filter(|site| site.organization == *of.0).ok_or_else(|| Error::not_found("site"))?;
+    let org = org(tx, actor, of.org).await?;
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(of.site)).await?;
+    let site = site.filter(|site| site.organization == *of.org).ok_or_else(|| Error::not_found("site"))?;
     org.require_site(action, Some(&site.created_by), actor.user())?;
     Ok((org, site))
 }
 
-/// Whether somebody may change the level of content: that neither gives nor takes a role above their own, and leaves them
-/// the content in sight. `before` is their role and what the level came down to, `after` the same afterwards.
+/// Checks that somebody who manages content may change its level: that neither gives nor takes a role above their own,
+/// and leaves it in their hands, so that they can take it back.
 ///
 /// # Errors
-/// `Forbidden`; `Precondition` where the content would be hidden from them.
-pub(super) fn check_level(before: (Role, Option<Role>), after: Result<(Role, Option<Role>)>) -> Result<()> {
+/// `Forbidden`; `Precondition` where they would no longer see or manage the content.
+pub(super) fn check_level(before: Standing, after: Result<Standing>) -> Result<()> {
     let hidden = "defaultLevel: this would hide it from you; an administrator, or its creator, can do that";
-    let (role, level) = after.map_err(|error| match error.kind() {
+    let after = after.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::new(ErrorKind::Precondition, hidden.to_owned()),
         _ => error,
     })?;
-    let (own, was) = before;
-    if was.max(level).max(Some(role)) <= Some(own) {
-        return Ok(());
+    if before.level.max(after.level).max(Some(after.role)) > Some(before.role) {
+        return Err(Error::forbidden(
+            "defaultLevel: a level above your own role is given and taken by those who have it",
+        ));
     }
-    Err(Error::forbidden("defaultLevel: a level above your own role is given and taken by those who have it"))
+    if !after.role.includes(Role::Create) {
+        let lost = "defaultLevel: this would take from you the role to set it back; have yourself given `create` by name first";
+        return Err(Error::new(ErrorKind::Precondition, lost.to_owned()));
+    }
+    Ok(())
 }
 
 /// Speaks of the noun the actor asked for, not of what stands behind it.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Actor, Platform, access};
+use super::{Actor, Platform, access, nouns::Caller};
 use crate::{
     BoxFuture, Error, Result,
-    model::{OrgId, Timestamp, UserId},
+    model::{AuditEntry, OrgId, Timestamp, UserId},
+    platform::list_identities,
     policy::OrgAction,
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, StoreError, Tx, decode,
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// How long entries are kept when nothing else is said: a year.
-const KEPT: TimeDelta = TimeDelta::days(365);
+pub(super) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);
 /// Entries that one transaction removes: each has as many rows as it names organizations and records.
 const DROP_CHUNK: u32 = 50;
 
@@ -34,7 +35,7 @@ pub enum AuditLog {
 
 impl Default for AuditLog {
     fn default() -> Self {
-        Self::Kept(KEPT)
+        Self::Kept(AUDIT_RETENTION)
     }
 }
 
@@ -45,8 +46,8 @@ pub struct AuditFilter {
     pub organization: Option<OrgId>,
     /// Changes by this user.
     pub user: Option<UserId>,
-    /// Changes of the record with this key, such as [`SpaceRecord::at`](crate::store::records::SpaceRecord::at).
-    pub subject: Option<Key>,
+    /// Changes of the record with this key, as entries name it.
+    pub subject: Option<Arc<str>>,
     /// Changes at this time or later.
     pub since: Option<Timestamp>,
 }
@@ -68,7 +69,7 @@ impl AuditFilter {
     }
 }
 
-impl Platform {
+impl<'p> Caller<'p> {
     /// Reads the audit log, newest entry first: the platform all of it, an administrator that of the organization.
     ///
     /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it.
@@ -76,14 +77,26 @@ impl Platform {
     /// # Errors
     /// `Forbidden` for a user who names no organization, or one that the user does not administrate; `NotFound` for an
     /// organization that the user is not in; `Invalid` for a wrong page or limit.
-    pub fn audit_log<'a>(
-        &'a self,
-        actor: &'a Actor,
-        filter: &'a AuditFilter,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<Arc<AuditRecord>>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{AuditFilter, Caller}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let filter = AuditFilter { organization: Some(org.clone()), ..Default::default() };
+    /// for entry in me.audit_log(&filter, &PageRequest::default()).await?.items {
+    ///     println!("{} {}", entry.at, entry.operation);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn audit_log(
+        self,
+        filter: &'p AuditFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<AuditEntry>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let (platform, actor) = (self.platform, &self.actor());
+            let tx = platform.read().await?;
             match (&filter.organization, actor) {
                 (_, Actor::Platform) => {}
                 (Some(organization), _) => {
@@ -96,7 +109,8 @@ impl Platform {
                 }
             }
             let prefix = filter.list();
-            let spec = ListSpec { prefix: prefix.clone(), rev: true, filters: format!("{filter:?}") };
+            let identity = list_identities::audit_log(filter);
+            let spec = ListSpec { prefix: prefix.clone(), rev: true, identity };
             let mut list = Lister::new(spec, page)?;
             if let Some(since) = filter.since {
                 list.not_below(&prefix.time(since.time()).key());
@@ -107,10 +121,14 @@ impl Platform {
                 let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
                 list.offer_all(&rows, admitted);
             }
-            list.finish(&tx, None).await
+            let page = list.finish(&tx, None).await?;
+            let items = page.items.iter().map(|entry| entry.view()).collect();
+            Ok(Page { items, next: page.next, count: page.count })
         })
     }
+}
 
+impl Platform {
     /// Removes entries that have been kept for their time.
     pub(super) async fn tidy_audit_log(&self) -> Result<()> {
         if let AuditLog::Kept(kept) = self.audit() {

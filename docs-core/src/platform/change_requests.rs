@@ -1,23 +1,26 @@
 //! Change requests.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+mod operations;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use self::operations::{
+    ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
 };
-
-use async_trait::async_trait;
-
-use super::{Actor, Platform, access, at_once, people::later};
+use super::{
+    Actor, Platform, access,
+    nouns::{ChangeRequestHandle, ChangeRequests, RequestRef},
+};
 use crate::{
     BoxFuture, Error, Result,
-    content::{Conflict, Merged, Side, Subject, clash_field},
+    content::{Conflict, Merged, Subject, ThreeWay, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
         ConflictSubject, CreateChangeRequest, MergeConflict, MergeOutcome, MergeResult, PageId, RevisionId,
-        SpaceId, Timestamp, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
+        SpaceId, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
-    platform::spaces::move_head,
-    policy::{SpaceAccess, SpaceAction, SpaceProof},
+    platform::list_identities,
+    policy::{SpaceAccess, SpaceAction},
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
@@ -39,20 +42,35 @@ pub struct RequestFilter {
     pub creator: Option<String>,
 }
 
-impl Platform {
-    /// Lists the change requests of a space, newest first (SPEC 4.12).
+impl<'p> ChangeRequests<'p> {
+    /// Lists the change requests of a space, newest first.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_change_requests<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        filter: &'a RequestFilter,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ChangeRequest>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ChangeRequestStatus, SpaceId};
+    /// # use docs_core::platform::{Caller, RequestFilter};
+    /// # use docs_core::store::PageRequest;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let open = RequestFilter { status: Some(ChangeRequestStatus::Open), ..Default::default() };
+    /// for request in me.space(space).change_requests().list(&open, &PageRequest::default()).await?.items {
+    ///     println!("#{} {}", request.number, request.subject);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(
+        self,
+        filter: &'p RequestFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<ChangeRequest>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::space(&tx, actor, space).await?;
             let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
             // Nobody has an id that cannot be one.
@@ -63,7 +81,8 @@ impl Platform {
                 (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
                 (None, None) => ChangeRequestRecord::of_space(space),
             };
-            let mut list = Lister::new(ListSpec { prefix, rev: true, filters: format!("{filter:?}") }, page)?;
+            let identity = list_identities::change_requests(filter);
+            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
                 let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
@@ -82,7 +101,7 @@ impl Platform {
                 false => None,
             };
             let page = list.finish(&tx, count).await?;
-            let items = self.request_views(&tx, access.space(), &page.items).await?;
+            let items = platform.request_views(&tx, (actor, access.space()), &page.items).await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
@@ -91,42 +110,239 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`.
-    pub fn create_change_request<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        new: CreateChangeRequest,
-    ) -> BoxFuture<'a, Result<ChangeRequest>> {
-        Box::pin(self.once(actor, async move {
-            let operation = Create {
-                by: actor.require_user()?.clone(),
-                actor: actor.clone(),
-                space: space.clone(),
-                id: self.id(),
-                new,
-                now: self.now(),
-            };
-            let name = operation.id.as_str();
-            self.write_request(actor, &operation, space, name).await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{CreateChangeRequest, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = CreateChangeRequest { subject: Some("New prices".parse()?), ..Default::default() };
+    /// let request = me.space(space).change_requests().create(new).await?;
+    /// println!("#{} is a {}", request.number, request.status.as_str());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let operation = ChangeRequestCreation {
+                    by: actor.require_user()?.clone(),
+                    actor: actor.clone(),
+                    space: space.clone(),
+                    id: platform.id(),
+                    new,
+                    now: platform.now(),
+                };
+                let name = operation.id.as_str();
+                platform.write_request(actor, &operation, space, name).await
+            });
+            done.await
+        })
     }
+}
 
+impl<'p> ChangeRequestHandle<'p> {
     /// Reads a change request, by id or number.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_change_request<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<ChangeRequest>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3").get().await?;
+    /// println!("#{} {}", request.number, request.subject);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<ChangeRequest>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            self.request_seen(&tx, actor, space, name).await
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.request_seen(&tx, actor, space, name).await
         })
     }
 
+    /// Changes the subject or status of a change request. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`, or `review` for a request of somebody else; `Conflict` for a
+    /// new status of a merged request.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ChangeRequestStatus, SettableStatus, SpaceId, UpdateChangeRequest};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let change = UpdateChangeRequest { status: Some(SettableStatus::Open), ..Default::default() };
+    /// let request = me.space(space).change_request("3").update(change).await?;
+    /// assert_eq!(request.status, ChangeRequestStatus::Open);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = ChangeRequestUpdate {
+                actor: actor.clone(),
+                space: space.clone(),
+                name: name.to_owned(),
+                change,
+                now: platform.now(),
+            };
+            platform.write_request(actor, &operation, space, name).await
+        })
+    }
+
+    /// Merges a change request into its space. Conflicts do not stop it: they are kept in the content.
+    ///
+    /// Costs what the two sides changed, not what the space holds.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::Platform;
+    /// # use docs_core::model::{CreateChangeRequest, CreateSpace, MergeOutcome};
+    /// # use docs_core::platform::NewUser;
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// # let ada = platform.as_platform().users().create(ada).await?;
+    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
+    /// # let me = platform.as_user(&ada.id);
+    /// let space = me.org(&org).spaces().create(CreateSpace::default()).await?;
+    /// let request = me.space(&space.id).change_requests().create(CreateChangeRequest::default()).await?;
+    /// let merged = me.space(&space.id).change_request(request.id.as_str()).merge().await?;
+    /// assert_eq!(merged.result, MergeOutcome::Merge);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn merge(self) -> BoxFuture<'p, Result<MergeResult>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let id: RevisionId = platform.id();
+                for _ in 0..MAX_MOVES {
+                    let storing = platform.storing();
+                    let at = platform.two_sides(actor, space, name, SpaceAction::Review).await?;
+                    let (main, request) = (&at.space, &at.request);
+                    let merged = platform
+                        .content()
+                        .merge(
+                            &main.domain,
+                            ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
+                        )
+                        .await?;
+                    let conflicts = conflicted(&merged);
+                    let revision = RevisionRecord {
+                        id: id.clone(),
+                        space: space.clone(),
+                        parents: vec![main.head.clone(), request.head.clone()],
+                        root: merged.root,
+                        kind: RevisionKind::Merge(request.id.clone()),
+                        created_at: platform.now(),
+                        by: actor.require_user()?.clone(),
+                        git: None,
+                        conflicts,
+                    };
+                    let result =
+                        if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
+                    let done =
+                        MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                    let merge = MergeChangeRequest { actor: actor.clone(), at, revision };
+                    platform.require_stored(storing)?;
+                    let stored = platform.write_unless_moved(actor, &merge, || done.clone());
+                    if let Some(done) = stored.await? {
+                        return Ok(done);
+                    }
+                }
+                Err(Error::conflict("the space kept changing meanwhile; try again"))
+            });
+            done.await
+        })
+    }
+
+    /// Brings a change request up to date with its space. Conflicts are kept in the request's content.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{SpaceId, UpdateOutcome}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3");
+    /// if request.pull().await?.result == UpdateOutcome::Conflicts {
+    ///     println!("solve the conflicts before you merge");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pull(self) -> BoxFuture<'p, Result<UpdateResult>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let id: RevisionId = platform.id();
+                for _ in 0..MAX_MOVES {
+                    let storing = platform.storing();
+                    let at = platform.two_sides(actor, space, name, SpaceAction::Edit).await?;
+                    let (main, request) = (&at.space, &at.request);
+                    if main.head == *request.base() {
+                        return Ok(UpdateResult {
+                            revision: request.head.clone(),
+                            result: UpdateOutcome::Update,
+                            conflicts: Vec::new(),
+                        });
+                    }
+                    let merged = platform
+                        .content()
+                        .merge(
+                            &main.domain,
+                            ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
+                        )
+                        .await?;
+                    let revision = RevisionRecord {
+                        id: id.clone(),
+                        space: space.clone(),
+                        parents: vec![request.head.clone(), main.head.clone()],
+                        root: merged.root,
+                        kind: RevisionKind::Update,
+                        created_at: platform.now(),
+                        by: actor.require_user()?.clone(),
+                        git: None,
+                        conflicts: conflicted(&merged),
+                    };
+                    let result =
+                        if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
+                    let done =
+                        UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                    let pull = PullChangeRequest { actor: actor.clone(), at, revision };
+                    platform.require_stored(storing)?;
+                    let stored = platform.write_unless_moved(actor, &pull, || done.clone());
+                    if let Some(done) = stored.await? {
+                        return Ok(done);
+                    }
+                }
+                Err(Error::conflict("the space kept changing meanwhile; try again"))
+            });
+            done.await
+        })
+    }
+}
+
+impl Platform {
     /// A change request, as a transaction sees it.
     pub(super) async fn request_seen(
         &self,
@@ -137,7 +353,7 @@ impl Platform {
     ) -> Result<ChangeRequest> {
         let access = access::space(tx, actor, space).await?;
         let request = find(tx, space, name).await?;
-        let shown = self.request_views(tx, access.space(), &[request]).await?;
+        let shown = self.request_views(tx, (actor, access.space()), &[request]).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
     }
 
@@ -151,126 +367,6 @@ impl Platform {
     ) -> Result<ChangeRequest> {
         self.write_and_show(actor, operation, |done| Box::pin(self.request_seen(done.tx, actor, space, name)))
             .await
-    }
-
-    /// Changes subject or status (SPEC 3). What the request leaves out stays.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`, or `review` for a request of somebody else; `Conflict` for a
-    /// new status of a merged request.
-    pub fn update_change_request<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        name: &'a str,
-        change: UpdateChangeRequest,
-    ) -> BoxFuture<'a, Result<ChangeRequest>> {
-        Box::pin(async move {
-            let operation = Update {
-                actor: actor.clone(),
-                space: space.clone(),
-                name: name.to_owned(),
-                change,
-                now: self.now(),
-            };
-            self.write_request(actor, &operation, space, name).await
-        })
-    }
-
-    /// Merges a change request into its space (SPEC 3). Conflicts do not stop it: they are kept in the content.
-    ///
-    /// Costs what the two sides changed, not what the space holds.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
-    pub fn merge_change_request<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<MergeResult>> {
-        Box::pin(self.once(actor, async move {
-            let id: RevisionId = self.id();
-            for _ in 0..MAX_MOVES {
-                let at = self.two_sides(actor, space, name, SpaceAction::Review).await?;
-                let (main, request) = (&at.space, &at.request);
-                let merged = self
-                    .content()
-                    .merge(&main.domain, request.base_root, (main.root, request.root), Side::Theirs)
-                    .await?;
-                let conflicts = conflicted(&merged);
-                let revision = RevisionRecord {
-                    id: id.clone(),
-                    space: space.clone(),
-                    parents: vec![main.head.clone(), request.head.clone()],
-                    root: merged.root,
-                    kind: RevisionKind::Merge(request.id.clone()),
-                    created_at: self.now(),
-                    by: actor.require_user()?.clone(),
-                    git: None,
-                    conflicts,
-                };
-                let result = if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                let done = MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                let merge = Merge { actor: actor.clone(), at, revision };
-                let stored = self
-                    .write_and_show(actor, &merge, |stored| at_once(Ok(stored.out.then(|| done.clone()))));
-                if let Some(done) = stored.await? {
-                    return Ok(done);
-                }
-            }
-            Err(Error::conflict("the space kept changing meanwhile; try again"))
-        }))
-    }
-
-    /// Brings a change request up to date with its space (SPEC 3). Conflicts are kept in the request's content.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
-    pub fn pull_change_request<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<UpdateResult>> {
-        Box::pin(self.once(actor, async move {
-            let id: RevisionId = self.id();
-            for _ in 0..MAX_MOVES {
-                let at = self.two_sides(actor, space, name, SpaceAction::Edit).await?;
-                let (main, request) = (&at.space, &at.request);
-                if main.head == *request.base() {
-                    return Ok(UpdateResult {
-                        revision: request.head.clone(),
-                        result: UpdateOutcome::Update,
-                        conflicts: Vec::new(),
-                    });
-                }
-                let merged = self
-                    .content()
-                    .merge(&main.domain, request.base_root, (request.root, main.root), Side::Ours)
-                    .await?;
-                let revision = RevisionRecord {
-                    id: id.clone(),
-                    space: space.clone(),
-                    parents: vec![request.head.clone(), main.head.clone()],
-                    root: merged.root,
-                    kind: RevisionKind::Update,
-                    created_at: self.now(),
-                    by: actor.require_user()?.clone(),
-                    git: None,
-                    conflicts: conflicted(&merged),
-                };
-                let result = if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                let done = UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                let pull = Pull { actor: actor.clone(), at, revision };
-                let stored =
-                    self.write_and_show(actor, &pull, |stored| at_once(Ok(stored.out.then(|| done.clone()))));
-                if let Some(done) = stored.await? {
-                    return Ok(done);
-                }
-            }
-            Err(Error::conflict("the space kept changing meanwhile; try again"))
-        }))
     }
 
     /// Reads a request and its space as a merge needs them.
@@ -293,11 +389,11 @@ impl Platform {
     pub(super) async fn request_views(
         &self,
         tx: &Tx,
-        space: &SpaceRecord,
+        (actor, space): (&Actor, &SpaceRecord),
         requests: &[Arc<ChangeRequestRecord>],
     ) -> Result<Vec<ChangeRequest>> {
         let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();
-        let users = self.user_views(tx, &users).await?;
+        let users = self.users_named(tx, (actor, &space.organization), &users).await?;
         let counters: Vec<Key> =
             requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
         let comments = tx.numbers(&counters).await?;
@@ -405,167 +501,4 @@ fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
 /// Tells the feed that the head of a change request moved.
 pub(super) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
-}
-
-/// A request and its space, as they were when two sides were brought together.
-struct Sides {
-    space: Arc<SpaceRecord>,
-    request: Arc<ChangeRequestRecord>,
-    action: SpaceAction,
-}
-
-impl Sides {
-    /// Reads both again, with the right; `None` when one of them moved.
-    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
-        let access = access::space(tx, actor, &self.space.id).await?;
-        let proof = access.require(self.action)?;
-        let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
-        require_living(&request)?;
-        let same = proof.space().head == self.space.head && request.head == self.request.head;
-        Ok(same.then_some((proof, request)))
-    }
-}
-
-struct Create {
-    actor: Actor,
-    by: UserId,
-    space: SpaceId,
-    id: ChangeRequestId,
-    new: CreateChangeRequest,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for Create {
-    type Out = ();
-    const NAME: &'static str = "change_request_create";
-
-    fn hot(&self) -> Vec<Key> {
-        vec![ChangeRequestRecord::last_number(&self.space)]
-    }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
-        let space = proof.space();
-        let last = ChangeRequestRecord::last_number(&self.space);
-        let number = tx.number(&last).await? + 1;
-        tx.put_value(last, Value::Int(number));
-        let mut record = ChangeRequestRecord {
-            id: self.id.clone(),
-            space: self.space.clone(),
-            number: u64::try_from(number).map_err(Error::internal)?,
-            status: ChangeRequestStatus::Draft,
-            subject: self
-                .new
-                .subject
-                .clone()
-                .unwrap_or_else(|| "".parse().unwrap_or_else(|_| unreachable!())),
-            agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
-            created_by: self.by.clone(),
-            created_at: self.now,
-            updated_at: self.now,
-            head: space.head.clone(),
-            root: space.root,
-            initial: space.head.clone(),
-            ancestor: None,
-            base_root: space.root,
-            merged: None,
-            contributors: Vec::new(),
-            contributions: BTreeMap::new(),
-        };
-        record.contribute(&self.by, self.now);
-        tx.create(record);
-        Ok(())
-    }
-}
-
-struct Update {
-    actor: Actor,
-    space: SpaceId,
-    name: String,
-    change: UpdateChangeRequest,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for Update {
-    type Out = ();
-    const NAME: &'static str = "change_request_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::space(tx, &self.actor, &self.space).await?;
-        access.require(SpaceAction::Edit)?;
-        let old = find(tx, &self.space, &self.name).await?;
-        require_own(&access, &self.actor, &old)?;
-        let mut new = ChangeRequestRecord::clone(&old);
-        if let Some(status) = self.change.status {
-            if old.status == ChangeRequestStatus::Merged {
-                return Err(Error::conflict("status: a merged change request stays merged"));
-            }
-            new.status = status.into();
-        }
-        new.subject = self.change.subject.clone().unwrap_or(new.subject);
-        if new != *old {
-            new.updated_at = later(self.now, old.updated_at);
-            tx.put(&*old, new)?;
-        }
-        Ok(())
-    }
-}
-
-/// Stores a merge; `Out` tells whether both sides were still where they had been.
-struct Merge {
-    actor: Actor,
-    at: Sides,
-    revision: RevisionRecord,
-}
-
-#[async_trait]
-impl Operation for Merge {
-    type Out = bool;
-    const NAME: &'static str = "change_request_merge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
-        let now = self.revision.created_at;
-        move_head(tx, &proof, self.revision.clone())?;
-        let new = ChangeRequestRecord {
-            status: ChangeRequestStatus::Merged,
-            merged: Some(self.revision.id.clone()),
-            updated_at: later(now, old.updated_at),
-            ..ChangeRequestRecord::clone(&old)
-        };
-        tx.put(&*old, new)?;
-        Ok(true)
-    }
-}
-
-/// Stores an update; `Out` tells whether both sides were still where they had been.
-struct Pull {
-    actor: Actor,
-    at: Sides,
-    revision: RevisionRecord,
-}
-
-#[async_trait]
-impl Operation for Pull {
-    type Out = bool;
-    const NAME: &'static str = "change_request_pull";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
-        let space = proof.space();
-        let new = ChangeRequestRecord {
-            head: self.revision.id.clone(),
-            root: self.revision.root,
-            ancestor: Some(space.head.clone()),
-            base_root: space.root,
-            updated_at: later(self.revision.created_at, old.updated_at),
-            ..ChangeRequestRecord::clone(&old)
-        };
-        tx.create(self.revision.clone());
-        feed_head(tx, &old);
-        tx.put(&*old, new)?;
-        Ok(true)
-    }
 }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod documents;
+mod pages;
 mod view;
 
 pub(super) use self::view::page_base;
@@ -10,26 +11,26 @@ use std::sync::Arc;
 
 use super::{
     Actor, Platform, access, change_requests,
+    files::Bearer,
+    nouns::ContentHandle,
     sites::Placement,
-    visitors::{Admitted, Eyes, Lens, Visitor},
+    visitors::{Admitted, ContentFilter, Reader, Visitor, VisitorBearer},
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    content::{Evaluated, FileEntry, LinkTarget, PageEntry, Rendering, ReusableEntry, View, document},
+    content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
         RevisionId, RevisionPage, SpaceId,
     },
+    platform::list_identities::tag,
     policy::SpaceAccess,
     store::{
-        Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{RevisionRecord, SpaceRecord},
         seal_cursor,
     },
 };
-
-/// Most levels of pages that are shown below one another; content has fewer.
-const MAX_DEPTH: usize = 128;
 
 /// Whose content, and which state of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,11 +80,12 @@ impl ContentOf {
     }
 
     /// What tells the lists of one content from those of another.
-    pub(super) fn names(&self) -> [&str; 3] {
+    pub(super) fn identify(&self, list: ListIdentity) -> ListIdentity {
+        let list = list.with("space", &self.space);
         match &self.version {
-            Version::Live => [self.space.as_str(), "", ""],
-            Version::Request(name) => [self.space.as_str(), "request", name],
-            Version::Revision(id) => [self.space.as_str(), "revision", id.as_str()],
+            Version::Live => list,
+            Version::Request(name) => list.with("request", name),
+            Version::Revision(id) => list.with("revision", id),
         }
     }
 }
@@ -110,9 +112,11 @@ pub(super) struct Located {
     pub(super) access: SpaceAccess,
     pub(super) revision: RevisionId,
     pub(super) view: View,
-    eyes: Eyes,
+    reader: Reader,
     /// Where a visitor reads it.
     placement: Option<Placement>,
+    /// For whom addresses of files are made.
+    pub(super) bearer: Bearer,
 }
 
 impl Located {
@@ -121,110 +125,67 @@ impl Located {
     }
 
     /// What its reader sees it through.
-    async fn lens(&self) -> Result<Lens> {
-        self.eyes.lens(&self.view).await
+    async fn content_filter(&self) -> Result<ContentFilter> {
+        self.reader.content_filter(&self.view).await
     }
 
     /// A reusable content that the reader sees, and what they see it through.
-    async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, Lens)> {
+    async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, ContentFilter)> {
         let missing = || Error::not_found("reusable content");
         let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
-        let lens = self.lens().await?;
-        if lens.sees(LinkTarget::Reusable(id.clone())).await? { Ok((entry, lens)) } else { Err(missing()) }
+        let filter = self.content_filter().await?;
+        if filter.sees(LinkTarget::Reusable(id.clone())).await? {
+            Ok((entry, filter))
+        } else {
+            Err(missing())
+        }
     }
 }
 
-impl Platform {
-    /// Finds the content that a member's request is about.
-    pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
-        let access = access::space(tx, actor, &of.space).await?;
-        self.locate_in(tx, access, of).await
-    }
-
-    /// Finds the content that a request is about, which may be that of a visitor of a site.
-    async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
-        let visitor = match Visitor::of(actor, None) {
-            Some(visitor) => visitor,
-            None => match access::space(tx, actor, &of.space).await {
-                Ok(access) => return self.locate_in(tx, access, of).await,
-                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
-                Err(error) => return Err(error),
-            },
-        };
-        let Admitted { access, sighted, placement } = self.admit(tx, &visitor, &of.space).await?;
-        // What was published before may have been taken back with good reason.
-        let is_published = match &of.version {
-            Version::Live => true,
-            Version::Request(_) => false,
-            Version::Revision(id) => *id == access.space().head,
-        };
-        if !is_published {
-            return Err(Error::not_found("revision"));
-        }
-        let at = self.locate_in(tx, access, of).await?;
-        Ok(Located { eyes: Eyes::Visitor(sighted), placement: Some(placement), ..at })
-    }
-
-    async fn locate_in(&self, tx: &Tx, access: SpaceAccess, of: &ContentOf) -> Result<Located> {
-        let space = access.space();
-        let (revision, root) = match &of.version {
-            Version::Live => (space.head.clone(), space.root),
-            Version::Request(name) => {
-                let request = change_requests::find(tx, &of.space, name).await?;
-                (request.head.clone(), request.root)
-            }
-            Version::Revision(id) => {
-                let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&of.space, id)).await?;
-                (id.clone(), record.ok_or_else(|| Error::not_found("revision"))?.root)
-            }
-        };
-        let view = self.content().view(&space.domain, root);
-        Ok(Located { access, revision, view, eyes: Eyes::Member, placement: None })
-    }
-
-    /// The same, with a snapshot of its own: none is held while objects are read, as they may come through the same
-    /// connections.
-    async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
-        let tx = self.read().await?;
-        self.locate_read(&tx, actor, of).await
-    }
-
-    /// Reads a revision: the current one of a space, the latest of a change request (SPEC 4.7), or one by its id.
+impl<'p> ContentHandle<'p> {
+    /// Reads a revision: the current one of a space, the latest of a change request, or one by its id.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_revision<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        shown: Shown,
-    ) -> BoxFuture<'a, Result<Revision>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let revision = me.space(space).content().get(Shown::default()).await?;
+    /// println!("{} of {}, {} files", revision.id, revision.created_at, revision.files.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self, shown: Shown) -> BoxFuture<'p, Result<Revision>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            let at = self.locate_read(&tx, actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let tx = platform.read().await?;
+            let at = platform.locate_read(&tx, actor, of).await?;
             let record: Option<Arc<RevisionRecord>> =
                 tx.get(&RevisionRecord::at(&of.space, &at.revision)).await?;
             let record = record.ok_or_else(|| Error::not_found("revision"))?;
             let frame = match &at.placement {
-                None => self.bare_revision(&tx, at.space(), &record).await?,
-                Some(placement) => self.visited_revision(at.space(), &record, placement),
+                None => platform.bare_revision(&tx, (actor, at.space()), &record).await?,
+                Some(placement) => platform.visited_revision(at.space(), &record, placement),
             };
             // Objects may come through the same connections as the transaction, so none is held meanwhile.
             drop(tx);
-            let lens = at.lens().await?;
+            let filter = at.content_filter().await?;
             let tree = at.view.tree().await?;
             let variables = at.view.variables().await?;
-            lens.prepare().await?;
+            filter.prepare().await?;
             let reusable = at.view.reusables(None, usize::MAX).await?;
-            let reusable = seen(&lens, reusable, LinkTarget::Reusable).await?;
+            let reusable = seen(&filter, reusable, LinkTarget::Reusable).await?;
             let files = at.view.files(None, usize::MAX).await?;
-            let files = seen(&lens, files, LinkTarget::File).await?;
+            let files = seen(&filter, files, LinkTarget::File).await?;
             Ok(Revision {
-                pages: self.tree_view(at.space(), (&tree, &lens), shown)?,
-                files: self.file_views(at.space(), files, shown)?,
+                pages: platform.tree_view(at.space(), (&tree, &filter), shown)?,
+                files: platform.file_views(&at, files, shown)?,
                 reusable_contents: reusable
                     .into_iter()
-                    .map(|(id, entry)| self.reusable_view(at.space(), id, entry, shown))
+                    .map(|(id, entry)| platform.reusable_view(at.space(), id, entry, shown))
                     .collect::<Result<_>>()?,
                 variables: (!variables.is_empty())
                     .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
@@ -234,38 +195,56 @@ impl Platform {
         })
     }
 
-    /// Lists all pages, as a tree without their content (SPEC 4.7).
+    /// Lists all pages, as a tree without their content.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn list_pages<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        shown: Shown,
-    ) -> BoxFuture<'a, Result<Pages>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3");
+    /// let pages = request.content().list_pages(Shown::default()).await?.pages;
+    /// println!("{} pages at the top level", pages.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_pages(self, shown: Shown) -> BoxFuture<'p, Result<Pages>> {
         Box::pin(async move {
-            let at = self.located(actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
             let tree = at.view.tree().await?;
-            Ok(Pages { pages: self.tree_view(at.space(), (&tree, &at.lens().await?), shown)? })
+            Ok(Pages { pages: platform.tree_view(at.space(), (&tree, &at.content_filter().await?), shown)? })
         })
     }
 
-    /// Reads a page with its content and the pages below it (SPEC 4.7).
+    /// Reads a page with its content and the pages below it.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_page<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        page: &'a PageId,
-        shown: Shown,
-    ) -> BoxFuture<'a, Result<RevisionPage>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ContentFormat, PageId, RevisionPage, SpaceId};
+    /// # use docs_core::platform::{Caller, Shown};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let shown = Shown { format: ContentFormat::Markdown, ..Default::default() };
+    /// if let RevisionPage::Document(page) = me.space(space).content().get_page(page, shown).await? {
+    ///     println!("/{} {}", page.path, page.base.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_page(self, page: &'p PageId, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
         Box::pin(async move {
-            let at = self.located(actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
             let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-            self.whole_page(&at, page, entry, shown).await
+            platform.whole_page(&at, page, entry, shown).await
         })
     }
 
@@ -273,118 +252,56 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_page_by_path<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        path: &'a str,
-        shown: Shown,
-    ) -> BoxFuture<'a, Result<RevisionPage>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{RevisionPage, SpaceId}, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// if let RevisionPage::Document(page) = content.get_page_by_path("guides", Shown::default()).await? {
+    ///     println!("{:?}", page.markdown);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_page_by_path(self, path: &'p str, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
         Box::pin(async move {
-            let at = self.located(actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
             let (id, entry) = at.view.find(path).await?.ok_or_else(|| Error::not_found("page"))?;
-            self.whole_page(&at, &id, entry, shown).await
+            platform.whole_page(&at, &id, entry, shown).await
         })
     }
 
-    async fn whole_page(
-        &self,
-        at: &Located,
-        id: &PageId,
-        entry: PageEntry,
-        shown: Shown,
-    ) -> Result<RevisionPage> {
-        let lens = at.lens().await?;
-        lens.require(id, &entry).await?;
-        let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.pages_below((at, &lens), (id, &path), shown).await?;
-        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
-        if lens.hides() {
-            without_conflicts(&mut page);
-        }
-        if let RevisionPage::Document(page) = &mut page {
-            match shown.format {
-                ContentFormat::Markdown if shown.evaluated == Evaluated::No && !lens.hides() => {
-                    page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
-                }
-                ContentFormat::Markdown => {
-                    let text = at.view.text(&entry.body, Rendering::Request).await?;
-                    let document = document::parse(&text);
-                    let document = lens.document(document, &entry.variables, shown.evaluated).await?;
-                    // Blocks in which there was nothing to evaluate stay as they were written.
-                    page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);
-                }
-                ContentFormat::Document if entry.body.is_empty() => {}
-                ContentFormat::Document => {
-                    let text = at.view.text(&entry.body, Rendering::Request).await?;
-                    let document = document::parse(&text);
-                    let document = lens.document(document, &entry.variables, shown.evaluated).await?;
-                    page.document = Some(document);
-                }
-            }
-        }
-        Ok(page)
-    }
-
-    /// The pages below one: costs what it answers, not what the space holds.
-    async fn pages_below(
-        &self,
-        (at, lens): (&Located, &Lens),
-        (top, path): (&PageId, &str),
-        shown: Shown,
-    ) -> Result<Vec<RevisionPage>> {
-        struct Level {
-            page: Option<(PageId, PageEntry, String)>,
-            path: String,
-            left: std::vec::IntoIter<(PageId, PageEntry)>,
-            done: Vec<RevisionPage>,
-        }
-        let first = at.view.children(Some(top)).await?.into_iter();
-        let mut stack = vec![Level { page: None, path: path.to_owned(), left: first, done: Vec::new() }];
-        loop {
-            let depth = stack.len();
-            let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
-            if let Some((id, entry)) = level.left.next() {
-                if !lens.meets(&id, &entry) {
-                    continue;
-                }
-                let path = join(&level.path, &entry.slug);
-                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }
-                    .into_iter();
-                stack.push(Level {
-                    page: Some((id, entry, path.clone())),
-                    path,
-                    left: below,
-                    done: Vec::new(),
-                });
-                continue;
-            }
-            let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
-            let Some((id, entry, path)) = finished.page else { return Ok(finished.done) };
-            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown)?;
-            if let Some(above) = stack.last_mut() {
-                above.done.push(shown);
-            }
-        }
-    }
-
-    /// Lists the files (SPEC 4.7). Cursors are bound to the revision they began with.
+    /// Lists the files. Cursors are bound to the revision they began with.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_files<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let files = me.space(space).content().list_files(Shown::default(), &PageRequest::default()).await?;
+    /// for file in files.items {
+    ///     println!("{}: {} bytes", file.name, file.size);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_files(
+        self,
         shown: Shown,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<RevisionFile>>> {
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<RevisionFile>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            let at = self.locate_read(&tx, actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let tx = platform.read().await?;
+            let at = platform.locate_read(&tx, actor, of).await?;
             let limit = checked_limit(page)?;
-            let [space, version, name] = of.names();
-            let fingerprint = cursor_fingerprint(&["files", space, version, name], false);
+            let fingerprint = of.identify(ListIdentity::new(tag::FILES)).fingerprint();
             let (revision, view, after) = match &page.page {
                 None => (at.revision.clone(), at.view.clone(), None),
                 Some(token) => {
@@ -401,12 +318,12 @@ impl Platform {
                         let why = "the content has changed since; start from the first page";
                         return Err(Error::invalid("page", why));
                     }
-                    (revision, self.content().view(&at.space().domain, root), Some(after))
+                    (revision, platform.content().view(&at.space().domain, root), Some(after))
                 }
             };
             drop(tx);
-            let lens = at.eyes.lens(&view).await?;
-            let found = files_after(&lens, after, limit + 1).await;
+            let filter = at.reader.content_filter(&view).await?;
+            let found = files_after(&filter, after, limit + 1).await;
             let mut found = found.map_err(|error| match error.kind() {
                 ErrorKind::NotFound if page.page.is_some() => {
                     Error::invalid("page", "the revision of this cursor is gone; start from the first page")
@@ -420,34 +337,40 @@ impl Platform {
                 .filter(|_| more)
                 .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
             // How many a visitor sees is known when all have been looked at.
-            let count = match lens.hides() {
+            let count = match filter.hides() {
                 true => None,
                 false => Some(view.counts().await?.files),
             };
-            let items = self.file_views(at.space(), found, shown)?;
+            let items = platform.file_views(&at, found, shown)?;
             Ok(Page { items, next, count })
         })
     }
 
-    /// Reads what is known of a file (SPEC 4.7).
+    /// Reads what is known of a file.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_file<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        file: &'a FileId,
-        shown: Shown,
-    ) -> BoxFuture<'a, Result<RevisionFile>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{FileId, SpaceId}, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, file: &FileId) -> Result<()> {
+    /// let file = me.space(space).content().get_file(file, Shown::default()).await?;
+    /// println!("{} is at {}", file.name, file.download_url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_file(self, file: &'p FileId, shown: Shown) -> BoxFuture<'p, Result<RevisionFile>> {
         Box::pin(async move {
-            let at = self.located(actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
             let missing = || Error::not_found("file");
             let entry = at.view.file(file).await?.ok_or_else(missing)?;
-            if !at.lens().await?.sees(LinkTarget::File(file.clone())).await? {
+            if !at.content_filter().await?.sees(LinkTarget::File(file.clone())).await? {
                 return Err(missing());
             }
-            self.file_view(at.space(), file.clone(), entry, shown)
+            platform.file_view((at.space(), &at.bearer), file.clone(), entry, shown)
         })
     }
 
@@ -455,47 +378,103 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_reusable_content<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        reusable: &'a ReusableId,
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{ReusableId, SpaceId}, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, reusable: &ReusableId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// let reusable = content.get_reusable_content(reusable, Shown::default()).await?;
+    /// println!("{}", reusable.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_reusable_content(
+        self,
+        reusable: &'p ReusableId,
         shown: Shown,
-    ) -> BoxFuture<'a, Result<ReusableContent>> {
+    ) -> BoxFuture<'p, Result<ReusableContent>> {
         Box::pin(async move {
-            let at = self.located(actor, of).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
             let (entry, _) = at.reusable(reusable).await?;
-            self.reusable_view(at.space(), reusable.clone(), entry, shown)
+            platform.reusable_view(at.space(), reusable.clone(), entry, shown)
         })
     }
 }
 
-/// What merges left undecided is for those who decide it.
-fn without_conflicts(page: &mut RevisionPage) {
-    let below = match page {
-        RevisionPage::Document(page) => {
-            page.base.conflicts.clear();
-            &mut page.pages
+impl Platform {
+    /// Finds the content that a member's request is about.
+    pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let access = access::space(tx, actor, &of.space).await?;
+        self.locate_in(tx, (access, Bearer::member(actor)?), of).await
+    }
+
+    /// Finds the content that a request is about, which may be that of a visitor of a site.
+    async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let visitor = match Visitor::of(actor, None) {
+            Some(visitor) => visitor,
+            None => match access::space(tx, actor, &of.space).await {
+                Ok(access) => return self.locate_in(tx, (access, Bearer::member(actor)?), of).await,
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
+                Err(error) => return Err(error),
+            },
+        };
+        let Admitted { access, claims, placement } = self.admit(tx, &visitor, &of.space).await?;
+        // What was published before may have been taken back with good reason.
+        let is_published = match &of.version {
+            Version::Live => true,
+            Version::Request(_) => false,
+            Version::Revision(id) => *id == access.space().head,
+        };
+        if !is_published {
+            return Err(Error::not_found("revision"));
         }
-        RevisionPage::Group(page) => {
-            page.base.conflicts.clear();
-            &mut page.pages
-        }
-        RevisionPage::Link(page) => return page.base.conflicts.clear(),
-        RevisionPage::Computed(page) => return page.base.conflicts.clear(),
-    };
-    below.iter_mut().for_each(without_conflicts);
+        let bearer = VisitorBearer::new(&visitor, &placement.site.id, &claims, self.now());
+        let at = self.locate_in(tx, (access, Bearer::Visitor(bearer)), of).await?;
+        Ok(Located { reader: Reader::Visitor(claims), placement: Some(placement), ..at })
+    }
+
+    async fn locate_in(
+        &self,
+        tx: &Tx,
+        (access, bearer): (SpaceAccess, Bearer),
+        of: &ContentOf,
+    ) -> Result<Located> {
+        let space = access.space();
+        let (revision, root) = match &of.version {
+            Version::Live => (space.head.clone(), space.root),
+            Version::Request(name) => {
+                let request = change_requests::find(tx, &of.space, name).await?;
+                (request.head.clone(), request.root)
+            }
+            Version::Revision(id) => {
+                let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&of.space, id)).await?;
+                (id.clone(), record.ok_or_else(|| Error::not_found("revision"))?.root)
+            }
+        };
+        let view = self.content().view(&space.domain, root);
+        Ok(Located { access, revision, view, reader: Reader::Member, placement: None, bearer })
+    }
+
+    /// The same, with a snapshot of its own: none is held while objects are read, as they may come through the same
+    /// connections.
+    async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let tx = self.read().await?;
+        self.locate_read(&tx, actor, of).await
+    }
 }
 
 /// Those of some things that a reader sees.
 async fn seen<Id: Clone, T>(
-    lens: &Lens,
+    filter: &ContentFilter,
     things: Vec<(Id, T)>,
     target: fn(Id) -> LinkTarget,
 ) -> Result<Vec<(Id, T)>> {
     let mut seen = Vec::with_capacity(things.len());
     for (id, thing) in things {
-        if lens.sees(target(id.clone())).await? {
+        if filter.sees(target(id.clone())).await? {
             seen.push((id, thing));
         }
     }
@@ -507,29 +486,21 @@ const FILES_AT_ONCE: usize = 200;
 
 /// The first files after one that a reader sees.
 async fn files_after(
-    lens: &Lens,
+    filter: &ContentFilter,
     mut after: Option<FileId>,
     most: usize,
 ) -> Result<Vec<(FileId, FileEntry)>> {
     // A visitor may see few of them.
-    let chunk = if lens.hides() { most.max(FILES_AT_ONCE) } else { most };
+    let chunk = if filter.hides() { most.max(FILES_AT_ONCE) } else { most };
     let mut files = Vec::new();
     loop {
-        let found = lens.view().files(after.as_ref(), chunk).await?;
+        let found = filter.view().files(after.as_ref(), chunk).await?;
         let is_last = found.len() < chunk;
         after = found.last().map(|(id, _)| id.clone());
-        files.extend(seen(lens, found, LinkTarget::File).await?);
+        files.extend(seen(filter, found, LinkTarget::File).await?);
         if is_last || files.len() >= most {
             files.truncate(most);
             return Ok(files);
         }
-    }
-}
-
-fn join(path: &str, slug: &str) -> String {
-    match (path, slug) {
-        (_, "") => String::new(),
-        ("", slug) => slug.to_owned(),
-        (path, slug) => format!("{path}/{slug}"),
     }
 }

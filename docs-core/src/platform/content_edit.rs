@@ -1,8 +1,10 @@
-//! Editing the content of a change request: five kinds of change, in order, all or none, one new revision.
+//! Editing the content of a change request: changes in order, all or none, one new revision.
 
+mod assets;
 mod body;
+mod kinds;
 mod links;
-mod plan;
+pub(super) mod plan;
 mod revert;
 
 use std::sync::Arc;
@@ -14,14 +16,15 @@ use super::{
     Actor, Platform, access, at_once,
     change_requests::{feed_head, find, require_living},
     content::Shown,
-    people::later,
+    files::Bearer,
+    nouns::{ChangeRequestHandle, RequestRef},
 };
 use crate::{
     BoxFuture, Error, Result,
     content::{Edited, Touch},
     model::{
-        ContentChange, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, RevisionFile, RevisionId,
-        SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
+        ContentEdit, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, ReusableContent,
+        RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
     },
     policy::SpaceAction,
     store::{
@@ -31,16 +34,16 @@ use crate::{
 };
 
 /// Most changes in one request.
-const MAX_CHANGES: usize = 50;
+pub(super) const MAX_CHANGES: usize = 50;
 /// Most files that one request has fetched.
-const MAX_FETCHES: usize = 20;
+pub(super) const MAX_FETCHES: usize = 20;
 /// Most files in one change.
-const MAX_FILES: usize = 20;
+pub(super) const MAX_FILES: usize = 20;
 /// How often an edit starts again because the request's content moved meanwhile.
 const MAX_MOVES: usize = 10;
 
-impl Platform {
-    /// Changes the content of a change request: 1 to 50 changes, applied in order, all or none, as one new revision.
+impl<'p> ChangeRequestHandle<'p> {
+    /// Changes the content of a change request: all of the changes in their order, or none, as one new revision.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived;
@@ -48,67 +51,87 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves all changes applied or none.
-    pub fn edit_content<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        name: &'a str,
-        update: UpdateContent,
-    ) -> BoxFuture<'a, Result<ContentUpdate>> {
-        Box::pin(self.once(actor, async move {
-            check_counts(&update)?;
-            let by = actor.require_user()?.clone();
-            let revision: RevisionId = self.id();
-            let mut plan = Plan::new(self, update.changes)?;
-            for _ in 0..MAX_MOVES {
-                let (space_record, request) = {
-                    let tx = self.read().await?;
-                    let access = access::space(&tx, actor, space).await?;
-                    let proof = access.require(SpaceAction::Edit)?;
-                    let request = find(&tx, space, name).await?;
-                    require_living(&request)?;
-                    (Arc::clone(proof.space()), request)
-                };
-                plan.store_files(self, &space_record.domain).await?;
-                let edits = plan.edits(self, &space_record, &request).await?;
-                let now = self.now();
-                let edited = self
-                    .content()
-                    .edit(&space_record.domain, request.root, now.time(), &edits.list)
-                    .await
-                    .map_err(|error| edits.name(error))?;
-                let files = self.shown_files(&space_record, &plan, &edited).await?;
-                let show = Shows { space, name, plan: &plan, edited: &edited, files: &files };
-                if edited.root == request.root {
-                    let tx = self.read().await?;
-                    return self.update_seen(&tx, actor, &show).await;
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ContentEdit, PageFields, PageId};
+    /// # use docs_core::model::{SpaceId, UpdateContent, UpdatePageChange};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let (page, fields) = (page.to_string(), PageFields { hidden: Some(true), ..Default::default() });
+    /// let hide = UpdatePageChange { page, fields, ..UpdatePageChange::default() };
+    /// let update = UpdateContent { changes: vec![ContentEdit::UpdatePage(hide)] };
+    /// let edited = me.space(space).change_request("3").edit(update).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn edit(self, update: UpdateContent) -> BoxFuture<'p, Result<ContentUpdate>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                check_counts(&update)?;
+                let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
+                let mut plan = Plan::new(platform, update.changes)?;
+                for _ in 0..MAX_MOVES {
+                    let (space_record, request) = {
+                        let tx = platform.read().await?;
+                        let access = access::space(&tx, actor, space).await?;
+                        let proof = access.require(SpaceAction::Edit)?;
+                        let request = find(&tx, space, name).await?;
+                        require_living(&request)?;
+                        (Arc::clone(proof.space()), request)
+                    };
+                    plan.store_files(platform, &space_record.domain).await?;
+                    let edits = plan.edits(platform, &space_record, &request).await?;
+                    let now = platform.now();
+                    let edited = platform
+                        .content()
+                        .edit(&space_record.domain, request.root, now.time(), &edits.list)
+                        .await
+                        .map_err(|error| edits.name(error))?;
+                    let inserted = platform.inserted((actor, &space_record), &plan, &edited).await?;
+                    let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
+                    if edited.root == request.root {
+                        let tx = platform.read().await?;
+                        return platform.update_seen(&tx, actor, &show).await;
+                    }
+                    let record = RevisionRecord {
+                        id: revision.clone(),
+                        space: space.clone(),
+                        parents: vec![request.head.clone()],
+                        root: edited.root,
+                        kind: RevisionKind::Edits,
+                        created_at: now,
+                        by: by.clone(),
+                        git: None,
+                        conflicts: Vec::new(),
+                    };
+                    let apply =
+                        ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                    platform.require_stored(plan.storing)?;
+                    let done =
+                        platform.write_and_show(actor, &apply, |done| match done.out {
+                            true => Box::pin(async move {
+                                platform.update_seen(done.tx, actor, &show).await.map(Some)
+                            }),
+                            false => at_once(Ok(None)),
+                        });
+                    if let Some(done) = done.await? {
+                        return Ok(done);
+                    }
                 }
-                let record = RevisionRecord {
-                    id: revision.clone(),
-                    space: space.clone(),
-                    parents: vec![request.head.clone()],
-                    root: edited.root,
-                    kind: RevisionKind::Edits,
-                    created_at: now,
-                    by: by.clone(),
-                    git: None,
-                    conflicts: Vec::new(),
-                };
-                let apply = Apply { actor: actor.clone(), by: by.clone(), request, revision: record, now };
-                let done = self.write_and_show(actor, &apply, |done| match done.out {
-                    true => Box::pin(async move { self.update_seen(done.tx, actor, &show).await.map(Some) }),
-                    false => at_once(Ok(None)),
-                });
-                if let Some(done) = done.await? {
-                    return Ok(done);
-                }
-            }
-            Err(Error::conflict("the change request kept changing meanwhile; try again"))
-        }))
+                Err(Error::conflict("the change request kept changing meanwhile; try again"))
+            });
+            done.await
+        })
     }
+}
 
+impl Platform {
     async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {
-        let Shows { space, name, plan, edited, files } = *show;
+        let Shows { space, name, plan, edited, inserted } = *show;
         let change_request = self.request_seen(tx, actor, space, name).await?;
         let page_ref = |id: &crate::model::PageId| PageRef {
             object: PageRefObject::Is,
@@ -126,25 +149,39 @@ impl Platform {
                 Touch::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
             })
             .collect();
-        let inserted_files = (!files.is_empty()).then(|| files.to_vec());
-        Ok(ContentUpdate { change_request, changes, inserted_files })
+        let Inserted { files, reusables } = inserted;
+        let inserted_files = (!files.is_empty()).then(|| files.clone());
+        let inserted_reusable_contents = (!reusables.is_empty()).then(|| reusables.clone());
+        Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents })
     }
 
-    /// The inserted files as they are after an edit: a name that another file had was given a number.
-    async fn shown_files(
+    /// What was inserted beside pages, as it is after an edit: a name that another file had was given a number.
+    async fn inserted(
         &self,
-        space: &SpaceRecord,
+        (actor, space): (&Actor, &SpaceRecord),
         plan: &Plan,
         edited: &Edited,
-    ) -> Result<Vec<RevisionFile>> {
+    ) -> Result<Inserted> {
+        let bearer = Bearer::member(actor)?;
         let view = self.content().view(&space.domain, edited.root);
-        let mut files = Vec::new();
+        let (mut files, mut reusables) = (Vec::new(), Vec::new());
+        for id in plan.reusables() {
+            let entry = view.reusable(id).await?;
+            let entry = entry.ok_or_else(|| Error::internal("an inserted reusable content is missing"))?;
+            reusables.push(self.reusable_view(space, id.clone(), entry, Shown::default())?);
+        }
         for id in plan.files() {
             let file = view.file(id).await?.ok_or_else(|| Error::internal("an inserted file is missing"))?;
-            files.push(self.file_view(space, id.clone(), file, Shown::default())?);
+            files.push(self.file_view((space, &bearer), id.clone(), file, Shown::default())?);
         }
-        Ok(files)
+        Ok(Inserted { files, reusables })
     }
+}
+
+/// What an edit inserted beside pages.
+struct Inserted {
+    files: Vec<RevisionFile>,
+    reusables: Vec<ReusableContent>,
 }
 
 /// What the answer to an edit is made of, beside its change request.
@@ -154,7 +191,7 @@ struct Shows<'e> {
     name: &'e str,
     plan: &'e Plan,
     edited: &'e Edited,
-    files: &'e [RevisionFile],
+    inserted: &'e Inserted,
 }
 
 fn check_counts(update: &UpdateContent) -> Result<()> {
@@ -164,7 +201,7 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
     }
     let mut fetches = 0;
     for (at, change) in update.changes.iter().enumerate() {
-        let ContentChange::InsertFiles(insert) = change else { continue };
+        let ContentEdit::InsertFiles(insert) = change else { continue };
         fetches += insert.files.iter().filter(|file| file.url.is_some()).count();
         if fetches > MAX_FETCHES {
             let field = format!("changes[{at}].files");
@@ -182,7 +219,7 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
 }
 
 /// Makes an edited revision the active one; `Out` tells whether the request was still where it had been.
-pub(super) struct Apply {
+pub(super) struct ApplyEdits {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) request: Arc<ChangeRequestRecord>,
@@ -191,7 +228,7 @@ pub(super) struct Apply {
 }
 
 #[async_trait]
-impl Operation for Apply {
+impl Operation for ApplyEdits {
     type Out = bool;
     const NAME: &'static str = "change_request_edit";
 
@@ -206,7 +243,7 @@ impl Operation for Apply {
         let mut new = ChangeRequestRecord {
             head: self.revision.id.clone(),
             root: self.revision.root,
-            updated_at: later(self.now, old.updated_at),
+            updated_at: self.now.later_than(old.updated_at),
             ..ChangeRequestRecord::clone(&old)
         };
         new.contribute(&self.by, self.now);

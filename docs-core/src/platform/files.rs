@@ -1,10 +1,15 @@
 //! Files of a space: what is known of their bytes, and the bytes themselves.
 
+mod bearer;
 mod picture;
 
 use std::{ops::Range, sync::Arc};
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+pub(in crate::platform) use bearer::Bearer;
+pub use bearer::FileReach;
 
 use super::Platform;
 use crate::{
@@ -18,6 +23,7 @@ use crate::{
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
 /// The bytes of a file as its address names them: what they are, without having read them.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     domain: String,
@@ -26,6 +32,17 @@ pub struct StoredFile {
     pub content_type: String,
     /// The number of bytes.
     pub size: u64,
+    /// Who may use the address.
+    pub reach: FileReach,
+}
+
+/// What the address of a file seals.
+#[derive(Serialize, Deserialize)]
+struct Address {
+    blob: Hash,
+    size: u64,
+    content_type: String,
+    bearer: Bearer,
 }
 
 impl StoredFile {
@@ -37,33 +54,58 @@ impl StoredFile {
 }
 
 impl Platform {
-    /// What a file's address, its `downloadURL`, leads to, given the sealed part of it.
+    /// Finds the file that a `downloadURL` leads to, by the sealed part of that address.
     ///
     /// Only the platform makes such addresses, and it shows them to those who may read the content; nothing else of
-    /// the content's storage can be reached by them. Whoever has one can use it until the space is deleted, or the key
-    /// that sealed it is another. What it leads to never changes: the media type is part of what is sealed, so nobody
-    /// can have the bytes sent as another type.
+    /// the content's storage can be reached by them. An address is good for as long as whom it was made for may read
+    /// the content, which is asked at each use: it ends with a membership, a share link, a signing key or the
+    /// publication of a site, and with the space. What it leads to never changes: the media type is part of what is
+    /// sealed, so nobody can have the bytes sent as another type.
     ///
     /// # Errors
-    /// `NotFound`, also when the space is deleted.
+    /// `NotFound`, also when whom the address was made for may not read the content any more.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SpaceId};
+    /// # async fn example(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<()> {
+    /// let file = platform.find_file(space, sealed).await?;
+    /// println!("{}, {} bytes", file.content_type, file.size);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<StoredFile>> {
         Box::pin(async move {
             let missing = || Error::not_found("file");
             let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-            let (blob, size, content_type) = told(&found).ok_or_else(missing)?;
-            let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(space)).await?;
+            let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
+            let Address { blob, size, content_type, bearer } = address;
+            let tx = self.read().await?;
+            let reach = self.reach(&tx, &bearer, space).await?.ok_or_else(missing)?;
+            let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
             let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-            Ok(StoredFile { domain: space.domain.clone(), blob, content_type: content_type.to_owned(), size })
+            Ok(StoredFile { domain: space.domain.clone(), blob, content_type, size, reach })
         })
     }
 
-    /// The bytes of a file, or those of a range of them; of a range beyond the end, those that there are.
+    /// Reads the bytes of a file, or a range of them; of a range that goes beyond the end, those that there are.
     ///
     /// Objects are read whole, as only so can they be checked against their name: a range saves the way to the client,
     /// not the way from the store.
     ///
     /// # Errors
     /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SpaceId};
+    /// # async fn example(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<()> {
+    /// let file = platform.find_file(space, sealed).await?;
+    /// let beginning = platform.file_bytes(&file, Some(0..1024)).await?;
+    /// assert!(beginning.len() <= 1024);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn file_bytes<'a>(
         &'a self,
         file: &'a StoredFile,
@@ -79,11 +121,17 @@ impl Platform {
         })
     }
 
-    /// The address of a file's bytes: the same for the same bytes, type and name in the same space, so that it can be
-    /// kept.
-    pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry) -> Result<String> {
-        let what = format!("{} {} {}", file.blob, file.size, file.content_type);
-        let sealed = self.seal_for_ever(&purpose(space), &what)?;
+    /// The address of a file's bytes for somebody: the same for the same bytes, type and name in the same space, so that
+    /// it can be kept.
+    pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry, bearer: &Bearer) -> Result<String> {
+        let address = Address {
+            blob: file.blob,
+            size: file.size,
+            content_type: file.content_type.clone(),
+            bearer: bearer.clone(),
+        };
+        let address = serde_json::to_string(&address).map_err(Error::internal)?;
+        let sealed = self.seal_for_ever(&purpose(space), &address)?;
         Ok(self.urls().file(space, &sealed, &file.name))
     }
 
@@ -108,12 +156,6 @@ impl Platform {
 /// What a file's address is sealed for: it opens in its own space only.
 fn purpose(space: &SpaceId) -> String {
     format!("file of {space}")
-}
-
-/// The parts of what an address seals.
-fn told(sealed: &str) -> Option<(Hash, u64, &str)> {
-    let mut parts = sealed.splitn(3, ' ');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?))
 }
 
 /// A file to store.

@@ -6,19 +6,21 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use url::{ParseError, Url};
 
-pub(super) use self::import::IMPORT;
 use self::import::{git_error, path_error};
-use super::{Actor, Platform, access, at_once};
+use super::{Actor, access, at_once, jobs::Job as _, nouns::SpaceHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
     model::{
-        GitSync, ImportGitRepository, JobId, SpaceId, Text, Timestamp, UserId, has_credentials,
+        BoundedText, GitSync, ImportGitRepository, JobId, SpaceId, Timestamp, UserId, has_credentials,
         is_written_out, web_url,
     },
     policy::SpaceAction,
     ports::FetchRequest,
-    store::{Operation, Tx, jobs},
+    store::{
+        Operation, Tx,
+        jobs::{self, NewJob},
+    },
 };
 
 /// What an import works on, as the job keeps it: without credentials.
@@ -34,67 +36,91 @@ pub(super) struct ImportPayload {
     pub(super) sealed_url: Option<String>,
 }
 
-impl Platform {
-    /// Starts importing a Git repository into a space (SPEC 4.14): answers at once with the job that does it.
+impl<'p> SpaceHandle<'p> {
+    /// Starts importing a Git repository into a space: answers at once with the job that does it.
     ///
-    /// The job makes the space's content equal to the repository's; whatever goes wrong is on the job and in the log,
-    /// and leaves the space as it was. Imports of one space run one after the other, by their `timestamp`.
+    /// The job makes the space's content equal to the repository's; a failure is recorded on the job and leaves the
+    /// space as it was. Imports of one space run one after the other, by their `timestamp`.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a URL or ref that is none; `Precondition`
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Precondition`
     /// when this platform reads no repositories.
-    pub fn import_git<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        request: ImportGitRepository,
-    ) -> BoxFuture<'a, Result<JobId>> {
-        Box::pin(self.once(actor, async move {
-            let git = self.git().ok_or_else(|| {
-                Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
-            })?;
-            let clean = check_url(&request.url)?;
-            if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
-                return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
-            }
-            check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
-            check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
-            check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
-            // What can be told at once is refused here, where somebody reads it; the job tells the rest.
-            let wanted = FetchRequest {
-                url: request.url.to_string(),
-                reference: request.reference.to_string(),
-                cache_id: None,
-            };
-            git.check(&wanted).map_err(git_error)?;
-            let directory = request.repo_project_directory.as_deref().unwrap_or_default();
-            RepoPath::new(directory).map_err(|error| path_error(&error))?;
-            let by = actor.require_user()?.clone();
-            let id: JobId = self.id();
-            let sealed_url = match clean == *request.url {
-                true => None,
-                false => Some(
-                    self.secrets()
-                        .seal(id.as_str(), &request.url, self.ids().next())
-                        .map_err(Error::internal)?,
-                ),
-            };
-            let mut request = request;
-            request.url = Text::new(clean).map_err(|e| Error::invalid("url", e))?;
-            let now = self.now();
-            let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
-            let enqueue = Enqueue { actor: actor.clone(), id, payload, now };
-            self.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let request = serde_json::json!({ "url": "https://example.com/docs.git", "ref": "main" });
+    /// let job = me.space(space).import_git(serde_json::from_value(request)?).await?;
+    /// println!("job {job} imports the repository");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn import_git(self, request: ImportGitRepository) -> BoxFuture<'p, Result<JobId>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let git = platform.ports().git.as_ref().ok_or_else(|| {
+                    Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
+                })?;
+                let clean = check_url(&request.url)?;
+                if !request.reference.starts_with("refs/") || request.reference.len() < 6 {
+                    return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+                }
+                check_shown("repoTreeURL", request.repo_tree_url.as_deref())?;
+                check_shown("repoCommitURL", request.repo_commit_url.as_deref())?;
+                check_shown("gitInfo.url", request.git_info.as_ref().and_then(|info| info.url.as_deref()))?;
+                // What can be told at once is refused here, where somebody reads it; the job tells the rest.
+                let wanted = FetchRequest {
+                    url: request.url.to_string(),
+                    reference: request.reference.to_string(),
+                    cache_id: None,
+                };
+                git.check(&wanted).map_err(git_error)?;
+                let directory = request.repo_project_directory.as_deref().unwrap_or_default();
+                RepoPath::new(directory).map_err(|error| path_error(&error))?;
+                let by = actor.require_user()?.clone();
+                let id: JobId = platform.id();
+                let sealed_url = match clean == *request.url {
+                    true => None,
+                    false => Some(
+                        platform
+                            .secrets()
+                            .seal(id.as_str(), &request.url, platform.ids().next())
+                            .map_err(Error::internal)?,
+                    ),
+                };
+                let mut request = request;
+                request.url = BoundedText::new(clean).map_err(|e| Error::invalid("url", e))?;
+                let now = platform.now();
+                let payload = ImportPayload { space: space.clone(), by, request, sealed_url };
+                let enqueue = EnqueueGitSync { actor: actor.clone(), id, payload, now };
+                platform.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
+            });
+            done.await
+        })
     }
 
-    /// What is known of the space's repository (SPEC 4.14).
+    /// Reads what is known of the Git repository that a space is in sync with.
     ///
     /// # Errors
     /// `NotFound`, also for a space that was never in sync with one.
-    pub fn git_info<'a>(&'a self, actor: &'a Actor, space: &'a SpaceId) -> BoxFuture<'a, Result<GitSync>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let git = me.space(space).git_info().await?;
+    /// println!("in sync with {:?} since {:?}", git.url, git.updated_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn git_info(self) -> BoxFuture<'p, Result<GitSync>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::space(&tx, actor, space).await?;
             let git = access.space().git.as_ref();
             git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
@@ -152,7 +178,7 @@ pub(super) fn lane(space: &SpaceId) -> String {
     format!("git:{space}")
 }
 
-struct Enqueue {
+struct EnqueueGitSync {
     actor: Actor,
     id: JobId,
     payload: ImportPayload,
@@ -160,7 +186,7 @@ struct Enqueue {
 }
 
 #[async_trait]
-impl Operation for Enqueue {
+impl Operation for EnqueueGitSync {
     type Out = ();
     const NAME: &'static str = "git_import";
 
@@ -171,19 +197,8 @@ impl Operation for Enqueue {
         // Without a time of its own an event is later than what was applied, whatever the clock of this server says.
         let applied = access.space().git.as_ref().and_then(|git| git.event_at);
         let event_at = self.payload.request.timestamp.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
-        jobs::enqueue(
-            tx,
-            self.now,
-            jobs::NewJob {
-                id: self.id.clone(),
-                kind: IMPORT,
-                payload: serde_json::to_value(&self.payload).map_err(Error::internal)?,
-                subject: space.to_string(),
-                lane: Some((lane(space), event_at)),
-                due: self.now,
-            },
-        )
-        .await?;
+        let job = self.payload.about(&self.id, space, self.now)?;
+        jobs::enqueue(tx, self.now, NewJob { lane: Some((lane(space), event_at)), ..job }).await?;
         Ok(())
     }
 }

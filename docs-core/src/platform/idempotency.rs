@@ -28,14 +28,12 @@ use crate::{
 
 /// How long the answer to a request is kept for those that repeat it.
 pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
-/// Most characters of a key.
-const MAX_KEY: usize = 255;
 /// Most bytes of an answer that is kept, as JSON: sealed, it is well below what a store takes for a record.
-const MAX_ANSWER: usize = 128 * 1024;
+pub(super) const MAX_ANSWER: usize = 128 * 1024;
 /// Answers that one transaction removes.
 const DROP_CHUNK: u32 = 100;
 
-/// A name that a caller gives a request, to send it again without doing it again: 1 to 255 visible ASCII characters.
+/// A name that a caller gives a request, to send it again without doing it again: visible ASCII characters.
 ///
 /// # Example
 /// ```
@@ -49,14 +47,20 @@ pub struct IdempotencyKey(String);
 
 /// A text is no idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be 1 to {MAX_KEY} visible ASCII characters")]
+#[error("must be 1 to {} visible ASCII characters", IdempotencyKey::MAX)]
 pub struct NotAnIdempotencyKey;
+
+impl IdempotencyKey {
+    /// Most characters of a key.
+    pub const MAX: usize = 255;
+}
 
 impl FromStr for IdempotencyKey {
     type Err = NotAnIdempotencyKey;
 
     fn from_str(text: &str) -> std::result::Result<Self, NotAnIdempotencyKey> {
-        let is_key = (1..=MAX_KEY).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_key =
+            (1..=Self::MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         is_key.then(|| Self(text.to_owned())).ok_or(NotAnIdempotencyKey)
     }
 }
@@ -104,7 +108,7 @@ impl Platform {
     /// # Example
     /// ```
     /// # use std::sync::Arc;
-    /// use docs_core::{Actor, Platform, model::CreateSpace};
+    /// use docs_core::{Platform, model::CreateSpace};
     /// use docs_core::platform::{IdempotentRequest, NewUser};
     /// # use docs_memstore::{MemObjects, MemStore};
     ///
@@ -112,12 +116,13 @@ impl Platform {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
     /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    /// # let ada = platform.create_user(&Actor::Platform, ada).await?.id;
-    /// # let org = platform.create_org(&Actor::Platform, "Engines".parse()?, &ada).await?.id;
-    /// # let me = Actor::User(ada);
+    /// # let ada = platform.as_platform().users().create(ada).await?.id;
+    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada).await?.id;
     /// let request = IdempotentRequest::new("a-key".parse()?, &[b"create a space"]);
-    /// let first = platform.with_idempotency(request.clone()).create_space(&me, &org, CreateSpace::default()).await?;
-    /// let again = platform.with_idempotency(request.clone()).create_space(&me, &org, CreateSpace::default()).await?;
+    /// let platform = platform.with_idempotency(request.clone());
+    /// let spaces = platform.as_user(&ada).org(&org).spaces();
+    /// let first = spaces.create(CreateSpace::default()).await?;
+    /// let again = spaces.create(CreateSpace::default()).await?;
     /// assert_eq!(first, again);
     /// assert!(request.is_replayed());
     /// # Ok(())

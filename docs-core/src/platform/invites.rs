@@ -10,18 +10,18 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 pub(super) use links::drop_links;
-pub(super) use redeem::{DropInvites, REDEEM, Redeem};
+pub(super) use redeem::{DropInvites, RedeemInvites};
 
 use super::{
-    Actor, Platform, access, at_once,
+    Actor, access, at_once,
     members::{join, user_of},
+    nouns::Invites,
     people::check_email,
 };
 use crate::{
     BoxFuture, Error, Result,
-    model::{
-        EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, OrgId, Patch, Role, Timestamp, UserId,
-    },
+    model::{EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, Patch, Role, Timestamp, UserId},
+    platform::list_identities::tag,
     policy::OrgAction,
     store::{
         ListSpec, Lister, Operation, Page, PageRequest, Tx,
@@ -32,79 +32,100 @@ use crate::{
 /// How long the invitation of an address is good.
 pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
 /// Most addresses of one request.
-const MAX_EMAILS: usize = 100;
+pub(super) const MAX_EMAILS: usize = 100;
 
-impl Platform {
+impl<'p> Invites<'p> {
     /// Invites people by their e-mail addresses. Users who have one of them become members at once; one who is a member
-    /// stays as they are. Other addresses are invited for 30 days: whoever is created as a user with such an address
-    /// joins by it. An address that was invited before is invited anew.
+    /// stays as they are. Other addresses are invited for [`INVITE_WINDOW`]: whoever is created as a user with such an
+    /// address joins by it. An address that was invited before is invited anew.
     ///
     /// Where single sign-on is asked for, an address whose user signs in otherwise fails: an administrator makes such
-    /// a user a member first, and then [one with single sign-on](Platform::set_sso_member).
+    /// a user a member first, and then [one with single sign-on](crate::platform::MemberHandle::set_sso).
     ///
-    /// No mail is sent: the program that embeds the platform reads [whom to write to](Platform::list_email_invites).
+    /// No mail is sent: the program that embeds the platform reads [whom to write
+    /// to](crate::platform::Invites::list_emails).
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for what is no address, and
-    /// for none or more than 100 of them.
+    /// for none or too many of them.
     ///
     /// # Cancel safety
     /// Each address is invited whole or not at all, in their order: asking again goes on with the rest.
-    pub fn invite_users<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        new: InviteUsers,
-    ) -> BoxFuture<'a, Result<InvitedUsers>> {
-        Box::pin(self.once(actor, async move {
-            let addresses = addresses(&new)?;
-            let by = actor.require_user()?;
-            let mut done = InvitedUsers::default();
-            let last = addresses.len() - 1;
-            for (at, (email, role)) in addresses.into_iter().enumerate() {
-                let now = self.now();
-                let invite = EmailInviteRecord {
-                    id: self.id(),
-                    organization: org.clone(),
-                    role: None,
-                    email: email.to_lowercase(),
-                    sso: new.sso == Some(true),
-                    created_by: by.clone(),
-                    created_at: now,
-                    expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
-                };
-                let operation = Invite { actor: actor.clone(), invite, role };
-                // The answer is that of the last one. A request that is sent again before it came so far invites those
-                // again who were invited, which changes nothing.
-                done = if at < last {
-                    with(done, &email, self.write(actor, &operation).await?)
-                } else {
-                    let show = self.write_and_show(actor, &operation, |invited| {
-                        at_once(Ok(with(done.clone(), &email, invited.out)))
-                    });
-                    show.await?
-                };
-            }
-            Ok(done)
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{InviteEmail, InviteUsers, OrgId, Patch, Role}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let emails = vec![InviteEmail::Plain("grace@example.com".parse()?)];
+    /// let new = InviteUsers { emails, role: Patch::Set(Role::Edit), sso: None };
+    /// let invited = me.org(org).invites().send(new).await?;
+    /// println!("{} members, {} invited", invited.users.len(), invited.invited);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send(self, new: InviteUsers) -> BoxFuture<'p, Result<InvitedUsers>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let addresses = addresses(&new)?;
+                let by = actor.require_user()?;
+                let mut done = InvitedUsers::default();
+                let last = addresses.len() - 1;
+                for (at, (email, role)) in addresses.into_iter().enumerate() {
+                    let now = platform.now();
+                    let invite = EmailInviteRecord {
+                        id: platform.id(),
+                        organization: org.clone(),
+                        role: None,
+                        email: email.to_lowercase(),
+                        sso: new.sso == Some(true),
+                        created_by: by.clone(),
+                        created_at: now,
+                        expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
+                    };
+                    let operation = InviteCreation { actor: actor.clone(), invite, role };
+                    // The answer is that of the last one. A request that is sent again before it came so far invites those
+                    // again who were invited, which changes nothing.
+                    done = if at < last {
+                        with(done, &email, platform.write(actor, &operation).await?)
+                    } else {
+                        let show = platform.write_and_show(actor, &operation, |invited| {
+                            at_once(Ok(with(done.clone(), &email, invited.out)))
+                        });
+                        show.await?
+                    };
+                }
+                Ok(done)
+            });
+            done.await
+        })
     }
 
     /// Lists the addresses that are invited to an organization and that no user has yet, the oldest invitation first.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
-    pub fn list_email_invites<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<EmailInvite>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for invite in me.org(org).invites().list_emails(&PageRequest::default()).await?.items {
+    ///     println!("{} until {}", invite.email, invite.expires_at);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_emails(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<EmailInvite>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
             let prefix = EmailInviteRecord::of_org(org);
-            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
-            let now = self.now();
+            let mut list = Lister::new(ListSpec::new(tag::EMAIL_INVITES, prefix), page)?;
+            let now = platform.now();
             list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
             let page = list.finish(&tx, None).await?;
             Ok(page.map(|invite| EmailInvite {
@@ -143,7 +164,7 @@ fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
     Ok(addresses)
 }
 
-struct Invite {
+struct InviteCreation {
     actor: Actor,
     /// The invitation but for its role.
     invite: EmailInviteRecord,
@@ -173,7 +194,7 @@ enum Invited {
 }
 
 #[async_trait]
-impl Operation for Invite {
+impl Operation for InviteCreation {
     type Out = Invited;
     const NAME: &'static str = "invite";
 

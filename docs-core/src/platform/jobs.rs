@@ -4,34 +4,45 @@ use std::{
     collections::VecDeque,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::Poll,
     time::Duration,
 };
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Actor, Platform, people::platform_only, search::Round, spaces};
+use tokio::time::Instant;
+
+use super::{
+    Platform, collect, collections, comments, git, invites, members,
+    metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
+    nouns::{Caller, SpaceHandle},
+    search::Round,
+    site_settings, spaces, teams,
+};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    model::{JobId, SpaceId},
+    model::{self, JobId, Timestamp},
     store::{
-        Entity, FeedPos, Key, KeyBuf, Operation, Tx, jobs,
+        Entity, FeedPos, Key, KeyBuf, Operation, Tx,
+        jobs::{self, NewJob},
         records::{JobLine, JobRecord},
         topic,
     },
 };
 
 /// Longest wait of an idle worker: what the feed's news may have missed is found then.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE_WAIT: Duration = Duration::from_secs(30);
 /// The pause of a worker whose store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// The pause between two batches for the search index.
-const GATHERING: Duration = Duration::from_millis(200);
+const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
+/// How long a job that can go on later may go on when its worker is told to stop.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
 /// How long jobs are kept after their end.
-const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
+pub(super) const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
 /// How long receipts of operations are kept.
 const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
 /// How often a worker tidies up.
@@ -41,18 +52,79 @@ const HEADS_KEPT: usize = 10_000;
 /// Rows that one transaction of tidying removes.
 const TIDY_CHUNK: u32 = 500;
 
+/// Background work of one kind: its payload, and what is done with it.
+///
+/// Whoever implements it adds it to [`JOB_KINDS`]. A run may end anywhere, by a crash too, and the job is run again.
+#[async_trait]
+pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
+    /// The name of the kind in the store.
+    const KIND: &'static str;
+
+    /// Does the work.
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect>;
+
+    /// The job to enqueue, in no lane and due at once.
+    ///
+    /// # Errors
+    /// `Internal` for a payload that is no JSON.
+    fn about(&self, id: &JobId, subject: impl ToString, now: Timestamp) -> Result<NewJob> {
+        let payload = serde_json::to_value(self).map_err(Error::internal)?;
+        let (id, subject) = (id.clone(), subject.to_string());
+        Ok(NewJob { id, kind: Self::KIND, payload, subject, lane: None, due: now })
+    }
+}
+
+/// A kind of jobs.
+struct Kind {
+    name: &'static str,
+    run: for<'a> fn(&'a Platform, &'a mut Run) -> BoxFuture<'a, Result<Effect>>,
+}
+
+impl Kind {
+    const fn of<J: Job>() -> Self {
+        Self {
+            name: J::KIND,
+            run: |platform, run| {
+                Box::pin(async move {
+                    let job: J = serde_json::from_value(run.job.payload.clone()).map_err(Error::internal)?;
+                    job.run(platform, run).await
+                })
+            },
+        }
+    }
+}
+
+/// All kinds of jobs.
+const JOB_KINDS: &[Kind] = &[
+    Kind::of::<spaces::PurgeSpace>(),
+    Kind::of::<spaces::MarkTrash>(),
+    Kind::of::<members::ClearMember>(),
+    Kind::of::<invites::RedeemInvites>(),
+    Kind::of::<git::ImportPayload>(),
+    Kind::of::<collections::PurgeGrants>(),
+    Kind::of::<comments::PurgeReplies>(),
+    Kind::of::<teams::PurgeTeam>(),
+    Kind::of::<site_settings::PurgeSettings>(),
+    Kind::of::<site_settings::PurgeRedirects>(),
+    Kind::of::<collect::CollectObjects>(),
+];
+
 /// One run of a job.
 pub(super) struct Run {
     /// The job as it was claimed.
     pub(super) job: JobRecord,
     /// What happened, for the user.
     pub(super) log: Vec<JobLine>,
+    stopping: Stopping,
 }
 
+/// When the worker was told to stop.
+type Stopping = Arc<OnceLock<Instant>>;
+
 impl Run {
-    /// What the job is done with.
-    pub(super) fn payload<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_value(self.job.payload.clone()).map_err(Error::internal)
+    /// Tells whether the worker was told to stop a while ago: a long job that can go on later ends as `Unavailable`.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.get().is_some_and(|told| told.elapsed() >= STOP_PATIENCE)
     }
 }
 
@@ -64,11 +136,83 @@ pub(super) enum Effect {
     Finished,
 }
 
+impl<'p> SpaceHandle<'p> {
+    /// Lists the latest jobs about a space, newest first. Credentials are not part of them.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// for job in me.space(space).list_jobs().await? {
+    ///     println!("{}: {:?}", job.kind, job.state);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_jobs(self) -> BoxFuture<'p, Result<Vec<model::Job>>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = super::access::any_space(&tx, actor, space).await?;
+            access.require(crate::policy::SpaceAction::Manage)?;
+            let found = jobs::of_subject(&tx, space.as_str(), 100).await?;
+            Ok(found.iter().map(|job| job.view()).collect())
+        })
+    }
+}
+
+impl<'p> Caller<'p> {
+    /// Reads a job. Only the platform itself may.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` for users.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::JobId};
+    /// # async fn example(platform: &Platform, job: &JobId) -> Result<()> {
+    /// let job = platform.as_platform().get_job(job).await?;
+    /// println!("{:?}, begun {} times", job.state, job.attempt);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_job(self, id: &'p JobId) -> BoxFuture<'p, Result<model::Job>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            let job: Option<Arc<JobRecord>> = platform.read().await?.get(&JobRecord::at(id)).await?;
+            job.map(|job| job.view()).ok_or_else(|| Error::not_found("job"))
+        })
+    }
+}
+
 impl Platform {
     /// Does background work until `stop` completes; the job in flight is then brought to its end first. Beside the
     /// jobs, the search index is kept up to date.
     ///
     /// Run it as a task of its own, as often as jobs are to run side by side.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, platform::NewUser};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// # let ada = platform.as_platform().users().create(ada).await?;
+    /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    /// let work = platform.work(async { drop(stopped.await) });
+    /// let serve = async { drop(stop) };
+    /// tokio::join!(work, serve);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
         self.work_until(Box::pin(stop))
     }
@@ -84,6 +228,7 @@ impl Platform {
 
     async fn work_on_jobs(&self, mut stop: BoxFuture<'_, ()>) {
         let mut seen: Option<FeedPos> = None;
+        let stopping = Stopping::default();
         let mut tidy_at = self.clock().now();
         loop {
             // News of jobs enqueued from here on end the wait below. They are read before they are tidied away.
@@ -96,7 +241,22 @@ impl Platform {
                     tracing::warn!(error = ?error, "tidying up failed");
                 }
             }
-            let next = match self.work_once().await {
+            let claimed = {
+                let working = self.work_once(&stopping);
+                tokio::pin!(working);
+                tokio::select! {
+                    biased;
+                    claimed = &mut working => claimed,
+                    () = &mut stop => {
+                        stopping.get_or_init(Instant::now);
+                        working.await
+                    }
+                }
+            };
+            if stopping.get().is_some() {
+                return;
+            }
+            let next = match claimed {
                 Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {
                     if is_ready(stop.as_mut()).await {
                         return;
@@ -112,10 +272,10 @@ impl Platform {
                     }
                 }
             };
-            let wake = next.map_or_else(|| self.clock().now() + IDLE, |next| next.time());
+            let wake = next.map_or_else(|| self.clock().now() + IDLE_WAIT, |next| next.time());
             tokio::select! {
                 () = &mut stop => return,
-                news = self.store().changed(topic::JOBS, seen.clone(), IDLE) => {
+                news = self.store().changed(topic::JOBS, seen.clone(), IDLE_WAIT) => {
                     if news.is_err() {
                         tokio::time::sleep(AFTER_FAILURE).await;
                     }
@@ -132,9 +292,9 @@ impl Platform {
         loop {
             match unpanicked(self.index_some(follower)).await {
                 // A batch costs the index about the same whatever is in it, so some news are let gather.
-                Ok(Round::Some) => tokio::time::sleep(GATHERING).await,
+                Ok(Round::Some) => tokio::time::sleep(SEARCH_BATCH_PAUSE).await,
                 Ok(Round::None(seen)) => {
-                    if self.store().changed(topic::HEAD, seen, IDLE).await.is_err() {
+                    if self.store().changed(topic::HEAD, seen, IDLE_WAIT).await.is_err() {
                         tokio::time::sleep(AFTER_FAILURE).await;
                     }
                 }
@@ -151,11 +311,30 @@ impl Platform {
     ///
     /// # Errors
     /// The store's, and the search index's.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, model::CreateSpace, platform::NewUser};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// # let ada = platform.as_platform().users().create(ada).await?;
+    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
+    /// platform.as_user(&ada.id).org(&org).spaces().create(CreateSpace::default()).await?;
+    /// platform.settle().await?;
+    /// assert_eq!(platform.settle().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn settle<'a>(&'a self) -> BoxFuture<'a, Result<usize>> {
         Box::pin(async move {
             let mut ran = 0;
+            let stopping = Stopping::default();
             loop {
-                match self.work_once().await? {
+                match self.work_once(&stopping).await? {
                     jobs::Claimed::Job(_) => ran += 1,
                     jobs::Claimed::GivenUp => {}
                     jobs::Claimed::Nothing(_) => break,
@@ -166,49 +345,22 @@ impl Platform {
         })
     }
 
-    /// The latest jobs about a space, newest first. Credentials are not part of them.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`.
-    pub fn jobs_of_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-    ) -> BoxFuture<'a, Result<Vec<Arc<JobRecord>>>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            let access = super::access::any_space(&tx, actor, space).await?;
-            access.require(crate::policy::SpaceAction::Manage)?;
-            Ok(jobs::of_subject(&tx, space.as_str(), 100).await?)
-        })
-    }
-
-    /// Reads a job. Only the platform itself may.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden`.
-    pub fn get_job<'a>(&'a self, actor: &'a Actor, id: &'a JobId) -> BoxFuture<'a, Result<Arc<JobRecord>>> {
-        Box::pin(async move {
-            platform_only(actor)?;
-            self.read().await?.get(&JobRecord::at(id)).await?.ok_or_else(|| Error::not_found("job"))
-        })
-    }
-
     /// Claims a job, runs it and finishes it.
-    async fn work_once(&self) -> Result<jobs::Claimed> {
-        let claimed = self.upkeep(&jobs::Claim { now: self.now() }).await?;
+    async fn work_once(&self, stopping: &Stopping) -> Result<jobs::Claimed> {
+        let claimed = self.upkeep(&jobs::ClaimJob { now: self.now() }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
             let job =
                 job.ok_or_else(|| Error::internal(format!("the job {id} was claimed and is not there")))?;
-            self.run_job(JobRecord::clone(&job)).await?;
+            self.run_job(JobRecord::clone(&job), stopping).await?;
         }
         Ok(claimed)
     }
 
-    async fn run_job(&self, job: JobRecord) -> Result<()> {
+    async fn run_job(&self, job: JobRecord, stopping: &Stopping) -> Result<()> {
         tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
-        let mut run = Run { job: job.clone(), log: Vec::new() };
+        let counted = JobCount { platform: self, kind: kind_label(&job.kind), since: Instant::now() };
+        let mut run = Run { job: job.clone(), log: Vec::new(), stopping: Arc::clone(stopping) };
         let result = {
             let doing = unpanicked(self.do_job(&mut run));
             tokio::pin!(doing);
@@ -217,10 +369,11 @@ impl Platform {
                 tokio::select! {
                     result = &mut doing => break result,
                     () = self.clock().wait_until(renewal) => {
-                        match self.upkeep(&jobs::Renew { job: job.clone(), now: self.now() }).await {
+                        match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now() }).await {
                             Ok(true) => {}
                             Ok(false) => {
                                 tracing::warn!(job.id = %job.id, "another worker has taken the job over");
+                                counted.end("taken_over");
                                 return Ok(());
                             }
                             // The lease still runs; the next renewal comes before it ends.
@@ -235,15 +388,24 @@ impl Platform {
         let end = match result {
             Ok(Effect::Finished) => {
                 tracing::info!(job.id = %job.id, job.kind, "job done");
+                counted.end("done");
                 return Ok(());
             }
             Ok(Effect::Done) => jobs::JobEnd::Done,
-            Err(error) => self.end_of(&job, &error),
+            Err(error) => {
+                self.metrics().add(&JOB_FAILURES, &[counted.kind, error_label(error.kind())], 1);
+                self.end_of(&job, &error)
+            }
         };
+        counted.end(match &end {
+            jobs::JobEnd::Done => "done",
+            jobs::JobEnd::Failed(_) => "failed",
+            jobs::JobEnd::Again(..) => "again",
+        });
         if let jobs::JobEnd::Failed(why) | jobs::JobEnd::Again(_, why) = &end {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
         }
-        let finish = jobs::Finish { job, now: self.now(), end, log: run.log };
+        let finish = jobs::FinishJob { job, now: self.now(), end, log: run.log };
         match self.upkeep(&finish).await {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
@@ -252,7 +414,7 @@ impl Platform {
                 tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
                 let end =
                     jobs::JobEnd::Failed("its end could not be stored; the server's log says why".to_owned());
-                self.upkeep(&jobs::Finish { end, log: Vec::new(), ..finish }).await.map(drop)
+                self.upkeep(&jobs::FinishJob { end, log: Vec::new(), ..finish }).await.map(drop)
             }
         }
     }
@@ -270,42 +432,11 @@ impl Platform {
     }
 
     async fn do_job(&self, run: &mut Run) -> Result<Effect> {
-        match run.job.kind.as_str() {
-            spaces::PURGE => {
-                self.purge_space(&run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::members::CLEAR => {
-                self.clear_member(&run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::invites::REDEEM => {
-                self.redeem_invites(&run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::git::IMPORT => self.import_job(run).await,
-            super::collections::PURGE_GRANTS => {
-                self.purge_grants(run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::comments::PURGE_REPLIES => {
-                self.purge_replies(run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::teams::PURGE => {
-                self.purge_team(&run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::site_settings::PURGE => {
-                self.purge_site_settings(&run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            super::site_settings::PURGE_REDIRECTS => {
-                self.purge_redirects(run.payload()?).await?;
-                Ok(Effect::Done)
-            }
-            kind => Err(Error::internal(format!("no program here knows jobs of kind `{kind}`"))),
-        }
+        let kind = JOB_KINDS.iter().find(|kind| kind.name == run.job.kind);
+        let kind = kind.ok_or_else(|| {
+            Error::internal(format!("no program here knows jobs of kind `{}`", run.job.kind))
+        })?;
+        (kind.run)(self, run).await
     }
 
     /// Moves behind the news that are there already.
@@ -321,9 +452,20 @@ impl Platform {
 
     /// Removes what is kept for a time only: receipts of operations, answers to requests that may be sent again,
     /// invitations that have ended, jobs that ended, entries of the audit log, news of jobs that all workers have seen.
+    /// Enqueues a collection of objects when the last was a day ago.
     ///
     /// # Errors
     /// The store's.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// platform.tidy().await?;
+    /// println!("tidy");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tidy<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let before = self.clock().now() - RECEIPTS_KEPT;
@@ -333,6 +475,8 @@ impl Platform {
             while self.upkeep(&DropJobs { before }).await? {}
             while self.upkeep(&super::invites::DropInvites { now: self.now() }).await? {}
             self.tidy_audit_log().await?;
+            self.tidy_copy_notes().await?;
+            self.schedule_collection().await?;
             // News only wake idle workers, who look for themselves every now and then.
             self.trim(topic::JOBS, 0).await?;
             // Whoever follows the heads and falls further behind than this starts anew from the store.
@@ -358,6 +502,26 @@ impl Platform {
             None => Ok(()),
         }
     }
+}
+
+/// A run of a job that is counted when it ends.
+struct JobCount<'p> {
+    platform: &'p Platform,
+    kind: &'static str,
+    since: Instant,
+}
+
+impl JobCount<'_> {
+    fn end(self, outcome: &'static str) {
+        let metrics = self.platform.metrics();
+        metrics.add(&JOB_RUNS, &[self.kind, outcome], 1);
+        metrics.observe(&JOB_DURATION, &[self.kind], self.since.elapsed());
+    }
+}
+
+/// The value of the label `kind`: a job may have been enqueued by another version.
+fn kind_label(kind: &str) -> &'static str {
+    JOB_KINDS.iter().find(|known| known.name == kind).map_or("unknown", |known| known.name)
 }
 
 /// Removes jobs that ended long ago; `Out` tells whether there may be more.

@@ -1,19 +1,22 @@
-//! Links and backlinks of content (SPEC 2.11, 4.4, 4.7): what a revision knows of them, and how what it cannot know
+//! Links and backlinks of content: what a revision knows of them, and how what it cannot know
 //! stands for the one who asks.
 
 mod frame;
+mod listing;
 mod outside;
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use self::{
     frame::{Frame, Things},
+    listing::{CursorPlace, Listing, Rows},
     outside::Outside,
 };
-use super::{Actor, ContentOf, Platform, access, change_requests, content::Located};
+use super::{
+    Actor, ContentOf, Platform, access, change_requests,
+    content::Located,
+    nouns::{ChangeRequestHandle, ContentHandle, RequestRef, SpaceHandle},
+};
 use crate::{
     BoxFuture, Error, Result,
     content::{ContentError, Link, LinkRange, LinkSource, LinkTarget, Standing, View},
@@ -21,15 +24,15 @@ use crate::{
         BrokenContext, BrokenLinks, ContentLocation, ContentRef, LinkList, LinkStats, LinkStatus, LinkUsage,
         List, PageId, RevisionId, SpaceId, VersionContext,
     },
+    platform::list_identities,
     store::{
-        Hash, Key, MAX_SCANNED, Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        Key, ListIdentity, MAX_SCANNED, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{ChangeRequestRecord, RevisionRecord},
-        seal_cursor,
     },
 };
 
 /// Most links that one read of the content answers.
-const CHUNK: usize = 1_000;
+const LINKS_AT_ONCE: usize = 1_000;
 /// Most links that leave the revision which are judged for the totals. Those behind count as they stand in the
 /// revision, which does not know them as broken.
 const MAX_JUDGED: usize = 5_000;
@@ -43,60 +46,145 @@ pub struct RequestLinkFilter {
     pub broken_context: Option<BrokenContext>,
 }
 
-impl Platform {
-    /// Lists what the live content of a space refers to, broken links first (SPEC 4.4). Cursors are bound to the
+impl<'p> SpaceHandle<'p> {
+    /// Lists what the live content of a space refers to, broken links first. Cursors are bound to the
     /// revision they began with.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_space_links<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{LinkStatus, SpaceId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let broken = me.space(space).list_links(Some(LinkStatus::Broken), &PageRequest::default()).await?;
+    /// println!("{} of {} links are broken", broken.stats.broken.total, broken.stats.total);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_links(
+        self,
         status: Option<LinkStatus>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<LinkList>> {
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<LinkList>> {
         Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let of = ContentOf::space(space.clone());
-            let named = ["links", status.map_or("", LinkStatus::as_str)];
-            let listing = self.open(actor, &of, &named, page).await?;
-            self.list(actor, listing, (None, status)).await
+            let listing = platform.open(actor, &of, list_identities::links(status), page).await?;
+            platform.list(actor, listing, (None, status)).await
         })
     }
+}
 
-    /// Lists what a page refers to, broken links first (SPEC 4.7). Cursors are bound to the revision they began with.
+impl<'p> ContentHandle<'p> {
+    /// Lists what a page refers to, broken links first. Cursors are bound to the revision they began with.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_page_links<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        id: &'a PageId,
-        (status, page): (Option<LinkStatus>, &'a PageRequest),
-    ) -> BoxFuture<'a, Result<LinkList>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{PageId, SpaceId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// let links = content.list_page_links(page, None, &PageRequest::default()).await?;
+    /// println!("{} links on the page", links.stats.total);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_page_links(
+        self,
+        id: &'p PageId,
+        status: Option<LinkStatus>,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<LinkList>> {
         Box::pin(async move {
-            let named = ["page links", id.as_str(), status.map_or("", LinkStatus::as_str)];
-            let listing = self.open(actor, of, &named, page).await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let listing = platform.open(actor, of, list_identities::page_links(id, status), page).await?;
             listing.require(&LinkTarget::Page(id.clone())).await?;
-            self.list(actor, listing, (Some(LinkSource::Page(id.clone())), status)).await
+            platform.list(actor, listing, (Some(LinkSource::Page(id.clone())), status)).await
         })
     }
 
-    /// Lists the links that a change request adds, or that stand otherwise because of it: one whose target it removes,
+    /// Lists the pages and reusable contents that link to a page or a file of the same content. What links to itself
+    /// is not among them. Cursors are bound to the revision they began with.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::content::LinkTarget;
+    /// # use docs_core::model::{FileId, SpaceId};
+    /// # use docs_core::platform::Caller;
+    /// # use docs_core::store::PageRequest;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, file: &FileId) -> Result<()> {
+    /// let target = LinkTarget::File(file.clone());
+    /// let content = me.space(space).content();
+    /// let backlinks = content.list_backlinks(&target, &PageRequest::default()).await?;
+    /// println!("{} pages show the file", backlinks.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_backlinks(
+        self,
+        target: &'p LinkTarget,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<ContentLocation>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let listing = platform.open(actor, of, list_identities::backlinks(target), page).await?;
+            listing.require(target).await?;
+            let after = listing.after.as_deref().map(source_at).transpose()?;
+            let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
+            let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
+            let count = listing.view.backlink_count(target).await?;
+            let more = found.len() > listing.limit;
+            found.truncate(listing.limit);
+            let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
+            let wanted = found.iter().map(thing_of).collect();
+            let things = platform.things(&listing.frame, wanted).await?;
+            let items =
+                found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
+            Ok(Page { items: items.collect(), next, count: Some(count) })
+        })
+    }
+}
+
+impl<'p> ChangeRequestHandle<'p> {
+    /// Lists the links that a change request adds, and those whose status it changes: a link whose target it removes,
     /// for example. `broken_context` asks for broken links only: those of the request, or those that its content has
-    /// from the space. The numbers tell of all links of the request's content.
+    /// from the space. The statistics count all links of the request's content.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit, and for a broken context together with another status.
-    pub fn list_request_links<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (space, request): (&'a SpaceId, &'a str),
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{BrokenContext, SpaceId};
+    /// # use docs_core::platform::{Caller, RequestLinkFilter};
+    /// # use docs_core::store::PageRequest;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let broken_context = Some(BrokenContext::ChangeRequest);
+    /// let filter = RequestLinkFilter { broken_context, ..Default::default() };
+    /// let links = me.space(space).change_request("3").list_links(filter, &PageRequest::default()).await?;
+    /// println!("{} links break by this request", links.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_links(
+        self,
         filter: RequestLinkFilter,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<LinkList>> {
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<LinkList>> {
         Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let RequestLinkFilter { status, broken_context } = filter;
             let status = match (status, broken_context) {
                 (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
@@ -106,12 +194,11 @@ impl Platform {
                 (_, Some(_)) => Some(LinkStatus::Broken),
             };
             let of = ContentOf::request(space.clone(), request);
-            let context = broken_context.map_or("", BrokenContext::as_str);
-            let named = ["request links", status.map_or("", LinkStatus::as_str), context];
-            let listing = self.open(actor, &of, &named, page).await?;
-            let mut outside = Outside::new(self, actor, &listing.frame);
-            let changed = listing.changed(self, None).await?;
-            let stats = self.stats(&listing, (None, &changed), &mut outside).await?;
+            let list = list_identities::request_links(status, broken_context);
+            let listing = platform.open(actor, &of, list, page).await?;
+            let mut outside = Outside::new(platform, actor, &listing.frame);
+            let changed = listing.changed(platform, None).await?;
+            let stats = platform.stats(&listing, (None, &changed), &mut outside).await?;
             let request_broken = stats.broken.change_request.unwrap_or_default();
             let count = match (status, broken_context) {
                 (None, _) => Some(changed.len() as u64),
@@ -128,48 +215,15 @@ impl Platform {
                 }
                 _ => Rows::Listed(changed),
             };
-            let chosen = self.choose(&listing, (&rows, status), &mut outside).await?;
-            let items = self.usages(&listing.frame, chosen.links, &outside).await?;
+            let chosen = platform.choose(&listing, (&rows, status), &mut outside).await?;
+            let items = platform.usages(&listing.frame, chosen.links, &outside).await?;
             let next = chosen.next.map(|key| listing.cursor(&key));
             Ok(LinkList::new(List::from(Page { items, next, count }), stats))
         })
     }
+}
 
-    /// Lists the pages and reusable contents that link to a page or a file of the same content. What links to itself
-    /// is not among them. Cursors are bound to the revision they began with.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_backlinks<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        target: &'a LinkTarget,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ContentLocation>>> {
-        Box::pin(async move {
-            let named = match target {
-                LinkTarget::Page(id) => ["page backlinks", id.as_str()],
-                LinkTarget::File(id) => ["file backlinks", id.as_str()],
-                LinkTarget::Reusable(id) => ["reusable backlinks", id.as_str()],
-            };
-            let listing = self.open(actor, of, &named, page).await?;
-            listing.require(target).await?;
-            let after = listing.after.as_deref().map(source_at).transpose()?;
-            let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
-            let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
-            let count = listing.view.backlink_count(target).await?;
-            let more = found.len() > listing.limit;
-            found.truncate(listing.limit);
-            let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
-            let wanted = found.iter().map(thing_of).collect();
-            let things = self.things(&listing.frame, wanted).await?;
-            let items =
-                found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
-            Ok(Page { items: items.collect(), next, count: Some(count) })
-        })
-    }
-
+impl Platform {
     async fn list(
         &self,
         actor: &Actor,
@@ -203,13 +257,13 @@ impl Platform {
         let mut broken = counts.broken;
         let range = LinkRange { standing: Standing::Outside, source: source.cloned() };
         let mut after: Option<Key> = None;
-        for _ in 0..MAX_JUDGED / CHUNK {
-            let rows = listing.view.links(&range, after.as_deref(), CHUNK).await?;
-            outside.learn(&rows).await?;
+        for _ in 0..MAX_JUDGED / LINKS_AT_ONCE {
+            let rows = listing.view.links(&range, after.as_deref(), LINKS_AT_ONCE).await?;
+            outside.load_all(&rows).await?;
             let missing = rows.iter().filter(|(_, link)| !outside.is_there(&link.reference)).count();
             broken += missing as u64;
             match rows.last() {
-                Some((last, _)) if rows.len() == CHUNK => after = Some(Key::clone(last)),
+                Some((last, _)) if rows.len() == LINKS_AT_ONCE => after = Some(Key::clone(last)),
                 _ => break,
             }
         }
@@ -252,9 +306,9 @@ impl Platform {
         loop {
             let wanted = listing.limit - chosen.links.len() + 1;
             // After a page of misses a filter is at work: read more at once.
-            let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(CHUNK) };
+            let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(LINKS_AT_ONCE) };
             let found = rows.after(status, after.as_deref(), wanted).await?;
-            outside.learn(&found).await?;
+            outside.load_all(&found).await?;
             let end = found.len() < wanted;
             for (key, link) in found {
                 if chosen.links.len() == listing.limit {
@@ -305,15 +359,13 @@ impl Platform {
         &self,
         actor: &Actor,
         of: &ContentOf,
-        named: &[&str],
+        list: ListIdentity,
         page: &PageRequest,
     ) -> Result<Listing> {
         let tx = self.read().await?;
         let at = self.locate(&tx, actor, of).await?;
         let limit = checked_limit(page)?;
-        let mut parts = of.names().to_vec();
-        parts.extend(named);
-        let fingerprint = cursor_fingerprint(&parts, false);
+        let fingerprint = of.identify(list).fingerprint();
         let request = match of.request_name() {
             None => None,
             Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
@@ -332,7 +384,7 @@ impl Platform {
             None => None,
             Some(id) => Some((id.clone(), revision_of(&tx, &of.space, id).await?.root)),
         };
-        let context = self.context(&tx, &at, (&revision, request.as_ref())).await?;
+        let context = self.context(&tx, (actor, &at), (&revision, request.as_ref())).await?;
         let view = self.content().view(&at.space().domain, revision.root);
         let frame = self.frame(&tx, actor, (&at, context, view.clone())).await?;
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
@@ -347,15 +399,15 @@ impl Platform {
     async fn context(
         &self,
         tx: &Tx,
-        at: &Located,
+        (actor, at): (&Actor, &Located),
         (revision, request): (&RevisionRecord, Option<&Arc<ChangeRequestRecord>>),
     ) -> Result<VersionContext> {
         if let Some(request) = request {
-            let shown = self.request_views(tx, at.space(), std::slice::from_ref(request)).await?;
+            let shown = self.request_views(tx, (actor, at.space()), std::slice::from_ref(request)).await?;
             let shown = shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))?;
             return Ok(VersionContext::ChangeRequest { change_request: Box::new(shown) });
         }
-        let revision = self.bare_revision(tx, at.space(), revision).await?;
+        let revision = self.bare_revision(tx, (actor, at.space()), revision).await?;
         Ok(VersionContext::Revision { revision: Box::new(revision) })
     }
 
@@ -374,6 +426,7 @@ impl Platform {
             context: Some(context),
             record: Arc::clone(at.access.space()),
             view,
+            bearer: at.bearer.clone(),
         })
     }
 }
@@ -394,116 +447,6 @@ fn gone(error: ContentError) -> Error {
             Error::invalid("page", "the revision of this cursor is gone; start from the first page")
         }
         other => other.into(),
-    }
-}
-
-/// A list of one revision, at one of its pages.
-struct Listing {
-    frame: Frame,
-    view: View,
-    revision: RevisionId,
-    /// The revision that the request is based on.
-    base: Option<(RevisionId, Hash)>,
-    after: Option<String>,
-    limit: usize,
-    fingerprint: [u8; 8],
-}
-
-impl Listing {
-    fn cursor(&self, position: &str) -> String {
-        let base = self.base.as_ref().map(|(id, _)| format!("{id}!")).unwrap_or_default();
-        seal_cursor(&format!("{}!{base}{position}", self.revision), self.fingerprint)
-    }
-
-    /// The links that the request adds, or that stand otherwise because of it; none for a space.
-    async fn changed(&self, platform: &Platform, source: Option<&LinkSource>) -> Result<Vec<(Key, Link)>> {
-        let Some((_, base)) = &self.base else { return Ok(Vec::new()) };
-        let roots = (*base, self.view.root());
-        Ok(platform.content().changed_links(&self.frame.record.domain, roots, source).await?)
-    }
-
-    /// Refuses what the content does not have.
-    async fn require(&self, target: &LinkTarget) -> Result<()> {
-        let (there, noun) = match target {
-            LinkTarget::Page(id) => (self.view.page(id).await?.is_some(), "page"),
-            LinkTarget::File(id) => (self.view.file(id).await?.is_some(), "file"),
-            LinkTarget::Reusable(id) => (self.view.reusable(id).await?.is_some(), "reusable content"),
-        };
-        if there { Ok(()) } else { Err(Error::not_found(noun)) }
-    }
-}
-
-/// What a cursor says: a revision, the base of a request, and the last position.
-struct CursorPlace {
-    revision: RevisionId,
-    base: Option<RevisionId>,
-    after: Option<String>,
-}
-
-impl CursorPlace {
-    fn read(text: &str, request: Option<&ChangeRequestRecord>) -> Result<Self> {
-        let (revision, rest) = text.split_once('!').ok_or_else(wrong_cursor)?;
-        let (base, after) = if request.is_some() {
-            let (base, after) = rest.split_once('!').ok_or_else(wrong_cursor)?;
-            (Some(base.parse().map_err(|_| wrong_cursor())?), after)
-        } else {
-            (None, rest)
-        };
-        let revision = revision.parse().map_err(|_| wrong_cursor())?;
-        Ok(Self { revision, base, after: Some(after.to_owned()) })
-    }
-}
-
-/// Where links come from, in the order of their keys.
-enum Rows<'a> {
-    /// A revision: all of it, or one source.
-    Of(&'a View, Option<LinkSource>),
-    /// Those of a revision that are not among these.
-    Inherited(&'a View, HashSet<Key>),
-    Listed(Vec<(Key, Link)>),
-}
-
-impl Rows<'_> {
-    async fn after(
-        &self,
-        status: Option<LinkStatus>,
-        after: Option<&str>,
-        wanted: usize,
-    ) -> Result<Vec<(Key, Link)>> {
-        let (view, source) = match self {
-            Self::Listed(rows) => {
-                let start = after.map_or(0, |after| rows.partition_point(|(key, _)| **key <= *after));
-                return Ok(rows.iter().skip(start).take(wanted).cloned().collect());
-            }
-            Self::Of(view, source) => (view, source.clone()),
-            Self::Inherited(view, _) => (view, None),
-        };
-        let mut out = Vec::new();
-        for standing in standings(status) {
-            let range = LinkRange { standing: *standing, source: source.clone() };
-            out.extend(view.links(&range, after, wanted - out.len()).await?);
-            if out.len() == wanted {
-                break;
-            }
-        }
-        Ok(out)
-    }
-
-    fn takes(&self, key: &Key) -> bool {
-        match self {
-            Self::Inherited(_, changed) => !changed.contains(key),
-            Self::Of(..) | Self::Listed(_) => true,
-        }
-    }
-}
-
-/// The standings that links of a status can have.
-const fn standings(status: Option<LinkStatus>) -> &'static [Standing] {
-    match status {
-        None => &Standing::ALL,
-        Some(LinkStatus::Broken) => &[Standing::Broken, Standing::Outside],
-        Some(LinkStatus::Ok) => &[Standing::Inside, Standing::Outside, Standing::Web],
-        Some(LinkStatus::InApp) => &[Standing::Web],
     }
 }
 

@@ -9,19 +9,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub(super) use join::{Joined, join, user_of};
-pub(super) use leave::CLEAR;
+pub(super) use leave::ClearMember;
 pub use list::MemberFilter;
 
 use super::{
     Actor, Platform,
-    access::{self, Sight},
+    access::{self, AccessResolver},
+    nouns::{MemberHandle, OrgHandle},
 };
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        ListOrder, Member, MemberObject, MemberRole, MemberSpace, OrgId, Patch, Role, Timestamp,
-        UpdateMember, UserId, Visit,
+        ListOrder, Member, MemberObject, MemberSpace, OrgId, Patch, Role, Timestamp, UpdateMember, UserId,
+        Visit,
     },
+    platform::list_identities,
     policy::{OrgAccess, OrgAction},
     store::{
         Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
@@ -29,23 +31,174 @@ use crate::{
     },
 };
 
-impl Platform {
+impl<'p> MemberHandle<'p> {
     /// Reads a member of an organization. Everybody may read themselves, guests nobody else.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests.
-    pub fn get_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        user: &'a UserId,
-    ) -> BoxFuture<'a, Result<Member>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// let member = me.org(org).member(grace).get().await?;
+    /// println!("{}, {:?}", member.user.display_name, member.role);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<Member>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            self.member_seen(&tx, actor, org, user).await
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.member_seen(&tx, actor, org, user).await
         })
     }
 
+    /// Changes the role of a member. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Conflict` for the last administrator.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the role as it was, or changed.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, Patch, Role, UpdateMember, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// let change = UpdateMember { role: Patch::Set(Role::Review) };
+    /// let member = me.org(org).member(grace).update(change).await?;
+    /// assert_eq!(member.role, Some(Role::Review));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateMember) -> BoxFuture<'p, Result<Member>> {
+        Box::pin(async move {
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.set_member(actor, org, user, Set::Role(change.role)).await
+        })
+    }
+
+    /// Makes a member sign in through the organization's single sign-on.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a user who is no member; `Forbidden` unless the actor administrates the organization.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the member as it was, or changed.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// let member = me.org(org).member(grace).set_sso().await?;
+    /// assert!(member.sso);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_sso(self) -> BoxFuture<'p, Result<Member>> {
+        Box::pin(async move {
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.set_member(actor, org, user, Set::Sso).await
+        })
+    }
+
+    /// Lists the spaces that a member may see, with the member's role on each, by the time of their creation. Members
+    /// may ask for their own, administrators for anybody's.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` for others; `Invalid` for a wrong page or limit.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{ListOrder, OrgId, UserId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// let grace = me.org(org).member(grace);
+    /// for space in grace.list_spaces(ListOrder::Desc, &PageRequest::default()).await?.items {
+    ///     println!("{:?} on {}", space.permission, space.space.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_spaces(
+        self,
+        order: ListOrder,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<MemberSpace>>> {
+        Box::pin(async move {
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            if actor.user() != Some(user) {
+                access.require(OrgAction::Administrate)?;
+            }
+            let member = find(&tx, org, user).await?;
+            let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
+            let (mut theirs, mut mine) =
+                (AccessResolver::of(own, Some(user.clone())), AccessResolver::new(access, actor));
+            let rev = order == ListOrder::Desc;
+            let spec = ListSpec {
+                prefix: SpaceRecord::of_org(org),
+                rev,
+                identity: list_identities::spaces_of_member(user),
+            };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
+                let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+                list.offer_all(&rows, seen);
+            }
+            let page = list.finish(&tx, None).await?;
+            // What the reader may do with them is another question, which differs where the reader is an administrator.
+            let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
+            let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
+            let shown = platform.space_views(&tx, &seen).await?;
+            let items = page.items.iter().zip(shown);
+            let items =
+                items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+}
+
+impl<'p> OrgHandle<'p> {
+    /// Records a visit of the member who acts, and answers a token that vouches for them on the sites of the
+    /// organization. The token is good for a while, or until they are no member any more; guests get none. It is used
+    /// as the token of a visitor, [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token).
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the visit noted or not.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let visit = me.org(org).ping().await?;
+    /// println!("{:?} stands for the member on sites", visit.platform_visitor_claims);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ping(self) -> BoxFuture<'p, Result<Visit>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let user = actor.require_user()?.clone();
+            let ping = PingMember { org: org.clone(), user, now: platform.now() };
+            let token = platform
+                .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, &ping.user))));
+            Ok(Visit { platform_visitor_claims: token.await? })
+        })
+    }
+}
+
+impl Platform {
     async fn member_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
         let access = access::org(tx, actor, org).await?;
         if actor.user() != Some(user) {
@@ -58,99 +211,6 @@ impl Platform {
     async fn set_member(&self, actor: &Actor, org: &OrgId, user: &UserId, set: Set) -> Result<Member> {
         let set = SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set };
         self.write_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, org, user))).await
-    }
-
-    /// Changes the role of a member (SPEC 4.10). What the request leaves out stays.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Conflict` for the last administrator.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the role as it was, or changed.
-    pub fn update_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        user: &'a UserId,
-        change: UpdateMember,
-    ) -> BoxFuture<'a, Result<Member>> {
-        Box::pin(async move { self.set_member(actor, org, user, Set::Role(change.role)).await })
-    }
-
-    /// Makes a member one who signs in through the organization's single sign-on (SPEC 4.10).
-    ///
-    /// # Errors
-    /// `NotFound`, also for a user who is no member; `Forbidden` unless the actor administrates the organization.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the member as it was, or changed.
-    pub fn set_sso_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        user: &'a UserId,
-    ) -> BoxFuture<'a, Result<Member>> {
-        Box::pin(async move { self.set_member(actor, org, user, Set::Sso).await })
-    }
-
-    /// Notes that the member who acts is there (SPEC 4.10), and vouches for them: the sites of the organization know a
-    /// member, though no guest, by the token of the answer for an hour, or until they are no member any more. It is used
-    /// as the token of a visitor, [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token).
-    ///
-    /// # Errors
-    /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the visit noted or not.
-    pub fn ping_org<'a>(&'a self, actor: &'a Actor, org: &'a OrgId) -> BoxFuture<'a, Result<Visit>> {
-        Box::pin(async move {
-            let user = actor.require_user()?.clone();
-            let ping = Ping { org: org.clone(), user, now: self.now() };
-            let token =
-                self.upkeep_and_show(&ping, |done| Box::pin(self.member_token(done.tx, (org, &ping.user))));
-            Ok(Visit { platform_visitor_claims: token.await? })
-        })
-    }
-
-    /// Lists the spaces that a member may see, with the member's role on each, by the time of their creation. Members
-    /// may ask for their own, administrators for anybody's.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` for others; `Invalid` for a wrong page or limit.
-    pub fn list_member_spaces<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, user): (&'a OrgId, &'a UserId),
-        order: ListOrder,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<MemberSpace>>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            if actor.user() != Some(user) {
-                access.require(OrgAction::Administrate)?;
-            }
-            let member = find(&tx, org, user).await?;
-            let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
-            let (mut theirs, mut mine) = (Sight::of(own, Some(user.clone())), Sight::new(access, actor));
-            let rev = order == ListOrder::Desc;
-            let spec = ListSpec { prefix: SpaceRecord::of_org(org), rev, filters: user.to_string() };
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
-                let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
-                list.offer_all(&rows, seen);
-            }
-            let page = list.finish(&tx, None).await?;
-            // What the reader may do with them is another question, which differs where the reader is an administrator.
-            let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
-            let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
-            let shown = self.space_views(&tx, &seen).await?;
-            let items = page.items.iter().zip(shown);
-            let items =
-                items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
-            Ok(Page { items, next: page.next, count: page.count })
-        })
     }
 
     async fn member_view(&self, tx: &Tx, member: Arc<MemberRecord>) -> Result<Member> {
@@ -198,7 +258,7 @@ pub(super) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Resul
     if member.role != Some(Role::Admin) {
         return Ok(());
     }
-    let others = tx.below(&MemberRecord::in_role(&member.organization, MemberRole::Admin), 2).await?;
+    let others = tx.below(&MemberRecord::in_role(&member.organization, Role::Admin.into()), 2).await?;
     if others.iter().any(|(row, _)| key::last_segment(row) != member.user.as_str()) {
         return Ok(());
     }
@@ -241,14 +301,14 @@ impl Operation for SetMember {
     }
 }
 
-struct Ping {
+struct PingMember {
     org: OrgId,
     user: UserId,
     now: Timestamp,
 }
 
 #[async_trait]
-impl Operation for Ping {
+impl Operation for PingMember {
     type Out = ();
     const NAME: &'static str = "member_ping";
 

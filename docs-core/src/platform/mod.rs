@@ -1,26 +1,34 @@
 //! The operations of the platform: one file a noun.
 //!
-//! Every operation first says who acts. It checks its input, proves the right, decides inside one transaction, and
-//! shows the result; nothing is visited twice.
+//! Who acts is said first, then on what: a noun. An operation checks its input, proves the right, decides inside one
+//! transaction, and shows the result; nothing is visited twice.
 
 mod access;
 mod audit;
+mod builder;
 mod change_requests;
+mod collect;
 mod collections;
 mod comments;
 mod content;
 mod content_edit;
+mod cover;
+mod emoji;
 mod files;
 mod git;
 mod idempotency;
 mod import;
 mod invites;
 mod jobs;
+mod layout;
+mod limits;
 mod links;
+mod list_identities;
 mod members;
+pub mod metrics;
 mod named;
+mod nouns;
 mod orgs;
-mod page_source;
 mod pdf;
 mod people;
 mod permissions;
@@ -39,22 +47,33 @@ mod visitors;
 
 use std::{fmt, sync::Arc};
 
+use builder::Ports;
 use idempotency::at_once;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use audit::{AuditFilter, AuditLog};
+pub use builder::Builder;
 pub use change_requests::RequestFilter;
+pub use collect::{CLOCKS_APART, COLLECT_WINDOW, CollectMode, Collected, UNTOUCHED, WRITE_WINDOW};
 pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown, Version};
-pub use files::{StoredFile, media_type};
+pub use files::{FileReach, StoredFile, media_type};
 pub use idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey};
 pub use invites::INVITE_WINDOW;
+pub use limits::{Amount, LIMITS, Limit, LimitGroup};
 pub use links::RequestLinkFilter;
 pub use members::MemberFilter;
+pub use nouns::{
+    Caller, ChangeRequestHandle, ChangeRequests, CollectionHandle, Collections, CommentHandle, Comments,
+    ContentHandle, InviteHandle, Invites, MemberHandle, Members, OrgHandle, Orgs, Permissions,
+    RedirectHandle, Redirects, ReplyHandle, SamlProviderHandle, SamlProviders, SectionGroupHandle,
+    SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle,
+    SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, UserHandle, Users,
+};
 pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
-pub use sites::{SiteFilter, SiteOf};
+pub use sites::{SiteFilter, SiteSpaceFilter};
 pub use spaces::RESTORE_WINDOW;
 pub use teams::TeamFilter;
 pub use tree::Reach;
@@ -65,11 +84,10 @@ use crate::{
     BoxFuture, Error, Result,
     content::Content,
     model::{Timestamp, UserId},
-    ports::{
-        Clock, Converter, GitRemote, Ids, Pdf, RandomIds, SamlVerifier, SealingKey, SearchIndex, Secrets,
-        SystemClock, Web, new_id,
+    ports::{Clock, Ids, Metrics, Secrets, new_id},
+    store::{
+        Answers, KINDS, Logged, Mode, Objects, Observer, Operation, Receipt, Store, Tx, WriteContext, Written,
     },
-    store::{Answers, Logged, Mode, Objects, Operation, Receipt, Store, Tx, Written, run, run_and_show},
 };
 
 /// What an operation can answer, now and to a request that is sent again.
@@ -78,6 +96,7 @@ pub(crate) trait Answer: Serialize + DeserializeOwned + Send + Sync {}
 impl<T: Serialize + DeserializeOwned + Send + Sync> Answer for T {}
 
 /// Who acts.
+#[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Actor {
     /// A user, with the user's rights.
@@ -105,12 +124,35 @@ impl Actor {
     pub fn require_user(&self) -> Result<&UserId> {
         self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
     }
+
+    /// Refuses everybody but the program that embeds the platform.
+    ///
+    /// # Errors
+    /// `Forbidden` for users and visitors.
+    pub fn require_platform(&self) -> Result<()> {
+        match self {
+            Self::Platform => Ok(()),
+            Self::User(_) | Self::Visitor(_) => {
+                Err(Error::forbidden("only the operator of the platform can do this"))
+            }
+        }
+    }
 }
 
 /// The platform: everything an application does goes through it.
 ///
 /// Cheap to clone; all clones are the same platform. It starts no task of its own: the host runs
 /// [`work`](Platform::work), a test calls [`settle`](Platform::settle).
+///
+/// # Example
+/// ```
+/// # use docs_core::{Platform, Result, model::{SpaceId, UserId}};
+/// # async fn example(platform: &Platform, ada: &UserId, space: &SpaceId) -> Result<()> {
+/// let space = platform.as_user(ada).space(space).get().await?;
+/// println!("{}", space.title);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Platform {
     inner: Arc<Inner>,
@@ -122,18 +164,15 @@ struct Inner {
     store: Arc<dyn Store>,
     objects: Arc<dyn Objects>,
     content: Content,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
-    git: Option<Arc<dyn GitRemote>>,
-    web: Option<Arc<dyn Web>>,
-    converter: Option<Arc<dyn Converter>>,
-    follower: Option<search::Follower>,
-    pdf: Option<Arc<dyn Pdf>>,
-    pdfs: pdf::Pdfs,
-    saml: Option<Arc<dyn SamlVerifier>>,
+    ports: Ports,
     secrets: Arc<dyn Secrets>,
+    follower: Option<search::Follower>,
+    pdfs: pdf::Pdfs,
     audit: AuditLog,
     urls: Urls,
+    observer: Arc<dyn Observer>,
+    open: Arc<metrics::OpenTransactions>,
+    measuring: metrics::Measuring,
 }
 
 impl fmt::Debug for Platform {
@@ -142,165 +181,83 @@ impl fmt::Debug for Platform {
     }
 }
 
-/// What a platform is made of.
-pub struct Builder {
-    store: Arc<dyn Store>,
-    objects: Arc<dyn Objects>,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
-    git: Option<Arc<dyn GitRemote>>,
-    web: Option<Arc<dyn Web>>,
-    converter: Option<Arc<dyn Converter>>,
-    search: Option<Arc<dyn SearchIndex>>,
-    pdf: Option<Arc<dyn Pdf>>,
-    saml: Option<Arc<dyn SamlVerifier>>,
-    secrets: Option<Arc<dyn Secrets>>,
-    audit: AuditLog,
-    urls: Urls,
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("urls", &self.urls).finish_non_exhaustive()
-    }
-}
-
-impl Builder {
-    /// Takes the time from somewhere else, such as a manual clock.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
-    /// Takes ids from somewhere else, such as a seeded source.
-    #[must_use]
-    pub fn ids(mut self, ids: impl Ids) -> Self {
-        self.ids = Arc::new(ids);
-        self
-    }
-
-    /// Reads Git repositories through this; without it, Git imports are refused.
-    #[must_use]
-    pub fn git(mut self, git: Arc<dyn GitRemote>) -> Self {
-        self.git = Some(git);
-        self
-    }
-
-    /// Fetches from the web through this; without it, content that only has an address is refused.
-    #[must_use]
-    pub fn web(mut self, web: Arc<dyn Web>) -> Self {
-        self.web = Some(web);
-        self
-    }
-
-    /// Reads documents of other formats through this; without it, imports of documents are refused.
-    #[must_use]
-    pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
-        self.converter = Some(converter);
-        self
-    }
-
-    /// Searches with this index, which the platform keeps up to date; without it, searches are refused.
-    ///
-    /// An index belongs to one platform. Servers that share a store each have their own.
-    #[must_use]
-    pub fn search(mut self, index: Arc<dyn SearchIndex>) -> Self {
-        self.search = Some(index);
-        self
-    }
-
-    /// Makes PDF files with this; without it, they are refused.
-    #[must_use]
-    pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
-        self.pdf = Some(pdf);
-        self
-    }
-
-    /// Verifies what SAML identity providers say with this; without it, nobody signs in through them.
-    #[must_use]
-    pub fn saml(mut self, verifier: Arc<dyn SamlVerifier>) -> Self {
-        self.saml = Some(verifier);
-        self
-    }
-
-    /// Seals secrets with this; without it, with a key that lives as long as the process.
-    #[must_use]
-    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
-        self.secrets = Some(Arc::new(secrets));
-        self
-    }
-
-    /// Keeps the audit log like this; without it, for a year.
-    #[must_use]
-    pub fn audit(mut self, audit: AuditLog) -> Self {
-        self.audit = audit;
-        self
-    }
-
-    /// Makes the addresses in answers begin with this.
-    #[must_use]
-    pub fn base_url(mut self, base: &str) -> Self {
-        self.urls = Urls::new(base);
-        self
-    }
-
-    /// The platform.
-    #[must_use]
-    pub fn build(self) -> Platform {
-        let inner = Inner {
-            secrets: self.secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(self.ids.as_ref()))),
-            content: Content::new(Arc::clone(&self.objects)),
-            objects: self.objects,
-            store: self.store,
-            clock: self.clock,
-            ids: self.ids,
-            git: self.git,
-            web: self.web,
-            converter: self.converter,
-            follower: self.search.map(search::Follower::new),
-            pdf: self.pdf,
-            pdfs: pdf::Pdfs::default(),
-            saml: self.saml,
-            audit: self.audit,
-            urls: self.urls,
-        };
-        Platform { inner: Arc::new(inner), request: None }
-    }
-}
-
 impl Platform {
-    /// A platform over a store and its objects, with the machine's clock and random ids.
+    /// The builder of a platform over a store and its objects, with the machine's clock and random ids.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::Platform;
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (store, objects) = (Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
+    /// let platform = Platform::builder(store, objects).base_url("https://docs.example.com").build();
+    /// platform.ready().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn builder(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Builder {
-        Builder {
-            store,
-            objects,
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(RandomIds),
-            git: None,
-            web: None,
-            converter: None,
-            search: None,
-            pdf: None,
-            saml: None,
-            secrets: None,
-            audit: AuditLog::default(),
-            urls: Urls::new("http://127.0.0.1:4000"),
-        }
+        Builder::new(store, objects)
     }
 
-    /// The store everything is in.
+    /// The store that the platform was built over.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, Result};
+    /// # use docs_memstore::MemObjects;
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// let store = Arc::clone(platform.store());
+    /// let other_server = Platform::builder(store, Arc::new(MemObjects::new())).build();
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store
     }
 
-    /// Tells whether the store can be read: what a load balancer wants to know.
+    /// Checks that the platform can do everything it is for: that the store can be read, and that the search index has
+    /// caught up with it once. For who decides whether requests are sent here; [`work`](Platform::work) makes the index.
+    ///
+    /// # Errors
+    /// `Unavailable` until the index has caught up; the store's.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// let status = if platform.ready().await.is_ok() { 200 } else { 503 };
+    /// println!("{status}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ready<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.health().await?;
+            self.require_index().await
+        })
+    }
+
+    /// Checks that the store can be read. For who decides whether the process is started anew: it is well while its
+    /// search index is still made.
     ///
     /// # Errors
     /// The store's.
-    pub fn ready<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// platform.health().await?;
+    /// println!("alive");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn health<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let tx = self.read().await?;
             tx.get_value(&crate::store::KeyBuf::new("sys").part("ready").key()).await?;
@@ -308,7 +265,15 @@ impl Platform {
         })
     }
 
-    /// The addresses in answers.
+    /// The addresses that answers carry.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Platform;
+    /// # fn example(platform: &Platform) {
+    /// println!("served at {}", platform.urls().base());
+    /// # }
+    /// ```
     #[must_use]
     pub fn urls(&self) -> &Urls {
         &self.inner.urls
@@ -322,32 +287,17 @@ impl Platform {
         self.inner.objects.as_ref()
     }
 
-    pub(crate) fn git(&self) -> Option<&Arc<dyn GitRemote>> {
-        self.inner.git.as_ref()
-    }
-
-    pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
-        self.inner.web.as_ref()
-    }
-
-    pub(crate) fn converter(&self) -> Option<&Arc<dyn Converter>> {
-        self.inner.converter.as_ref()
-    }
-
     fn follower(&self) -> Option<&search::Follower> {
         self.inner.follower.as_ref()
-    }
-
-    pub(crate) fn pdf(&self) -> Option<&Arc<dyn Pdf>> {
-        self.inner.pdf.as_ref()
     }
 
     pub(crate) fn pdfs(&self) -> &pdf::Pdfs {
         &self.inner.pdfs
     }
 
-    fn saml(&self) -> Option<&Arc<dyn SamlVerifier>> {
-        self.inner.saml.as_ref()
+    /// The ports of the platform.
+    fn ports(&self) -> &Ports {
+        &self.inner.ports
     }
 
     pub(crate) fn secrets(&self) -> &dyn Secrets {
@@ -355,15 +305,15 @@ impl Platform {
     }
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
-        &self.inner.clock
+        &self.inner.ports.clock
     }
 
     pub(crate) fn ids(&self) -> &dyn Ids {
-        self.inner.ids.as_ref()
+        self.inner.ports.ids.as_ref()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.inner.clock.now().into()
+        self.inner.ports.clock.now().into()
     }
 
     pub(crate) fn id<T: std::str::FromStr<Err = crate::model::NotAnId>>(&self) -> T {
@@ -372,16 +322,18 @@ impl Platform {
 
     /// Starts reading one snapshot.
     pub(crate) async fn read(&self) -> Result<Tx> {
-        Ok(Tx::new(self.inner.store.begin(Mode::Read, &[]).await?))
+        let txn = self.inner.store.begin(Mode::Read, &[]).await?;
+        Ok(Tx::observed(txn, Mode::Read, &self.inner.observer))
     }
 
     /// Runs a write until it is stored or refused. The audit log names the actor.
     pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Out> {
-        run(&self.inner.store, &self.receipt(self.logged(actor)?), operation).await
+        let receipt = self.receipt(self.logged(actor)?);
+        docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
     /// Runs a write until it is stored or refused, and answers with what is read of it in its own transaction: an error
-    /// means that nothing was changed, but for what [`run_and_show`] says of an actor who may not see their change.
+    /// means that nothing was changed, but for what [`run_and_show`](docs_store::run_and_show) says of an actor who may not see their change.
     ///
     /// Counters that are read for an answer make the write wait its turn with those that move them. For what was just
     /// created nobody else does; of a space, a team or a member that others work on, an attempt is made again.
@@ -395,12 +347,25 @@ impl Platform {
         let receipt = self.receipt(self.logged(actor)?);
         let answers = self.answers(actor);
         let answers = answers.as_ref().map(|answers| answers as &dyn Answers<V>);
-        run_and_show(&self.inner.store, &receipt, operation, answers, show).await
+        docs_store::run_and_show(&self.inner.store, self.write_context(&receipt), operation, answers, show)
+            .await
+    }
+
+    /// Runs a write of a new revision, decided on a head that may have moved since. `None`, and nothing is stored, when
+    /// it has: whoever asks then decides anew.
+    pub(crate) async fn write_unless_moved<O: Operation<Out = bool>, V: Answer>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        answer: impl Fn() -> V + Send + Sync,
+    ) -> Result<Option<V>> {
+        self.write_and_show(actor, operation, |done| at_once(Ok(done.out.then(&answer)))).await
     }
 
     /// Runs a write that changes nothing anybody asked for, such as the claim of a job: the audit log is silent of it.
     pub(crate) async fn upkeep<O: Operation>(&self, operation: &O) -> Result<O::Out> {
-        run(&self.inner.store, &self.receipt(Logged::No), operation).await
+        let receipt = self.receipt(Logged::No);
+        docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
     /// Runs upkeep as [`write_and_show`](Self::write_and_show) runs a write.
@@ -409,7 +374,18 @@ impl Platform {
         operation: &O,
         show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
     ) -> Result<V> {
-        run_and_show(&self.inner.store, &self.receipt(Logged::No), operation, None, show).await
+        let receipt = self.receipt(Logged::No);
+        docs_store::run_and_show(&self.inner.store, self.write_context(&receipt), operation, None, show).await
+    }
+
+    /// What a write is run with.
+    fn write_context<'a>(&'a self, receipt: &'a Receipt) -> WriteContext<'a> {
+        WriteContext { kinds: KINDS, receipt, observer: Some(&self.inner.observer) }
+    }
+
+    /// Where what is counted goes.
+    pub(crate) fn metrics(&self) -> &dyn Metrics {
+        self.inner.ports.metrics.as_ref()
     }
 
     /// What the audit log tells of a write.
@@ -422,7 +398,7 @@ impl Platform {
     }
 
     fn receipt(&self, logged: Logged) -> Receipt {
-        Receipt { at: self.inner.clock.now(), id: self.inner.ids.next(), logged }
+        Receipt { at: self.inner.ports.clock.now(), id: self.inner.ports.ids.next(), logged }
     }
 
     pub(crate) fn audit(&self) -> AuditLog {

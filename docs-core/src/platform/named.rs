@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Error, Result,
-    model::{OrgId, Text, UserId},
+    model::{BoundedText, OrgId, UserId},
     store::{
         Key, Tx,
         records::{MemberRecord, UserRecord, linked_id},
@@ -26,7 +26,7 @@ pub(super) fn listed<'a>(field: &str, names: Option<&'a [String]>) -> Vec<Named<
 /// The users of these names, in their order; `None` for a name that nobody has.
 pub(super) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<Vec<Option<UserId>>> {
     // What cannot be an address is nobody's.
-    let address = |name: &str| name.contains('@') && Text::<3, 254>::new(name).is_ok();
+    let address = |name: &str| name.contains('@') && BoundedText::<3, 254>::new(name).is_ok();
     let addresses: Vec<Key> = named
         .iter()
         .filter(|named| address(named.name))

@@ -4,13 +4,19 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{Actor, Platform, access, members::user_of, people::platform_only};
+use super::{
+    Actor, Platform, access,
+    members::user_of,
+    nouns::{Caller, OrgHandle, Orgs},
+};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
-        DomainOrganizations, EmailDomain, OrgId, Organization, OrganizationObject, OrganizationPermissions,
-        OrganizationTitle, OrganizationUrls, Role, Trial, TrialStatus, UpdateOrganization, UserId,
+        DomainOrganizations, EmailDomain, Hostname, OrgId, Organization, OrganizationObject,
+        OrganizationPermissions, OrganizationPointer, OrganizationPointerType, OrganizationTitle,
+        OrganizationUrls, Role, Subdomain, SubdomainObject, UpdateAccount, UpdateOrganization, UserId,
     },
+    platform::list_identities::tag,
     policy::{OrgAccess, OrgAction},
     ports::id_text,
     store::{
@@ -20,63 +26,58 @@ use crate::{
 };
 
 /// Most e-mail domains of an organization.
-const MAX_DOMAINS: usize = 100;
+pub(super) const MAX_DOMAINS: usize = 100;
 
-impl Platform {
+impl<'p> Orgs<'p> {
     /// Creates an organization with its first administrator. Only the platform itself may.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` when there is no such user.
-    pub fn create_org<'a>(
-        &'a self,
-        actor: &'a Actor,
-        title: OrganizationTitle,
-        admin: &'a UserId,
-    ) -> BoxFuture<'a, Result<Organization>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, model::UserId};
+    /// # async fn example(platform: &Platform, ada: &UserId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let org = platform.as_platform().orgs().create("Analytical Engines".parse()?, ada).await?;
+    /// println!("{} has the id {}", org.title, org.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, title: OrganizationTitle, admin: &'p UserId) -> BoxFuture<'p, Result<Organization>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            let new = self.new_org(title, admin);
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let new = platform.new_org(title, admin);
             let id = new.id();
-            self.write_and_show(actor, &new, |done| Box::pin(self.org_seen(done.tx, actor, id))).await
+            platform.write_and_show(actor, &new, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
         })
     }
 
-    pub(super) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> CreateOrg {
-        let now = self.now();
-        let org = OrgRecord {
-            id: self.id(),
-            title,
-            created_at: now,
-            email_domains: Vec::new(),
-            hostname: None,
-            kind: Default::default(),
-            use_case: None,
-            community_type: None,
-            plan: Default::default(),
-            default_role: Some(Role::Read),
-            default_content: None,
-            logo: None,
-            sso: false,
-            ai: false,
-            invite_links: false,
-            domain: id_text(self.ids().next()),
-        };
-        CreateOrg { org, admin: admin.clone() }
-    }
-
-    /// Lists the organizations of the user who acts, in the order of joining (SPEC 4.10).
+    /// Lists the organizations of the user who acts, in the order of joining; for the platform itself all there are, in the
+    /// order of their ids.
     ///
     /// # Errors
-    /// `Forbidden` for the platform itself; `Invalid` for a wrong page or limit.
-    pub fn list_orgs<'a>(
-        &'a self,
-        actor: &'a Actor,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<Organization>>> {
+    /// `Unauthenticated` for a visitor of a site; `Invalid` for a wrong page or limit.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>) -> Result<()> {
+    /// for org in me.orgs().list(&PageRequest::default()).await?.items {
+    ///     println!("{}", org.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Organization>>> {
         Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let tx = platform.read().await?;
+            if *actor == Actor::Platform {
+                return platform.all_orgs(&tx, actor, page).await;
+            }
             let user = actor.require_user()?;
-            let tx = self.read().await?;
-            let spec = ListSpec { prefix: MemberRecord::orgs_of(user), rev: false, filters: String::new() };
+            let spec = ListSpec::new(tag::ORGANIZATIONS, MemberRecord::orgs_of(user));
             let mut list = Lister::new(spec, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let ids: Vec<OrgId> = ids_of(&rows)?;
@@ -93,45 +94,8 @@ impl Platform {
             }
             let count = tx.number(&counter(user.as_str(), "orgs")).await?;
             let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-            let items = self.org_views(&tx, actor, &page.items).await?;
+            let items = platform.org_views(&tx, actor, &page.items).await?;
             Ok(Page { items, next: page.next, count: page.count })
-        })
-    }
-
-    /// Reads an organization (SPEC 4.10).
-    ///
-    /// # Errors
-    /// `NotFound` unless the actor is a member.
-    pub fn get_org<'a>(&'a self, actor: &'a Actor, id: &'a OrgId) -> BoxFuture<'a, Result<Organization>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            self.org_seen(&tx, actor, id).await
-        })
-    }
-
-    async fn org_seen(&self, tx: &Tx, actor: &Actor, id: &OrgId) -> Result<Organization> {
-        let access = access::org(tx, actor, id).await?;
-        let mut shown = self.org_views(tx, actor, &[access]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("organization"))
-    }
-
-    /// Changes an organization (SPEC 4.10). What the request leaves out stays.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden` unless the actor administrates it; `Conflict` when the host name or an e-mail domain
-    /// belongs to another organization; `Invalid` for a default site that the organization does not have.
-    pub fn update_org<'a>(
-        &'a self,
-        actor: &'a Actor,
-        id: &'a OrgId,
-        change: UpdateOrganization,
-    ) -> BoxFuture<'a, Result<Organization>> {
-        Box::pin(async move {
-            if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
-                return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
-            }
-            let update = UpdateOrg { actor: actor.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.org_seen(done.tx, actor, id))).await
         })
     }
 
@@ -143,29 +107,190 @@ impl Platform {
     ///
     /// # Errors
     /// The store's.
-    pub fn orgs_of_email_domain<'a>(
-        &'a self,
-        actor: &'a Actor,
-        domain: &'a str,
-    ) -> BoxFuture<'a, Result<DomainOrganizations>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, platform::Caller};
+    /// # async fn example(me: Caller<'_>) -> Result<()> {
+    /// for org in me.orgs().of_email_domain("example.com").await?.organizations {
+    ///     println!("{} claims the domain", org.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_email_domain(self, domain: &'p str) -> BoxFuture<'p, Result<DomainOrganizations>> {
         Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
                 return Ok(DomainOrganizations::default());
             };
-            let tx = self.read().await?;
+            let tx = platform.read().await?;
             let claim = tx.get_value(&OrgRecord::by_domain(domain.as_str())).await?;
             let Some(id) = claim.map(|id| linked_id::<OrgId>(&id)).transpose()? else {
                 return Ok(DomainOrganizations::default());
             };
             let shown = match access::org(&tx, actor, &id).await {
-                Ok(access) => self.org_views(&tx, actor, &[access]).await?.pop(),
+                Ok(access) => platform.org_views(&tx, actor, &[access]).await?.pop(),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    self.org_from_outside(&tx, actor, (&id, &domain)).await?
+                    platform.org_from_outside(&tx, actor, (&id, &domain)).await?
                 }
                 Err(error) => return Err(error),
             };
             Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
         })
+    }
+}
+
+impl<'p> Caller<'p> {
+    /// Finds the organization that has a host name, in whatever case it is written. Whoever is somebody may ask: it
+    /// tells no more than the id.
+    ///
+    /// # Errors
+    /// `NotFound`, for visitors of a site always.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, platform::Caller};
+    /// # async fn example(me: Caller<'_>) -> Result<()> {
+    /// let found = me.subdomain("engines").await?;
+    /// println!("{} leads to {}", found.subdomain, found.target.organization);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn subdomain(self, name: &'p str) -> BoxFuture<'p, Result<Subdomain>> {
+        Box::pin(async move {
+            let tx = self.platform.read().await?;
+            let missing = || Error::not_found("subdomain");
+            let visits = matches!(self.actor(), Actor::Visitor(_));
+            let name = Hostname::new(name.to_lowercase()).ok().filter(|_| !visits).ok_or_else(missing)?;
+            let leads = tx.get_value(&OrgRecord::by_hostname(name.as_str())).await?.ok_or_else(missing)?;
+            let id: OrgId = linked_id(&leads)?;
+            let org: Arc<OrgRecord> = tx.get(&OrgRecord::at(&id)).await?.ok_or_else(missing)?;
+            Ok(Subdomain {
+                object: SubdomainObject::Is,
+                subdomain: name.to_string(),
+                is_active: org.blocked.is_none(),
+                target: OrganizationPointer { kind: OrganizationPointerType::Is, organization: id },
+            })
+        })
+    }
+}
+
+impl<'p> OrgHandle<'p> {
+    /// Changes what the host keeps of an organization: its plan and how it pays, its trial, its block. Members read it;
+    /// nothing but the activity of its host name follows from it. Only the platform itself may.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::{OrgId, Plan, UpdateAccount}};
+    /// # async fn example(platform: &Platform, org: &OrgId) -> Result<()> {
+    /// let account = UpdateAccount { plan: Some(Plan::Pro2024), ..Default::default() };
+    /// let org = platform.as_platform().org(org).update_account(account).await?;
+    /// assert_eq!(org.plan, Plan::Pro2024);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update_account(self, change: UpdateAccount) -> BoxFuture<'p, Result<Organization>> {
+        Box::pin(async move {
+            let Self { caller, org: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            actor.require_platform()?;
+            let update = OrgAccountUpdate { id: id.clone(), change };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
+                .await
+        })
+    }
+
+    /// Reads an organization.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let org = me.org(org).get().await?;
+    /// println!("{} since {}", org.title, org.created_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<Organization>> {
+        Box::pin(async move {
+            let Self { caller, org: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.org_seen(&tx, actor, id).await
+        })
+    }
+
+    /// Changes an organization. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates it; `Conflict` when the host name or an e-mail domain
+    /// belongs to another organization; `Invalid` for a default site that the organization does not have.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{Hostname, OrgId, UpdateOrganization}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateOrganization { hostname: Some(Hostname::new("engines")?), ..Default::default() };
+    /// let org = me.org(org).update(change).await?;
+    /// println!("{} is at {:?}", org.title, org.hostname);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateOrganization) -> BoxFuture<'p, Result<Organization>> {
+        Box::pin(async move {
+            let Self { caller, org: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
+                return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
+            }
+            let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
+                .await
+        })
+    }
+}
+
+impl Platform {
+    pub(super) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> OrgCreation {
+        let now = self.now();
+        let org = OrgRecord {
+            id: self.id(),
+            title,
+            created_at: now,
+            email_domains: Vec::new(),
+            hostname: None,
+            kind: Default::default(),
+            use_case: None,
+            community_type: None,
+            plan: Default::default(),
+            billing: None,
+            trial: Default::default(),
+            blocked: None,
+            custom_hostname: None,
+            default_role: Some(Role::Read),
+            default_content: None,
+            logo: None,
+            sso: false,
+            ai: false,
+            invite_links: false,
+            domain: id_text(self.ids().next()),
+        };
+        OrgCreation { org, admin: admin.clone() }
+    }
+
+    async fn org_seen(&self, tx: &Tx, actor: &Actor, id: &OrgId) -> Result<Organization> {
+        let access = access::org(tx, actor, id).await?;
+        let mut shown = self.org_views(tx, actor, &[access]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
     /// What somebody who is no member sees of the organization that claims the domain of their address.
@@ -187,11 +312,28 @@ impl Platform {
             default_content: None,
             ai: false,
             invite_links: false,
+            trial: Default::default(),
+            blocked: None,
+            custom_hostname: None,
             ..self.org_view(&org, OrganizationPermissions::default())
         }))
     }
 
     /// Shows organizations, with what the actor owns in them.
+    /// All organizations, as the platform itself sees them.
+    async fn all_orgs(&self, tx: &Tx, actor: &Actor, page: &PageRequest) -> Result<Page<Organization>> {
+        let spec = ListSpec::new(tag::ALL_ORGANIZATIONS, OrgRecord::all());
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(tx).await? {
+            let access = |value: &Value| OrgAccess::of_platform(Some(decode::<OrgRecord>(value.clone())?));
+            let found: Result<Vec<_>> = rows.iter().map(|(_, value)| access(value).map(Some)).collect();
+            list.offer_all(&rows, found?);
+        }
+        let page = list.finish(tx, None).await?;
+        let items = self.org_views(tx, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
     pub(super) async fn org_views(
         &self,
         tx: &Tx,
@@ -202,7 +344,7 @@ impl Platform {
         let mut shown: Vec<Organization> = seen.iter().map(show).collect();
         if let Some(user) = actor.user() {
             let owned: Vec<_> =
-                shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(false, 1)).collect();
+                shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(1)).collect();
             for ((org, access), owned) in shown.iter_mut().zip(seen).zip(tx.scan_many(&owned).await?) {
                 // A guest sees no team, not even their own.
                 org.permissions.own_team = !owned.is_empty() && access.role().is_some();
@@ -229,7 +371,10 @@ impl Platform {
             ai: org.ai,
             invite_links: org.invite_links,
             plan: org.plan,
-            trial: Trial { status: TrialStatus::NotApplicable },
+            billing: org.billing.clone().filter(|_| permissions.view_billing),
+            trial: org.trial.clone(),
+            blocked: org.blocked,
+            custom_hostname: org.custom_hostname.clone(),
             internal_is_on_new_trial: true,
             urls: OrganizationUrls { location, app, logo: org.logo.clone() },
             permissions,
@@ -237,19 +382,19 @@ impl Platform {
     }
 }
 
-pub(super) struct CreateOrg {
+pub(super) struct OrgCreation {
     org: OrgRecord,
     admin: UserId,
 }
 
-impl CreateOrg {
+impl OrgCreation {
     pub(super) const fn id(&self) -> &OrgId {
         &self.org.id
     }
 }
 
 #[async_trait]
-impl Operation for CreateOrg {
+impl Operation for OrgCreation {
     type Out = ();
     const NAME: &'static str = "org_create";
 
@@ -261,14 +406,41 @@ impl Operation for CreateOrg {
     }
 }
 
-struct UpdateOrg {
+struct OrgAccountUpdate {
+    id: OrgId,
+    change: UpdateAccount,
+}
+
+#[async_trait]
+impl Operation for OrgAccountUpdate {
+    type Out = ();
+    const NAME: &'static str = "org_account_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::org(tx, &Actor::Platform, &self.id).await?;
+        let (old, change) = (access.org(), self.change.clone());
+        let mut new = OrgRecord::clone(old);
+        new.plan = change.plan.unwrap_or(new.plan);
+        new.kind = change.kind.unwrap_or(new.kind);
+        new.use_case = change.use_case.apply(new.use_case);
+        new.community_type = change.community_type.apply(new.community_type);
+        new.billing = change.billing.apply(new.billing);
+        new.trial = change.trial.unwrap_or(new.trial);
+        new.blocked = change.blocked.apply(new.blocked);
+        new.custom_hostname = change.custom_hostname.apply(new.custom_hostname);
+        tx.put(&**old, new)?;
+        Ok(())
+    }
+}
+
+struct OrgUpdate {
     actor: Actor,
     id: OrgId,
     change: UpdateOrganization,
 }
 
 #[async_trait]
-impl Operation for UpdateOrg {
+impl Operation for OrgUpdate {
     type Out = ();
     const NAME: &'static str = "org_update";
 

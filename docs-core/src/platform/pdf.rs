@@ -11,7 +11,7 @@ use quick_cache::{Weighter, sync::Cache};
 use serde::{Deserialize, Serialize};
 
 use self::book::Names;
-use super::{Actor, ContentOf, Platform, change_requests};
+use super::{Platform, change_requests, files::Bearer, nouns::ContentHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
@@ -26,7 +26,7 @@ use crate::{
 /// How long the address of a PDF is good.
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// Most pages of a PDF.
-const MAX_PAGES: usize = 5_000;
+pub(super) const MAX_PAGES: usize = 5_000;
 /// Bytes of files that are kept for the next time.
 const KEPT_BYTES: u64 = 128 << 20;
 /// Bytes of lists of people that are kept for the next time.
@@ -42,6 +42,7 @@ pub struct PdfPart {
 }
 
 /// A PDF file.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PdfFile {
     /// Its name.
@@ -62,28 +63,30 @@ struct Ticket {
     page: Option<PageId>,
     #[serde(default)]
     only: bool,
+    /// For whom the address was made.
+    bearer: Bearer,
 }
 
 /// Files that were made lately, by what they show. That a file is too large is kept too: trying again would refuse
 /// again. That it took too long is not: the machine may have had other work.
 pub(crate) struct Pdfs {
-    files: Cache<Hash, Made, Weigh>,
+    files: Cache<Hash, Made, CacheWeight>,
     /// Whom content names, which never changes: their names do, and are part of what a file shows.
-    people: Cache<Hash, Arc<[UserId]>, Weigh>,
+    people: Cache<Hash, Arc<[UserId]>, CacheWeight>,
 }
 
 pub(crate) type Made = std::result::Result<Bytes, PdfError>;
 
 #[derive(Clone)]
-pub(crate) struct Weigh;
+pub(crate) struct CacheWeight;
 
-impl Weighter<Hash, Made> for Weigh {
+impl Weighter<Hash, Made> for CacheWeight {
     fn weight(&self, _: &Hash, made: &Made) -> u64 {
         made.as_ref().map_or(0, |bytes| bytes.len() as u64) + 256
     }
 }
 
-impl Weighter<Hash, Arc<[UserId]>> for Weigh {
+impl Weighter<Hash, Arc<[UserId]>> for CacheWeight {
     fn weight(&self, _: &Hash, people: &Arc<[UserId]>) -> u64 {
         people.len() as u64 * 64 + 256
     }
@@ -92,14 +95,14 @@ impl Weighter<Hash, Arc<[UserId]>> for Weigh {
 impl Default for Pdfs {
     fn default() -> Self {
         Self {
-            files: Cache::with_weighter(64, KEPT_BYTES, Weigh),
-            people: Cache::with_weighter(1_024, KEPT_PEOPLE, Weigh),
+            files: Cache::with_weighter(64, KEPT_BYTES, CacheWeight),
+            people: Cache::with_weighter(1_024, KEPT_PEOPLE, CacheWeight),
         }
     }
 }
 
-impl Platform {
-    /// Makes the address of a PDF of a space or of a change request, of all pages or some (SPEC 4.12).
+impl<'p> ContentHandle<'p> {
+    /// Makes the address of a PDF of a space or of a change request, of all pages or some.
     ///
     /// The file shows the content as it is now and is made when the address is asked for it, which is good for
     /// [`PDF_WINDOW`]. Pages that are left out of the table of contents are left out here too, unless one is asked for.
@@ -108,19 +111,27 @@ impl Platform {
     /// `NotFound`, also for a page that is none of the content; `Invalid` for `only` without a page, and for a page
     /// that has no content of its own; `TooLarge` for too many pages; `Precondition` when this platform makes no PDF
     /// files.
-    pub fn pdf_url<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        part: &'a PdfPart,
-    ) -> BoxFuture<'a, Result<PdfLink>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{PageId, SpaceId}, platform::{Caller, PdfPart}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let part = PdfPart { page: Some(page.clone()), only: true };
+    /// let link = me.space(space).content().pdf_url(&part).await?;
+    /// println!("{}", link.url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pdf_url(self, part: &'p PdfPart) -> BoxFuture<'p, Result<PdfLink>> {
         Box::pin(async move {
-            self.typesetter()?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            platform.typesetter()?;
             if part.only && part.page.is_none() {
                 return Err(Error::invalid("only", "needs `page`, the page to show"));
             }
-            let tx = self.read().await?;
-            let at = self.locate(&tx, actor, of).await?;
+            let tx = platform.read().await?;
+            let at = platform.locate(&tx, actor, of).await?;
             let request = match of.request_name() {
                 None => None,
                 Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
@@ -130,29 +141,43 @@ impl Platform {
             chosen(&tree, part)?;
             let space = at.space();
             let ticket = Ticket {
-                until: later(self.now(), PDF_WINDOW),
+                until: later(platform.now(), PDF_WINDOW),
                 root: at.view.root(),
                 request: request.map(|request| request.id.clone()),
                 page: part.page.clone(),
                 only: part.only,
+                bearer: at.bearer.clone(),
             };
             let name = file_name(&tree, part, space);
             let ticket = serde_json::to_string(&ticket).map_err(Error::internal)?;
-            let sealed = self
+            let sealed = platform
                 .secrets()
-                .seal(&purpose(&space.id), &ticket, self.ids().next())
+                .seal(&purpose(&space.id), &ticket, platform.ids().next())
                 .map_err(Error::internal)?;
-            Ok(PdfLink { url: self.urls().pdf(&space.id, &sealed, &name) })
+            Ok(PdfLink { url: platform.urls().pdf(&space.id, &sealed, &name) })
         })
     }
+}
 
-    /// The PDF that an address leads to, given the sealed part of it.
+impl Platform {
+    /// Answers the PDF that an address leads to, by the sealed part of that address.
     ///
     /// The file is made now, unless it was made lately; of several who ask at once one makes it for all.
     ///
     /// # Errors
-    /// `NotFound`, also when the hour is over and when the space is deleted; `TooLarge` when the pages are too much
-    /// for a file; `Precondition` when this platform makes no PDF files.
+    /// `NotFound`, also when [`PDF_WINDOW`] is over and when whom the address was made for may not read the content any
+    /// more; `TooLarge` when the pages are too
+    /// much for a file; `Precondition` when this platform makes no PDF files.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SpaceId};
+    /// # async fn example(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<()> {
+    /// let file = platform.pdf_file(space, sealed).await?;
+    /// println!("{}: {} bytes", file.name, file.bytes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pdf_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<PdfFile>> {
         Box::pin(async move {
             let missing = || Error::not_found("PDF");
@@ -164,6 +189,7 @@ impl Platform {
             }
             let typesetter = self.typesetter()?;
             let tx = self.read().await?;
+            self.reach(&tx, &ticket.bearer, space).await?.ok_or_else(missing)?;
             let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
             let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
             let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {
@@ -179,7 +205,8 @@ impl Platform {
                 "" => format!("#{}", request.number),
                 subject => format!("#{} {subject}", request.number),
             });
-            let what = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree };
+            let bearer = &ticket.bearer;
+            let what = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree, bearer };
             let key = what.key();
             let mut read = None;
             let find = async {
@@ -210,7 +237,10 @@ impl Platform {
     }
 
     fn typesetter(&self) -> Result<&Arc<dyn Pdf>> {
-        self.pdf().ok_or_else(|| Error::new(ErrorKind::Precondition, "this server makes no PDF files"))
+        self.ports()
+            .pdf
+            .as_ref()
+            .ok_or_else(|| Error::new(ErrorKind::Precondition, "this server makes no PDF files"))
     }
 }
 
@@ -229,17 +259,20 @@ struct Shown<'a> {
     part: &'a PdfPart,
     view: &'a View,
     tree: &'a PageTree,
+    /// For whom the addresses of files in it are made.
+    bearer: &'a Bearer,
 }
 
 impl Shown<'_> {
-    /// Equal for files that are equal but for the names of people.
+    /// Equal for files that are equal but for the names of people. Addresses in them are those of whom they are for.
     fn key(&self) -> Hash {
         let page = self.part.page.as_ref().map_or("", |page| page.as_str());
         let only = if self.part.only { "only" } else { "" };
         let root = self.view.root().to_string();
         let subtitle = self.subtitle.as_deref().unwrap_or_default();
         // Names cannot hold a line feed, and the subtitle comes last.
-        let all = [self.space.id.as_str(), &root, page, only, self.space.title.as_str(), subtitle];
+        let bearer = format!("{:?}", self.bearer);
+        let all = [self.space.id.as_str(), &root, page, only, &bearer, self.space.title.as_str(), subtitle];
         Hash::of(all.join("\n").as_bytes())
     }
 }

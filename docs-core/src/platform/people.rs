@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Actor, Platform, invites::Redeem};
+use super::{
+    Actor, Platform,
+    invites::RedeemInvites,
+    nouns::{Caller, UserHandle, Users},
+};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    model::{BASE32, JobId, OrgId, Text, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
+    model::{BASE32, BoundedText, JobId, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
+    platform::list_identities::tag,
     store::{
         Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
-        id_of,
+        decode, id_of,
         records::{MemberRecord, TokenRecord, UserRecord},
     },
 };
@@ -18,18 +23,18 @@ use crate::{
 /// What a new user is made of.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// The name shown to others, 1 to 128 characters.
-    pub display_name: Text<1, 128>,
+    /// The name shown to others.
+    pub display_name: BoundedText<1, 128>,
     /// The e-mail address, unique whatever the case.
-    pub email: Text<3, 254>,
+    pub email: BoundedText<3, 254>,
 }
 
 /// What a new token is made of.
 #[derive(Clone)]
 pub struct NewToken {
     /// What it is for.
-    pub label: Text<0, 50>,
-    /// The secret, at least 16 characters; drawn at random when absent.
+    pub label: BoundedText<0, 50>,
+    /// The secret, a long one; drawn at random when absent.
     pub secret: Option<String>,
     /// When it ends; never when absent.
     pub expires_at: Option<Timestamp>,
@@ -44,6 +49,7 @@ impl std::fmt::Debug for NewToken {
 }
 
 /// A token as it is listed: without its secret.
+#[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TokenInfo {
     /// The id by which it is revoked.
@@ -68,6 +74,7 @@ impl TokenInfo {
 }
 
 /// A new token: the secret is shown here and nowhere else.
+#[non_exhaustive]
 #[derive(Clone)]
 pub struct TokenSecret {
     /// The id by which the token is revoked.
@@ -89,14 +96,261 @@ const MAX_EMAIL: usize = 254;
 /// Fewest characters of a secret that an operator chooses.
 const LEAST_SECRET: usize = 16;
 
+impl<'p> Caller<'p> {
+    /// Reads the user who acts.
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself; `NotFound` when the user is gone.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, platform::Caller};
+    /// # async fn example(me: Caller<'_>) -> Result<()> {
+    /// let user = me.current_user().await?;
+    /// println!("{}", user.display_name);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn current_user(self) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            let tx = platform.read().await?;
+            let user = actor.require_user()?;
+            let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+            Ok(platform.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
+        })
+    }
+}
+
+impl<'p> UserHandle<'p> {
+    /// Reads a user: oneself, or somebody in an organization of which the actor is a member and no guest.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a user whom the actor does not know of.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::UserId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, grace: &UserId) -> Result<()> {
+    /// let user = me.user(grace).get().await?;
+    /// println!("{}", user.display_name);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let Self { caller, user: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
+            let user = user.ok_or_else(|| Error::not_found("user"))?;
+            let knows = match actor {
+                Actor::User(me) => me == id || share_org(&tx, me, id).await?,
+                Actor::Platform => true,
+                Actor::Visitor(_) => false,
+            };
+            if knows { Ok(platform.user_view(&user)) } else { Err(Error::not_found("user")) }
+        })
+    }
+
+    /// Creates a token for a user. `secret` is drawn at random when absent; one that is given has to be
+    /// long: ASCII letters, digits and punctuation.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the user, or the platform, asks; `Invalid` for a short secret, or one of other characters,
+    /// and for an end that is not in the future; `Conflict` for a secret in use.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, model::{Timestamp, UserId}, platform::NewToken};
+    /// # async fn example(
+    /// #     platform: &Platform, ada: &UserId, next_week: Timestamp,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = NewToken { label: "build server".parse()?, secret: None, expires_at: Some(next_week) };
+    /// let token = platform.as_user(ada).user(ada).issue_token(new).await?;
+    /// println!("keep this, it is not shown again: {}", token.secret);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn issue_token(self, new: NewToken) -> BoxFuture<'p, Result<TokenSecret>> {
+        Box::pin(async move {
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            own_token(actor, user)?;
+            let (token, secret) = platform.new_token(user, new)?;
+            platform.write(actor, &TokenCreation(token)).await?;
+            Ok(secret)
+        })
+    }
+
+    /// Lists the tokens of a user, oldest first, those that have ended among them. Secrets are not shown: they are not
+    /// stored.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the user, or the platform, asks; `NotFound` for no user; `Invalid` for a wrong page or limit.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::UserId, store::PageRequest};
+    /// # async fn example(platform: &Platform, ada: &UserId) -> Result<()> {
+    /// for token in platform.as_user(ada).user(ada).list_tokens(&PageRequest::default()).await?.items {
+    ///     println!("{} since {}", token.label, token.created_at);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_tokens(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TokenInfo>>> {
+        Box::pin(async move {
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            own_token(actor, user)?;
+            let tx = platform.read().await?;
+            require_user(&tx, user).await?;
+            let spec = ListSpec::new(tag::API_TOKENS, TokenRecord::of_user(user));
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_: &TokenRecord| true).await?;
+            Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
+        })
+    }
+
+    /// Revokes a token: from now on nobody can use it.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the user, or the platform, asks; `NotFound` when the user has no such token.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::{TokenId, UserId}};
+    /// # async fn example(platform: &Platform, ada: &UserId, token: &TokenId) -> Result<()> {
+    /// platform.as_user(ada).user(ada).revoke_token(token).await?;
+    /// println!("{token} is revoked");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn revoke_token(self, token: &'p TokenId) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            own_token(actor, user)?;
+            platform.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
+        })
+    }
+}
+
+impl<'p> Users<'p> {
+    /// Creates a user, who joins every organization that the address was invited to. Only the platform itself may.
+    ///
+    /// # Errors
+    /// `Conflict` when the e-mail address is taken; `Invalid` when it is none.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, platform::NewUser};
+    /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = NewUser { display_name: "Grace".parse()?, email: "grace@example.com".parse()? };
+    /// let grace = platform.as_platform().users().create(new).await?;
+    /// println!("{}", grace.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, user: NewUser) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let record = platform.new_user(&user)?;
+            platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
+            platform.welcome(&record.id).await;
+            Ok(platform.user_view(&record))
+        })
+    }
+
+    /// Lists all users, in the order of their ids. Only the platform itself may.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `Invalid` for a wrong page or limit.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, store::PageRequest};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// for user in platform.as_platform().users().list(&PageRequest::default()).await?.items {
+    ///     println!("{} {}", user.id, user.display_name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<User>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let tx = platform.read().await?;
+            let spec = ListSpec::new(tag::USERS, UserRecord::all());
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let users = rows.iter().map(|(_, value)| Ok(Some(decode::<UserRecord>(value.clone())?)));
+                list.offer_all(&rows, users.collect::<Result<Vec<_>>>()?);
+            }
+            Ok(list.finish(&tx, None).await?.map(|user| platform.user_view(&user)))
+        })
+    }
+
+    /// Finds the user with an e-mail address, whatever the case. Only the platform itself may.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` when nobody has the address.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// let grace = platform.as_platform().users().by_email("grace@example.com").await?;
+    /// println!("{}", grace.display_name);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn by_email(self, email: &'p str) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let tx = platform.read().await?;
+            let id = match tx.get_value(&UserRecord::by_email(email)).await? {
+                Some(Value::Json(json)) => {
+                    serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?
+                }
+                _ => return Err(Error::not_found("user")),
+            };
+            Ok(platform.user_view(&*require_user(&tx, &id).await?))
+        })
+    }
+}
+
 impl Platform {
-    /// Finds whose token this is: a user's, or a visitor's of a site, who has a content token.
+    /// Authenticates the bearer of a token: a user, or the visitor of a site who has a content token.
     ///
     /// A token is looked up by the hash of its secret, and nothing compares secrets: all that the time of a lookup could
     /// tell is a hash, from which no secret can be found.
     ///
     /// # Errors
     /// `Unauthenticated` for a token that nobody has, or that has ended.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, platform::{NewToken, NewUser}};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// # let ada = platform.as_platform().users().create(ada).await?;
+    /// let ours = platform.as_platform();
+    /// let new = NewToken { label: "laptop".parse()?, secret: None, expires_at: None };
+    /// let token = ours.user(&ada.id).issue_token(new).await?;
+    /// let actor = platform.authenticate(&token.secret).await?;
+    /// assert_eq!(platform.as_actor(&actor).current_user().await?.display_name, "Ada");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn authenticate<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Actor>> {
         Box::pin(async move {
             let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
@@ -114,51 +368,6 @@ impl Platform {
         })
     }
 
-    /// The user who acts (`GET /v1/user`).
-    ///
-    /// # Errors
-    /// `Forbidden` for the platform itself; `NotFound` when the user is gone.
-    pub fn current_user<'a>(&'a self, actor: &'a Actor) -> BoxFuture<'a, Result<User>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            let user = actor.require_user()?;
-            let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
-            Ok(self.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
-        })
-    }
-
-    /// Reads a user: oneself, or somebody in an organization of which the actor is a member and no guest.
-    ///
-    /// # Errors
-    /// `NotFound`, also for a user whom the actor does not know of.
-    pub fn get_user<'a>(&'a self, actor: &'a Actor, id: &'a UserId) -> BoxFuture<'a, Result<User>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
-            let user = user.ok_or_else(|| Error::not_found("user"))?;
-            let knows = match actor {
-                Actor::User(me) => me == id || share_org(&tx, me, id).await?,
-                Actor::Platform => true,
-                Actor::Visitor(_) => false,
-            };
-            if knows { Ok(self.user_view(&user)) } else { Err(Error::not_found("user")) }
-        })
-    }
-
-    /// Creates a user, who joins every organization that the address was invited to. Only the platform itself may.
-    ///
-    /// # Errors
-    /// `Conflict` when the e-mail address is taken; `Invalid` when it is none.
-    pub fn create_user<'a>(&'a self, actor: &'a Actor, user: NewUser) -> BoxFuture<'a, Result<User>> {
-        Box::pin(async move {
-            platform_only(actor)?;
-            let record = self.new_user(&user)?;
-            self.write(actor, &CreateUser { user: record.clone(), job: self.id() }).await?;
-            self.welcome(&record.id).await;
-            Ok(self.user_view(&record))
-        })
-    }
-
     pub(super) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
         check_email("email", &user.email)?;
         Ok(UserRecord {
@@ -167,42 +376,6 @@ impl Platform {
             email: user.email.to_string(),
             photo: None,
             created_at: self.now(),
-        })
-    }
-
-    /// Makes a token for a user. `secret` is drawn at random when absent; one that is given has at least 16
-    /// characters: ASCII letters, digits and punctuation.
-    ///
-    /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `Invalid` for a short secret, or one of other characters; `Conflict` for one in use.
-    pub fn create_token<'a>(
-        &'a self,
-        actor: &'a Actor,
-        user: &'a UserId,
-        label: &'a Text<0, 50>,
-        secret: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<TokenSecret>> {
-        Box::pin(async move {
-            let new = NewToken { label: label.clone(), secret: secret.map(str::to_owned), expires_at: None };
-            self.issue_token(actor, user, new).await
-        })
-    }
-
-    /// Makes a token for a user, as [`create_token`](Platform::create_token) does; it may end at a time.
-    ///
-    /// # Errors
-    /// As [`create_token`](Platform::create_token); `Invalid` for an end that is not in the future.
-    pub fn issue_token<'a>(
-        &'a self,
-        actor: &'a Actor,
-        user: &'a UserId,
-        new: NewToken,
-    ) -> BoxFuture<'a, Result<TokenSecret>> {
-        Box::pin(async move {
-            own_token(actor, user)?;
-            let (token, secret) = self.new_token(user, new)?;
-            self.write(actor, &CreateToken(token)).await?;
-            Ok(secret)
         })
     }
 
@@ -240,62 +413,6 @@ impl Platform {
         Ok((token, TokenSecret { id, secret }))
     }
 
-    /// Lists the tokens of a user, oldest first, those that have ended among them. Secrets are not shown: they are
-    /// nowhere.
-    ///
-    /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `NotFound` for no user; `Invalid` for a wrong page or limit.
-    pub fn list_tokens<'a>(
-        &'a self,
-        actor: &'a Actor,
-        user: &'a UserId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<TokenInfo>>> {
-        Box::pin(async move {
-            own_token(actor, user)?;
-            let tx = self.read().await?;
-            require_user(&tx, user).await?;
-            let spec = ListSpec { prefix: TokenRecord::of_user(user), rev: false, filters: String::new() };
-            let mut list = Lister::new(spec, page)?;
-            list.fill(&tx, |_: &TokenRecord| true).await?;
-            Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
-        })
-    }
-
-    /// Takes a token back: from now on nobody can use it.
-    ///
-    /// # Errors
-    /// `Forbidden` unless the user, or the platform, asks; `NotFound` when the user has no such token.
-    pub fn revoke_token<'a>(
-        &'a self,
-        actor: &'a Actor,
-        user: &'a UserId,
-        token: &'a TokenId,
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            own_token(actor, user)?;
-            self.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
-        })
-    }
-
-    /// The user with an e-mail address, whatever the case. Only the platform itself may ask.
-    ///
-    /// # Errors
-    /// `Forbidden` for users; `NotFound` when nobody has the address.
-    pub fn user_by_email<'a>(&'a self, actor: &'a Actor, email: &'a str) -> BoxFuture<'a, Result<User>> {
-        Box::pin(async move {
-            platform_only(actor)?;
-            let tx = self.read().await?;
-            let id = match tx.get_value(&UserRecord::by_email(email)).await? {
-                Some(Value::Json(json)) => {
-                    serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?
-                }
-                _ => return Err(Error::not_found("user")),
-            };
-            Ok(self.user_view(&*require_user(&tx, &id).await?))
-        })
-    }
-
     pub(super) fn user_view(&self, user: &UserRecord) -> User {
         User {
             object: UserObject::Is,
@@ -305,6 +422,28 @@ impl Platform {
             photo_url: user.photo.as_ref().map(ToString::to_string),
             urls: UserUrls { location: self.urls().user(&user.id) },
         }
+    }
+
+    /// Reads users whom content of an organization names. A guest of it, who does not see its members, learns their
+    /// names and no addresses but their own.
+    pub(super) async fn users_named(
+        &self,
+        tx: &Tx,
+        (actor, org): (&Actor, &OrgId),
+        ids: &[UserId],
+    ) -> Result<Vec<User>> {
+        let mut users = self.user_views(tx, ids).await?;
+        let is_guest = match actor {
+            Actor::Platform => false,
+            Actor::Visitor(_) => true,
+            Actor::User(me) => {
+                let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, me)).await?;
+                member.is_none_or(|member| member.role.is_none())
+            }
+        };
+        let strangers = users.iter_mut().filter(|user| is_guest && Some(&user.id) != actor.user());
+        strangers.for_each(|user| user.email = None);
+        Ok(users)
     }
 
     /// Reads users by id, each once, and shows them.
@@ -329,7 +468,7 @@ impl Platform {
 
 /// Tells whether somebody is a member, and no guest, of an organization that another is in.
 async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
-    let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(false, ORGS_AT_ONCE));
+    let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(ORGS_AT_ONCE));
     while let Some(rows) = batches.next(tx).await? {
         let mut keys = Vec::with_capacity(2 * rows.len());
         for (row, _) in &rows {
@@ -348,16 +487,6 @@ async fn share_org(tx: &Tx, me: &UserId, other: &UserId) -> Result<bool> {
     Ok(false)
 }
 
-/// Refuses everybody but the program that embeds the platform.
-pub(super) fn platform_only(actor: &Actor) -> Result<()> {
-    match actor {
-        Actor::Platform => Ok(()),
-        Actor::User(_) | Actor::Visitor(_) => {
-            Err(Error::forbidden("only the operator of the platform can do this"))
-        }
-    }
-}
-
 /// Refuses what is no e-mail address.
 pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
     let at = email.rfind('@').filter(|at| *at > 0 && *at + 1 < email.len());
@@ -374,7 +503,7 @@ pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) struct CreateUser {
+pub(super) struct UserCreation {
     pub(super) user: UserRecord,
     /// The job that lets the user join what they were invited to, should nobody else come to it.
     pub(super) job: JobId,
@@ -400,7 +529,7 @@ async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {
 }
 
 #[async_trait]
-impl Operation for CreateUser {
+impl Operation for UserCreation {
     type Out = ();
     const NAME: &'static str = "user_create";
 
@@ -410,20 +539,20 @@ impl Operation for CreateUser {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         tx.create(self.user.clone());
-        Redeem::enqueue(tx, &self.user, &self.job).await
+        RedeemInvites::enqueue(tx, &self.user, &self.job).await
     }
 }
 
-pub(super) struct CreateToken(pub(super) TokenRecord);
+pub(super) struct TokenCreation(pub(super) TokenRecord);
 
-impl CreateToken {
+impl TokenCreation {
     pub(super) fn key(&self) -> Key {
         TokenRecord::at(&self.0.hash)
     }
 }
 
 #[async_trait]
-impl Operation for CreateToken {
+impl Operation for TokenCreation {
     type Out = ();
     const NAME: &'static str = "token_create";
 
@@ -449,7 +578,7 @@ impl Operation for RevokeToken {
     const NAME: &'static str = "token_revoke";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let mut batches = Batches::of(TokenRecord::of_user(&self.user).scan(false, MAX_SCAN));
+        let mut batches = Batches::of(TokenRecord::of_user(&self.user).scan(MAX_SCAN));
         while let Some(rows) = batches.next(tx).await? {
             let tokens = tx.get_many::<TokenRecord>(&TokenRecord::named_by_all(&rows)).await?;
             if let Some(token) = tokens.into_iter().flatten().find(|token| token.id == self.token) {
@@ -459,9 +588,4 @@ impl Operation for RevokeToken {
         }
         Err(Error::not_found("token"))
     }
-}
-
-/// The time a record that changes now shows: never before the time it showed so far.
-pub(super) fn later(now: Timestamp, before: Timestamp) -> Timestamp {
-    now.max(Timestamp::new(before.time() + chrono::TimeDelta::milliseconds(1)))
 }

@@ -10,101 +10,137 @@ use touched::Touched;
 use super::{
     Actor, Platform,
     access::{self, Audience, MAX_TEAM_GRANTS},
-    at_once, named, teams,
+    at_once, named,
+    nouns::Permissions,
 };
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp, UpdatePermission, UserId,
-        UserPermission,
+        ContentTarget, Grantee, Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp,
+        UpdatePermission, UserId, UserPermission,
     },
+    platform::list_identities::{self, tag},
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
         Entity, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, decode,
-        records::{Child, GrantRecord, Grantee, MemberRecord, TeamRecord},
+        records::{GrantRecord, MemberRecord, TeamRecord},
     },
 };
 
 /// Most users and teams that one request gives a role: what one transaction takes.
-const MAX_INVITED: usize = 500;
+pub(super) const MAX_INVITED: usize = 500;
 
-impl Platform {
+impl<'p> Permissions<'p> {
     /// Gives users and teams a role on a space or a collection, in place of the one they were given before; or takes
     /// it away.
     ///
     /// A role that is given to a member by name counts before those of the member's teams, and these before what the
-    /// level of the content gives: such a role can also hold somebody below the others. So nobody drops a role of
-    /// their own without the right to manage the content, and nobody's role changes who stands above the actor, or would
-    /// stand there afterwards.
+    /// level of the content gives: such a role can also hold somebody below the others. So nobody drops a role of their
+    /// own without the right to manage the content, and nobody changes the role of a user above them, or raises a user
+    /// above them.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `create` on the content, for a role above the actor's own, for users
-    /// whose role is above it, and for teams with such members whose role would change; `Invalid` for users who are no members of the organization, and for unknown
-    /// teams; `Conflict` for more than 100 teams.
-    pub fn invite<'a>(
-        &'a self,
-        actor: &'a Actor,
-        content: &'a Child,
-        invite: Invite,
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.once(actor, async move {
-            if invite.users.is_none() && invite.teams.is_none() {
-                return Err(Error::invalid("users", "is required, unless `teams` is given"));
-            }
-            let (users, teams) = (invite.users, invite.teams);
-            let mut sum = 0;
-            for (field, names) in [("users", &users), ("teams", &teams)] {
-                let Some(names) = names else { continue };
-                sum += names.len();
-                if names.is_empty() {
-                    return Err(Error::invalid(field, "must name at least one"));
+    /// whose role is above it, and for teams with such members whose role would change; `Invalid` for users who are no
+    /// members of the organization, and for unknown teams; `Conflict` for too many teams.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{Invite, Role, SpaceId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
+    /// let users = Some(vec![grace.to_string()]);
+    /// let invite = Invite { role: Some(Role::Edit), users, teams: None };
+    /// me.space(space).permissions().invite(invite).await?;
+    /// println!("{grace} may edit the space");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn invite(self, invite: Invite) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let done = platform.once(actor, async move {
+                if invite.users.is_none() && invite.teams.is_none() {
+                    return Err(Error::invalid("users", "is required, unless `teams` is given"));
                 }
-                if sum > MAX_INVITED {
-                    let what = format_args!(
-                        "a request names at most {MAX_INVITED} users and teams; send the rest in another"
-                    );
-                    return Err(Error::invalid(field, what));
+                let (users, teams) = (invite.users, invite.teams);
+                let mut sum = 0;
+                for (field, names) in [("users", &users), ("teams", &teams)] {
+                    let Some(names) = names else { continue };
+                    sum += names.len();
+                    if names.is_empty() {
+                        return Err(Error::invalid(field, "must name at least one"));
+                    }
+                    if sum > MAX_INVITED {
+                        let what = format_args!(
+                            "a request names at most {MAX_INVITED} users and teams; send the rest in another"
+                        );
+                        return Err(Error::invalid(field, what));
+                    }
                 }
-            }
-            let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
-            let (content, now) = (content.clone(), self.now());
-            let give = Give { actor: actor.clone(), content, users, teams, role: invite.role, now };
-            self.write_and_show(actor, &give, |_| at_once(Ok(()))).await
-        }))
+                let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
+                let (content, now) = (content.clone(), platform.now());
+                let give = GrantRoles { actor: actor.clone(), content, users, teams, role: invite.role, now };
+                platform.write_and_show(actor, &give, |_| at_once(Ok(()))).await
+            });
+            done.await
+        })
     }
 
     /// Changes the role that somebody was given on content, or takes it away.
     ///
     /// # Errors
-    /// `NotFound`, also where no role was given; `Forbidden` as for [`invite`](Platform::invite).
-    pub fn update_permission<'a>(
-        &'a self,
-        actor: &'a Actor,
-        content: &'a Child,
-        grantee: &'a Grantee,
-        change: UpdatePermission,
-    ) -> BoxFuture<'a, Result<()>> {
+    /// `NotFound`, also where no role was given; `Forbidden` as for
+    /// [`Permissions::invite`](crate::platform::Permissions::invite).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{Grantee, Patch, Role, SpaceId, TeamId, UpdatePermission};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, team: &TeamId) -> Result<()> {
+    /// let writers = Grantee::Team(team.clone());
+    /// let change = UpdatePermission { role: Patch::Set(Role::Review) };
+    /// me.space(space).permissions().update(&writers, change).await?;
+    /// println!("{team} may review");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, grantee: &'p Grantee, change: UpdatePermission) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
             let (content, grantee) = (content.clone(), grantee.clone());
-            let change =
-                Change { actor: actor.clone(), content, grantee, role: change.role, now: self.now() };
-            self.write(actor, &change).await
+            let change = PermissionUpdate {
+                actor: actor.clone(),
+                content,
+                grantee,
+                role: change.role,
+                now: platform.now(),
+            };
+            platform.write(actor, &change).await
         })
     }
 
     /// Takes away the role that somebody was given on content. Answers whether there was one.
     ///
     /// # Errors
-    /// `Forbidden` as for [`invite`](Platform::invite).
-    pub fn remove_permission<'a>(
-        &'a self,
-        actor: &'a Actor,
-        content: &'a Child,
-        grantee: &'a Grantee,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` as for [`Permissions::invite`](crate::platform::Permissions::invite).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{Grantee, SpaceId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
+    /// if me.space(space).permissions().remove(&Grantee::User(grace.clone())).await? {
+    ///     println!("their teams and the level of the space decide again");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove(self, grantee: &'p Grantee) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
             let change = UpdatePermission { role: Patch::Clear };
-            teams::there_was(self.update_permission(actor, content, grantee, change).await)
+            Error::existed(self.update(grantee, change).await)
         })
     }
 
@@ -112,16 +148,26 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests, who do not see each other; `Invalid` for a wrong page or limit.
-    pub fn list_user_permissions<'a>(
-        &'a self,
-        actor: &'a Actor,
-        content: &'a Child,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<UserPermission>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::CollectionId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, collection: &CollectionId) -> Result<()> {
+    /// let permissions = me.collection(collection).permissions();
+    /// for given in permissions.list_users(&PageRequest::default()).await?.items {
+    ///     println!("{} was given {:?}", given.user.display_name, given.permission);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_users(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<UserPermission>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let tx = platform.read().await?;
             let seen = seen(&tx, actor, content).await?;
-            let mut list = Lister::new(plain(GrantRecord::users_of(content.id())), page)?;
+            let mut list =
+                Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::users_of(content.id())), page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
                 for (_, value) in &rows {
@@ -139,24 +185,33 @@ impl Platform {
                 );
             }
             let page = list.finish(&tx, None).await?;
-            self.user_permissions(&tx, page).await
+            platform.user_permissions(&tx, page).await
         })
     }
 
     /// Lists the teams that were given a role on content.
     ///
     /// # Errors
-    /// As [`list_user_permissions`](Platform::list_user_permissions).
-    pub fn list_team_permissions<'a>(
-        &'a self,
-        actor: &'a Actor,
-        content: &'a Child,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<TeamPermission>>> {
+    /// As [`Permissions::list_users`](crate::platform::Permissions::list_users).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// for given in me.space(space).permissions().list_teams(&PageRequest::default()).await?.items {
+    ///     println!("{} was given {:?}", given.team.title, given.permission);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_teams(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamPermission>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let tx = platform.read().await?;
             let seen = seen(&tx, actor, content).await?;
-            let mut list = Lister::new(plain(GrantRecord::teams_of(content.id())), page)?;
+            let mut list =
+                Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::teams_of(content.id())), page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
                 for (_, value) in &rows {
@@ -172,7 +227,7 @@ impl Platform {
             }
             let page = list.finish(&tx, None).await?;
             let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-            let shown = self.team_views(&tx, &seen.org, actor, &teams).await?;
+            let shown = platform.team_views(&tx, &seen.org, actor, &teams).await?;
             let items =
                 shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
             Ok(Page { items: items.collect(), next: page.next, count: page.count })
@@ -180,25 +235,36 @@ impl Platform {
     }
 
     /// Lists all members who have a role on content, whatever gives it to them, with the one that counts; `role` picks
-    /// those who have that one. A page looks at 5,000 members at most and may be short.
+    /// those who have that one. A page looks at so many members at most, and may be short.
     ///
     /// # Errors
-    /// As [`list_user_permissions`](Platform::list_user_permissions).
-    pub fn list_permissions<'a>(
-        &'a self,
-        actor: &'a Actor,
-        content: &'a Child,
+    /// As [`Permissions::list_users`](crate::platform::Permissions::list_users).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{Role, SpaceId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let permissions = me.space(space).permissions();
+    /// for member in permissions.list(Some(Role::Edit), &PageRequest::default()).await?.items {
+    ///     println!("{} may edit", member.user.display_name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(
+        self,
         role: Option<Role>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<UserPermission>>> {
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<UserPermission>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let tx = platform.read().await?;
             let seen = seen(&tx, actor, content).await?;
             let audience = Audience::of(&tx, content).await?;
             let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
-            // The list of members itself has another: its cursors are not this one's.
-            let filters = format!("{content:?} {role:?}");
-            let mut list = Lister::new(ListSpec { prefix, rev: false, filters }, page)?;
+            let identity = list_identities::members_with_role(content, role);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
                 for (_, value) in &rows {
@@ -212,10 +278,12 @@ impl Platform {
                 list.offer_all(&rows, having);
             }
             let page = list.finish(&tx, None).await?;
-            self.user_permissions(&tx, page).await
+            platform.user_permissions(&tx, page).await
         })
     }
+}
 
+impl Platform {
     async fn user_permissions(&self, tx: &Tx, page: Page<(UserId, Role)>) -> Result<Page<UserPermission>> {
         let (users, roles): (Vec<UserId>, Vec<Role>) = page.items.into_iter().unzip();
         let shown = self.user_views(tx, &users).await?;
@@ -272,6 +340,8 @@ impl Seen {
                     grantee,
                     role,
                     granted_at: given.at,
+                    // Roles are given on what is there.
+                    space_deleted: false,
                 })),
                 (None, None) => {}
             }
@@ -285,13 +355,9 @@ impl Seen {
 
 /// What is given on content, and when; no role takes it away.
 struct Given<'a> {
-    content: &'a Child,
+    content: &'a ContentTarget,
     role: Option<Role>,
     at: Timestamp,
-}
-
-fn plain(prefix: KeyBuf) -> ListSpec {
-    ListSpec { prefix, rev: false, filters: String::new() }
 }
 
 fn misplaced() -> Error {
@@ -299,13 +365,13 @@ fn misplaced() -> Error {
 }
 
 /// Content for those who may see who has a role on it.
-async fn seen(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
+async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     let (org, role): (OrgId, Role) = match content {
-        Child::Space(id) => {
+        ContentTarget::Space(id) => {
             let access = access::space(tx, actor, id).await?;
             (access.space().organization.clone(), access.role())
         }
-        Child::Collection(id) => {
+        ContentTarget::Collection(id) => {
             let access = access::collection(tx, actor, id).await?;
             (access.collection().organization.clone(), access.role())
         }
@@ -316,14 +382,14 @@ async fn seen(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
 }
 
 /// Content for those who may give roles on it.
-async fn managed(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
+async fn managed(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     let (org, role): (OrgId, Role) = match content {
-        Child::Space(id) => {
+        ContentTarget::Space(id) => {
             let access = access::space(tx, actor, id).await?;
             let proof = access.require(SpaceAction::Manage)?;
             (proof.space().organization.clone(), access.role())
         }
-        Child::Collection(id) => {
+        ContentTarget::Collection(id) => {
             let access = access::collection(tx, actor, id).await?;
             (access.require(CollectionAction::Manage)?.organization.clone(), access.role())
         }
@@ -332,7 +398,7 @@ async fn managed(tx: &Tx, actor: &Actor, content: &Child) -> Result<Seen> {
 }
 
 /// The key of the role that somebody was given on content.
-fn key_of(content: &Child, grantee: &Grantee) -> Key {
+fn key_of(content: &ContentTarget, grantee: &Grantee) -> Key {
     match grantee {
         Grantee::User(user) => GrantRecord::of_user(content.id(), user),
         Grantee::Team(team) => GrantRecord::of_team(content.id(), team),
@@ -340,16 +406,16 @@ fn key_of(content: &Child, grantee: &Grantee) -> Key {
 }
 
 /// Gives users and teams a role, or takes it away.
-struct Give {
+struct GrantRoles {
     actor: Actor,
-    content: Child,
+    content: ContentTarget,
     users: Vec<String>,
     teams: Vec<String>,
     role: Option<Role>,
     now: Timestamp,
 }
 
-impl Give {
+impl GrantRoles {
     /// The teams of the organization that the request names.
     async fn named_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
         let unknown =
@@ -367,7 +433,7 @@ impl Give {
 }
 
 #[async_trait]
-impl Operation for Give {
+impl Operation for GrantRoles {
     type Out = ();
     const NAME: &'static str = "permissions_give";
 
@@ -396,16 +462,16 @@ impl Operation for Give {
 }
 
 /// Changes a role that somebody was given, or takes it away.
-struct Change {
+struct PermissionUpdate {
     actor: Actor,
-    content: Child,
+    content: ContentTarget,
     grantee: Grantee,
     role: Patch<Role>,
     now: Timestamp,
 }
 
 #[async_trait]
-impl Operation for Change {
+impl Operation for PermissionUpdate {
     type Out = ();
     const NAME: &'static str = "permission_change";
 

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 
 use super::{
     Actor, ContentOf, Platform,
-    access::{self, Sight},
+    access::{self, AccessResolver},
     change_requests::{find, require_living, require_own},
-    comments::{PagesNow, Place, Reader, drop_some, text_of},
-    people::later,
+    comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
+    nouns::{ChangeRequestHandle, RequestRef},
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -18,6 +18,7 @@ use crate::{
         RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
         ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId,
     },
+    platform::list_identities::tag,
     policy::{OrgAccess, SpaceAction},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,
@@ -29,31 +30,44 @@ use crate::{
 };
 
 /// Most people that one request asks.
-const MAX_USERS: usize = 50;
+pub(super) const MAX_USERS: usize = 50;
 /// Most people that a change request waits for.
-const MAX_REVIEWERS: i64 = 100;
+pub(super) const MAX_REVIEWERS: i64 = 100;
 /// Reviews that one transaction removes, and as many requests for one.
 const DROP_CHUNK: u32 = 100;
 
-impl Platform {
+impl<'p> ChangeRequestHandle<'p> {
     /// Lists the reviews of a change request, the newest first: every one that was submitted, later ones of the same
     /// reviewer included.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_reviews<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a SpaceId, &'a str),
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{ContentFormat, SpaceId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3");
+    /// for review in request.list_reviews(ContentFormat::Markdown, &PageRequest::default()).await?.items {
+    ///     println!("{}: {:?}", review.reviewer.display_name, review.status);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_reviews(
+        self,
         format: ContentFormat,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<Review>>> {
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<Review>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            let place = Place::find(&tx, actor, &ContentOf::request(of.0.clone(), of.1)).await?;
-            let request = request_of(&place)?;
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let commented =
+                CommentedContent::find(&tx, actor, &ContentOf::request(of.space.clone(), of.request)).await?;
+            let request = request_of(&commented)?;
             let prefix = ReviewRecord::of_request(&request.id);
-            let mut list = Lister::new(ListSpec { prefix, rev: true, filters: String::new() }, page)?;
+            let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let ids = ids_of::<ReviewId>(&rows)?;
                 list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
@@ -62,13 +76,15 @@ impl Platform {
             let page = list.finish(&tx, count).await?;
             let records: Vec<Arc<ReviewRecord>> =
                 tx.get_many(&page.items).await?.into_iter().flatten().collect();
-            let items = self.review_views(&tx, Reader { place: &place, actor, format }, &records).await?;
+            let items = platform
+                .review_views(&tx, CommentReader { content: &commented, actor, format }, &records)
+                .await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
 
-    /// Submits a review of what the change request is now. What the reviewer says becomes a comment of the request.
-    /// Whoever was asked for the review is not waited for any more.
+    /// Submits a review of what the change request is now. What the reviewer says becomes a comment of the request. A
+    /// reviewer who was asked for it is no longer waited for.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived;
@@ -76,62 +92,79 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves review and comment submitted, or neither.
-    pub fn submit_review<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a SpaceId, &'a str),
-        new: SubmitReview,
-    ) -> BoxFuture<'a, Result<Review>> {
-        Box::pin(self.once(actor, async move {
-            let by = actor.require_user()?;
-            let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
-            let operation = Submit {
-                actor: actor.clone(),
-                by: by.clone(),
-                of: ContentOf::request(of.0.clone(), of.1),
-                id: self.id(),
-                status: new.status,
-                comment: text.map(|text| (self.id(), self.posted(by, text))),
-                now: self.now(),
-            };
-            let (of, id) = (&operation.of, &operation.id);
-            self.write_and_show(actor, &operation, |done| Box::pin(self.review_seen(done.tx, actor, of, id)))
-                .await
-        }))
-    }
-
-    async fn review_seen(&self, tx: &Tx, actor: &Actor, of: &ContentOf, id: &ReviewId) -> Result<Review> {
-        let place = Place::find(tx, actor, of).await?;
-        let key = ReviewRecord::at(&request_of(&place)?.id, id);
-        let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
-        let record = record.ok_or_else(|| Error::not_found("review"))?;
-        let reader = Reader { place: &place, actor, format: ContentFormat::default() };
-        let shown = self.review_views(tx, reader, &[record]).await?;
-        shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{CommentInput, ReviewStatus, SpaceId, SubmitReview}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let comment = CommentInput { markdown: Some("Reads well.".parse()?), ..Default::default() };
+    /// let new = SubmitReview { status: ReviewStatus::Approved, comment: Some(comment) };
+    /// let review = me.space(space).change_request("3").submit_review(new).await?;
+    /// println!("reviewed {}", review.revision);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn submit_review(self, new: SubmitReview) -> BoxFuture<'p, Result<Review>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let by = actor.require_user()?;
+                let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
+                let operation = ReviewSubmission {
+                    actor: actor.clone(),
+                    by: by.clone(),
+                    of: ContentOf::request(of.space.clone(), of.request),
+                    id: platform.id(),
+                    status: new.status,
+                    comment: text.map(|text| (platform.id(), platform.posted(by, text))),
+                    now: platform.now(),
+                };
+                let (of, id) = (&operation.of, &operation.id);
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.review_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
 
     /// Lists those who were asked to review a change request and have not yet, in the order in which they were asked.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_requested_reviewers<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a SpaceId, &'a str),
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<RequestedReviewer>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3");
+    /// for asked in request.list_requested_reviewers(&PageRequest::default()).await?.items {
+    ///     println!("waiting for {}", asked.user.display_name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_requested_reviewers(
+        self,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<RequestedReviewer>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::space(&tx, actor, of.0).await?;
-            let request = find(&tx, of.0, of.1).await?;
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, of.space).await?;
+            let request = find(&tx, of.space, of.request).await?;
             let prefix = RequestedReviewerRecord::of_request(&request.id);
-            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            let mut list = Lister::new(ListSpec::new(tag::REQUESTED_REVIEWERS, prefix), page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
             }
             let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
             let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-            let items = self.requested_views(&tx, &request, &page.items).await?;
+            let items = platform.requested_views(&tx, (actor, access.space()), &request, &page.items).await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
@@ -140,64 +173,77 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived, or that
-    /// waits for 100 people; `Invalid` for a user who is no member that may see the space.
+    /// waits for as many people as it may; `Invalid` for a user who is no member that may review the space's content.
     ///
     /// # Cancel safety
     /// Dropping the future leaves all of them asked or nobody.
-    pub fn request_reviewers<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a SpaceId, &'a str),
-        new: RequestReviewers,
-    ) -> BoxFuture<'a, Result<RequestedReviewers>> {
-        Box::pin(self.once(actor, async move {
-            let users = distinct(&new.users)?;
-            let operation = Ask {
-                actor: actor.clone(),
-                by: actor.require_user()?.clone(),
-                of: (of.0.clone(), of.1.to_owned()),
-                users,
-                subject: new.subject,
-                now: self.now(),
-            };
-            let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
-            self.write_and_show(actor, &operation, |done| {
-                Box::pin(self.asked_seen(done.tx, actor, of, &asked))
-            })
-            .await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{RequestReviewers, SpaceId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
+    /// let new = RequestReviewers { users: vec![grace.to_string()], subject: None };
+    /// let asked = me.space(space).change_request("3").request_reviewers(new).await?;
+    /// println!("{} reviewers", asked.users.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn request_reviewers(self, new: RequestReviewers) -> BoxFuture<'p, Result<RequestedReviewers>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let users = distinct(&new.users)?;
+                let operation = RequestReviews {
+                    actor: actor.clone(),
+                    by: actor.require_user()?.clone(),
+                    space: of.space.clone(),
+                    request: of.request.to_owned(),
+                    users,
+                    subject: new.subject,
+                    now: platform.now(),
+                };
+                let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.asked_seen(done.tx, actor, of, &asked))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
 
-    async fn asked_seen(
-        &self,
-        tx: &Tx,
-        actor: &Actor,
-        of: (&SpaceId, &str),
-        asked: &[UserId],
-    ) -> Result<RequestedReviewers> {
-        access::space(tx, actor, of.0).await?;
-        let request = find(tx, of.0, of.1).await?;
-        Ok(RequestedReviewers { users: self.requested_views(tx, &request, asked).await? })
-    }
-
-    /// Waits for somebody's review no longer. Answers whether it did: where nobody was asked, and where the actor may
-    /// not see the request, nothing is wrong.
+    /// Withdraws the request for a user's review. Answers whether there was one: `false` where the user was not asked,
+    /// and where the actor may not see the change request.
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the person asked or not.
-    pub fn remove_requested_reviewer<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a SpaceId, &'a str),
-        user: &'a UserId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{SpaceId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, grace: &UserId) -> Result<()> {
+    /// if me.space(space).change_request("3").remove_requested_reviewer(grace).await? {
+    ///     println!("nobody waits for {grace} any more");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove_requested_reviewer(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let operation =
-                Unask { actor: actor.clone(), of: (of.0.clone(), of.1.to_owned()), user: user.clone() };
-            match self.write(actor, &operation).await {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = CancelReviewRequest {
+                actor: actor.clone(),
+                space: of.space.clone(),
+                request: of.request.to_owned(),
+                user: user.clone(),
+            };
+            match platform.write(actor, &operation).await {
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
                 done => done,
             }
@@ -208,16 +254,26 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn list_contributors<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a SpaceId, &'a str),
-    ) -> BoxFuture<'a, Result<Page<Contributor>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// for contributor in me.space(space).change_request("3").list_contributors().await?.items {
+    ///     println!("{}: {} changes", contributor.user.display_name, contributor.count);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_contributors(self) -> BoxFuture<'p, Result<Page<Contributor>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::space(&tx, actor, of.0).await?;
-            let request = find(&tx, of.0, of.1).await?;
-            let users = self.user_views(&tx, &request.contributors).await?;
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, of.space).await?;
+            let request = find(&tx, of.space, of.request).await?;
+            let org = &access.space().organization;
+            let users = platform.users_named(&tx, (actor, org), &request.contributors).await?;
             let items: Vec<Contributor> = request
                 .contributors
                 .iter()
@@ -234,18 +290,44 @@ impl Platform {
             Ok(Page { count: Some(items.len() as u64), items, next: None })
         })
     }
+}
+
+impl Platform {
+    async fn review_seen(&self, tx: &Tx, actor: &Actor, of: &ContentOf, id: &ReviewId) -> Result<Review> {
+        let commented = CommentedContent::find(tx, actor, of).await?;
+        let key = ReviewRecord::at(&request_of(&commented)?.id, id);
+        let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
+        let record = record.ok_or_else(|| Error::not_found("review"))?;
+        let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
+        let shown = self.review_views(tx, reader, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
+    }
+
+    async fn asked_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: RequestRef<'_>,
+        asked: &[UserId],
+    ) -> Result<RequestedReviewers> {
+        let access = access::space(tx, actor, of.space).await?;
+        let request = find(tx, of.space, of.request).await?;
+        let users = self.requested_views(tx, (actor, access.space()), &request, asked).await?;
+        Ok(RequestedReviewers { users })
+    }
 
     async fn review_views(
         &self,
         tx: &Tx,
-        reader: Reader<'_>,
+        reader: CommentReader<'_>,
         records: &[Arc<ReviewRecord>],
     ) -> Result<Vec<Review>> {
-        let request = request_of(reader.place)?;
+        let request = request_of(reader.content)?;
         let reviewers: Vec<UserId> = records.iter().map(|record| record.reviewer.clone()).collect();
-        let reviewers = self.user_views(tx, &reviewers).await?;
+        let of = (reader.actor, &reader.content.access.space().organization);
+        let reviewers = self.users_named(tx, of, &reviewers).await?;
         let askers: Vec<UserId> = records.iter().filter_map(|record| record.requested_by.clone()).collect();
-        let mut askers = self.user_views(tx, &askers).await?.into_iter();
+        let mut askers = self.users_named(tx, of, &askers).await?.into_iter();
         let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
         let keys: Vec<Key> = said.iter().map(|id| CommentRecord::at(id)).collect();
         let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
@@ -272,6 +354,7 @@ impl Platform {
     async fn requested_views(
         &self,
         tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
         request: &ChangeRequestRecord,
         users: &[UserId],
     ) -> Result<Vec<RequestedReviewer>> {
@@ -281,7 +364,8 @@ impl Platform {
             tx.get_many(&keys).await?.into_iter().flatten().collect();
         let people: Vec<UserId> =
             records.iter().flat_map(|record| [record.user.clone(), record.requested_by.clone()]).collect();
-        let mut people = self.user_views(tx, &people).await?.into_iter();
+        let people = self.users_named(tx, (actor, &space.organization), &people).await?;
+        let mut people = people.into_iter();
         let shown = records.iter().filter_map(|record| {
             let (user, requested_by) = (people.next()?, people.next()?);
             Some(RequestedReviewer {
@@ -334,12 +418,12 @@ fn no_reviewer(at: usize) -> Error {
     Error::invalid(&format!("users[{at}]"), "no member of the organization who may see the space has this id")
 }
 
-/// The change request of a place.
-fn request_of(place: &Place) -> Result<&Arc<ChangeRequestRecord>> {
-    place.request.as_ref().ok_or_else(|| Error::not_found("change request"))
+/// The change request that reviews are of.
+fn request_of(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>> {
+    commented.request.as_ref().ok_or_else(|| Error::not_found("change request"))
 }
 
-struct Submit {
+struct ReviewSubmission {
     actor: Actor,
     by: UserId,
     of: ContentOf,
@@ -350,14 +434,14 @@ struct Submit {
 }
 
 #[async_trait]
-impl Operation for Submit {
+impl Operation for ReviewSubmission {
     type Out = ();
     const NAME: &'static str = "review_submit";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.of).await?;
-        place.access.require(SpaceAction::Review)?;
-        let request = request_of(&place)?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.of).await?;
+        commented.access.require(SpaceAction::Review)?;
+        let request = request_of(&commented)?;
         require_living(request)?;
         let key = RequestedReviewerRecord::at(&request.id, &self.by);
         let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
@@ -367,7 +451,7 @@ impl Operation for Submit {
         if let Some((id, posted)) = &self.comment {
             tx.create(CommentRecord {
                 id: id.clone(),
-                board: place.board(),
+                scope: commented.scope(),
                 posted: posted.clone(),
                 resolved: None,
                 revision: request.head.clone(),
@@ -389,17 +473,18 @@ impl Operation for Submit {
     }
 }
 
-struct Ask {
+struct RequestReviews {
     actor: Actor,
     by: UserId,
-    of: (SpaceId, String),
+    space: SpaceId,
+    request: String,
     users: Vec<(usize, UserId)>,
     subject: Option<Subject>,
     now: Timestamp,
 }
 
-impl Ask {
-    /// Refuses those who could not see what they are asked to review.
+impl RequestReviews {
+    /// Refuses those who could not do what they are asked for.
     async fn check(&self, tx: &Tx, space: &Arc<SpaceRecord>) -> Result<()> {
         let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&space.organization)).await?;
         let keys: Vec<Key> =
@@ -407,23 +492,27 @@ impl Ask {
         let members = tx.get_many::<MemberRecord>(&keys).await?;
         for ((at, user), member) in self.users.iter().zip(members) {
             let access = OrgAccess::of_member(org.clone(), member.as_deref());
-            let mut sight = Sight::of(access.map_err(|_| no_reviewer(*at))?, Some(user.clone()));
-            let sees = sight.spaces(tx, vec![Some(Arc::clone(space))]).await?;
-            sees.into_iter().flatten().next().ok_or_else(|| no_reviewer(*at))?;
+            let mut resolver = AccessResolver::of(access.map_err(|_| no_reviewer(*at))?, Some(user.clone()));
+            let sees = resolver.spaces(tx, vec![Some(Arc::clone(space))]).await?;
+            let access = sees.into_iter().flatten().next().ok_or_else(|| no_reviewer(*at))?;
+            if access.require(SpaceAction::Review).is_err() {
+                let why = "may not review: that needs the role `review` on the space";
+                return Err(Error::invalid(&format!("users[{at}]"), why));
+            }
         }
         Ok(())
     }
 }
 
 #[async_trait]
-impl Operation for Ask {
+impl Operation for RequestReviews {
     type Out = ();
     const NAME: &'static str = "reviewers_ask";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::space(tx, &self.actor, &self.of.0).await?;
+        let access = access::space(tx, &self.actor, &self.space).await?;
         access.require(SpaceAction::Edit)?;
-        let old = find(tx, &self.of.0, &self.of.1).await?;
+        let old = find(tx, &self.space, &self.request).await?;
         require_living(&old)?;
         self.check(tx, access.space()).await?;
         let keys: Vec<Key> =
@@ -456,7 +545,7 @@ impl Operation for Ask {
             new.subject = subject;
         }
         if new != *old {
-            new.updated_at = later(self.now, old.updated_at);
+            new.updated_at = self.now.later_than(old.updated_at);
             tx.put(&*old, new)?;
         }
         Ok(())
@@ -464,20 +553,21 @@ impl Operation for Ask {
 }
 
 /// Takes back that somebody was asked; `Out` tells whether they were.
-struct Unask {
+struct CancelReviewRequest {
     actor: Actor,
-    of: (SpaceId, String),
+    space: SpaceId,
+    request: String,
     user: UserId,
 }
 
 #[async_trait]
-impl Operation for Unask {
+impl Operation for CancelReviewRequest {
     type Out = bool;
     const NAME: &'static str = "reviewer_unask";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        access::space(tx, &self.actor, &self.of.0).await?.require(SpaceAction::Edit)?;
-        let request = find(tx, &self.of.0, &self.of.1).await?;
+        access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
+        let request = find(tx, &self.space, &self.request).await?;
         require_living(&request)?;
         let key = RequestedReviewerRecord::at(&request.id, &self.user);
         let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;

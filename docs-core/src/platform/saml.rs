@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::{
     Actor, Platform, access,
-    people::{check_email, platform_only},
-    teams,
+    nouns::{Caller, OrgHandle, SamlProviderHandle, SamlProviders},
+    people::check_email,
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -18,6 +18,7 @@ use crate::{
         CreateSamlProvider, OrgId, Patch, SamlProvider, SamlProviderId, SamlProviderObject,
         SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId, UpdateSamlProvider,
     },
+    platform::list_identities::tag,
     policy::{OrgAccess, OrgAction},
     ports::{SamlIdentity, SamlTrust},
     store::{
@@ -27,80 +28,262 @@ use crate::{
 };
 
 /// Most SAML providers of an organization.
-const MAX_PROVIDERS: u32 = 50;
+pub(super) const MAX_PROVIDERS: u32 = 50;
 
-impl Platform {
-    /// Lists the SAML providers of an organization, oldest first (SPEC 4.13).
+impl<'p> SamlProviders<'p> {
+    /// Lists the SAML providers of an organization, oldest first.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates it; `Invalid` for a wrong page or limit.
-    pub fn list_saml_providers<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SamlProvider>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for provider in me.org(org).saml_providers().list(&PageRequest::default()).await?.items {
+    ///     println!("{}", provider.label);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SamlProvider>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             access.require(OrgAction::Administrate)?;
-            let spec =
-                ListSpec { prefix: SamlProviderRecord::of_org(org), rev: false, filters: String::new() };
+            let spec = ListSpec::new(tag::SAML_PROVIDERS, SamlProviderRecord::of_org(org));
             let mut list = Lister::new(spec, page)?;
             list.fill(&tx, |_| true).await?;
             let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
             let page = list.finish(&tx, count).await?;
-            let items = self.saml_views(&tx, &access, actor, &page.items).await?;
+            let items = platform.saml_views(&tx, &access, actor, &page.items).await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
 
-    /// Creates a SAML provider (SPEC 4.13). It is pending until its address, entity id and certificate are known.
+    /// Creates a SAML provider. It is pending until its address, entity id and certificate are known.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team;
-    /// `Conflict` for more than 50 providers.
-    pub fn create_saml_provider<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        new: CreateSamlProvider,
-    ) -> BoxFuture<'a, Result<SamlProvider>> {
-        Box::pin(self.once(actor, async move {
-            let record = SamlProviderRecord {
-                id: self.id(),
-                organization: org.clone(),
-                label: new.label,
-                sso_url: new.sso_url.and_then(|url| url.0),
-                entity_id: new.entity_id.and_then(|id| id.0),
-                certificate: new.certificate.and_then(|certificate| certificate.0),
-                default_team: new.default_team.as_deref().map(team_id).transpose()?,
-                default_role: new.default_role,
-                created_at: self.now(),
-            };
-            let id = record.id.clone();
-            let create = Create { actor: actor.clone(), record };
-            self.write_and_show(actor, &create, |done| Box::pin(self.saml_seen(done.tx, actor, org, &id)))
-                .await
-        }))
+    /// `Conflict` for too many providers.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = serde_json::json!({ "label": "Staff", "ssoURL": "https://id.example.com/sso" });
+    /// let provider = me.org(org).saml_providers().create(serde_json::from_value(new)?).await?;
+    /// println!("{}", provider.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let record = SamlProviderRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    label: new.label,
+                    sso_url: new.sso_url.and_then(|url| url.0),
+                    entity_id: new.entity_id.and_then(|id| id.0),
+                    certificate: new.certificate.and_then(|certificate| certificate.0),
+                    default_team: new.default_team.as_deref().map(team_id).transpose()?,
+                    default_role: new.default_role,
+                    created_at: platform.now(),
+                };
+                let id = record.id.clone();
+                let create = SamlProviderCreation { actor: actor.clone(), record };
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.saml_seen(done.tx, actor, org, &id))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
+}
 
-    /// Reads a SAML provider (SPEC 4.13).
+impl<'p> SamlProviderHandle<'p> {
+    /// Reads a SAML provider.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization.
-    pub fn get_saml_provider<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SamlProviderId,
-    ) -> BoxFuture<'a, Result<SamlProvider>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SamlProviderId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
+    /// let provider = me.org(org).saml_provider(provider).get().await?;
+    /// println!("{} at {}", provider.label, provider.sso_url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<SamlProvider>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            self.saml_seen(&tx, actor, org, id).await
+            let Self { caller, org, provider: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.saml_seen(&tx, actor, org, id).await
         })
     }
 
+    /// Changes a SAML provider. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{OrgId, Patch, Role, SamlProviderId, UpdateSamlProvider};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
+    /// let change = UpdateSamlProvider { default_role: Patch::Set(Role::Read), ..Default::default() };
+    /// let provider = me.org(org).saml_provider(provider).update(change).await?;
+    /// println!("{}", provider.label);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
+        Box::pin(async move {
+            let Self { caller, org, provider: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update =
+                SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
+                .await
+        })
+    }
+
+    /// Deletes a SAML provider. Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor administrates the organization.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SamlProviderId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
+    /// if me.org(org).saml_provider(provider).delete().await? {
+    ///     println!("nobody signs in through it any more");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, org, provider: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = SamlProviderDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+            Error::existed(platform.write(actor, &operation).await)
+        })
+    }
+}
+
+impl<'p> OrgHandle<'p> {
+    /// Lists the ways to sign in to an organization: its active providers, oldest first.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for login in me.org(org).list_sso_logins().await?.items {
+    ///     println!("{}: {}", login.label, login.start_url);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_sso_logins(self) -> BoxFuture<'p, Result<SsoLogins>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::org(&tx, actor, org).await?;
+            let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+            let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
+            let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
+            let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
+                id: provider.id.clone(),
+                label: provider.label.clone(),
+                start_url: platform.urls().saml_service(&provider.id).start_url,
+            });
+            Ok(SsoLogins { items: active.collect() })
+        })
+    }
+}
+
+impl<'p> Caller<'p> {
+    /// Verifies the response of a SAML provider with the certificate that the organization trusts. Answers the
+    /// organization, and the identity that signed in, its e-mail address in lower case.
+    ///
+    /// Only the platform itself may ask: it is for the program that embeds it to recognize a repeated response by the
+    /// id of its assertion, and to make the user a member, with the provider's team and role, and give them a token. A
+    /// provider speaks for its organization only: who has an account already signs in with it, until an administrator
+    /// [makes the member one who signs in so](crate::platform::MemberHandle::set_sso).
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
+    /// response that is not the provider's, not for this service, or not valid now; `Conflict` for the address of an
+    /// account that is not linked; `Precondition` without a [verifier](super::Builder::saml).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SamlProviderId};
+    /// # async fn example(platform: &Platform, provider: &SamlProviderId, response: &str) -> Result<()> {
+    /// let (org, identity) = platform.as_platform().saml_identity(provider, response).await?;
+    /// println!("{} signed in to {org}", identity.email);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn saml_identity(
+        self,
+        id: &'p SamlProviderId,
+        response: &'p str,
+    ) -> BoxFuture<'p, Result<(OrgId, SamlIdentity)>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            let missing = || Error::new(ErrorKind::Precondition, "this server verifies no SAML responses");
+            let verifier = platform.ports().saml.as_ref().ok_or_else(missing)?;
+            let tx = platform.read().await?;
+            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+            let missing = || Error::not_found("SAML provider");
+            let provider = provider.filter(|provider| provider.is_active()).ok_or_else(missing)?;
+            let issuer = provider.entity_id.as_ref().ok_or_else(missing)?;
+            let certificate = provider.certificate.as_ref().ok_or_else(missing)?;
+            let service = platform.urls().saml_service(id);
+            let trust = SamlTrust {
+                issuer: issuer.to_string(),
+                certificate: certificate.to_string(),
+                audience: service.entity_id,
+                recipient: service.acs_url,
+            };
+            let refused = |why: &dyn std::fmt::Display| {
+                Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
+            };
+            let now = platform.now();
+            let found = verifier.verify(&trust, response, now).map_err(|why| refused(&why))?;
+            if found.until <= now {
+                return Err(refused(&"its assertion has expired"));
+            }
+            let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
+            check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
+            require_linked(&tx, &provider.organization, &identity.email).await?;
+            Ok((provider.organization.clone(), identity))
+        })
+    }
+}
+
+impl Platform {
     async fn saml_seen(
         &self,
         tx: &Tx,
@@ -111,114 +294,6 @@ impl Platform {
         let (access, provider) = provider(tx, actor, (org, id)).await?;
         let mut shown = self.saml_views(tx, &access, actor, &[provider]).await?;
         shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
-    }
-
-    /// Changes a SAML provider (SPEC 4.13). What the request leaves out stays.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team.
-    pub fn update_saml_provider<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SamlProviderId,
-        change: UpdateSamlProvider,
-    ) -> BoxFuture<'a, Result<SamlProvider>> {
-        Box::pin(async move {
-            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.saml_seen(done.tx, actor, org, id)))
-                .await
-        })
-    }
-
-    /// Deletes a SAML provider (SPEC 4.13). Answers whether there was one.
-    ///
-    /// # Errors
-    /// `Forbidden` unless the actor administrates the organization.
-    pub fn delete_saml_provider<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SamlProviderId,
-    ) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-            teams::there_was(self.write(actor, &operation).await)
-        })
-    }
-
-    /// Lists the ways to sign in to an organization: its active providers, oldest first (SPEC 4.13).
-    ///
-    /// # Errors
-    /// `NotFound` unless the actor is a member.
-    pub fn list_sso_logins<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-    ) -> BoxFuture<'a, Result<SsoLogins>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            access::org(&tx, actor, org).await?;
-            let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
-            let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
-            let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
-            let active = providers.filter(|provider| provider.is_active()).map(|provider| SsoLogin {
-                id: provider.id.clone(),
-                label: provider.label.clone(),
-                start_url: self.urls().saml_service(&provider.id).start_url,
-            });
-            Ok(SsoLogins { items: active.collect() })
-        })
-    }
-
-    /// Who signed in through a SAML provider, and to which organization: what the provider's response says, verified with
-    /// the certificate that the organization trusts. The address is in lower case.
-    ///
-    /// Only the platform itself may ask: it is for the program that embeds it to know responses that come again by the
-    /// id of the assertion, and to make the user a member, with the provider's team and role, and give them a token. A
-    /// provider speaks for its organization only: who has an account already signs in with it, until an administrator
-    /// [makes the member one who signs in so](Self::set_sso_member).
-    ///
-    /// # Errors
-    /// `Forbidden` for users; `NotFound` for a provider that is not there, or not active; `Unauthenticated` for a
-    /// response that is not the provider's, not for this service, or not valid now; `Conflict` for the address of an
-    /// account that is not linked; `Precondition` without a [verifier](super::Builder::saml).
-    pub fn saml_identity<'a>(
-        &'a self,
-        actor: &'a Actor,
-        id: &'a SamlProviderId,
-        response: &'a str,
-    ) -> BoxFuture<'a, Result<(OrgId, SamlIdentity)>> {
-        Box::pin(async move {
-            platform_only(actor)?;
-            let missing = || Error::new(ErrorKind::Precondition, "this server verifies no SAML responses");
-            let verifier = self.saml().ok_or_else(missing)?;
-            let tx = self.read().await?;
-            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
-            let missing = || Error::not_found("SAML provider");
-            let provider = provider.filter(|provider| provider.is_active()).ok_or_else(missing)?;
-            let issuer = provider.entity_id.as_ref().ok_or_else(missing)?;
-            let certificate = provider.certificate.as_ref().ok_or_else(missing)?;
-            let service = self.urls().saml_service(id);
-            let trust = SamlTrust {
-                issuer: issuer.to_string(),
-                certificate: certificate.to_string(),
-                audience: service.entity_id,
-                recipient: service.acs_url,
-            };
-            let refused = |why: &dyn std::fmt::Display| {
-                Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
-            };
-            let now = self.now();
-            let found = verifier.verify(&trust, response, now).map_err(|why| refused(&why))?;
-            if found.until <= now {
-                return Err(refused(&"its assertion has expired"));
-            }
-            let identity = SamlIdentity { email: found.email.trim().to_lowercase(), ..found };
-            check_email("the name id", &identity.email).map_err(|why| refused(&why))?;
-            require_linked(&tx, &provider.organization, &identity.email).await?;
-            Ok((provider.organization.clone(), identity))
-        })
     }
 
     async fn saml_views(
@@ -297,13 +372,13 @@ async fn require_team(tx: &Tx, provider: &SamlProviderRecord) -> Result<()> {
     team.filter(|team| team.organization == provider.organization).map(drop).ok_or_else(no_team)
 }
 
-struct Create {
+struct SamlProviderCreation {
     actor: Actor,
     record: SamlProviderRecord,
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for SamlProviderCreation {
     type Out = ();
     const NAME: &'static str = "saml_provider_create";
 
@@ -321,7 +396,7 @@ impl Operation for Create {
     }
 }
 
-struct Update {
+struct SamlProviderUpdate {
     actor: Actor,
     org: OrgId,
     id: SamlProviderId,
@@ -329,7 +404,7 @@ struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for SamlProviderUpdate {
     type Out = ();
     const NAME: &'static str = "saml_provider_update";
 
@@ -367,14 +442,14 @@ impl Operation for Update {
     }
 }
 
-struct Delete {
+struct SamlProviderDeletion {
     actor: Actor,
     org: OrgId,
     id: SamlProviderId,
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for SamlProviderDeletion {
     type Out = ();
     const NAME: &'static str = "saml_provider_delete";
 

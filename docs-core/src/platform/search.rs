@@ -3,13 +3,14 @@
 //! The index is asked first, and what it answers is then shown as the store has it: rights, titles and paths come from
 //! a snapshot, and what is gone there, or may not be seen, is left out. Excerpts are of the text that the index has, so
 //! they are shown only of a page that still has this text: one that was edited since the index last followed stands there
-//! without. So an index that is behind shows too little, never what was removed.
+//! without. So an index that is behind shows too little, never what was removed. One that has never been complete
+//! shows nothing: the search is refused until it is.
 
 mod follow;
 mod range;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -17,31 +18,28 @@ pub(super) use follow::{Follower, Round};
 
 use super::{
     Actor, Platform,
-    access::{self, Sight},
+    access::{self, AccessResolver},
+    nouns::{OrgHandle, SiteHandle, SpaceHandle},
     sites::{Opened, Part, Viewer},
-    visitors::{Eyes, Sighted},
+    visitors::{Reader, VisitorClaims},
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, Result,
     content::{ENDLESS, PageEntry, PageKind, View},
     model::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
-        SearchText, SiteId, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
+        SearchText, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
     },
+    platform::list_identities,
     policy::SpaceAccess,
-    ports::{
-        SearchIndex,
-        search::{MAX_HITS, PageHit, Query, Rank, Scope, SearchQuery},
-    },
+    ports::search::{PageHit, Query, Rank, Scope, SearchQuery},
     store::{
-        Hash, Key, Page, PageRequest, checked_limit, cursor_fingerprint, open_cursor,
+        CursorFingerprint, Hash, Key, ListIdentity, Page, PageRequest, checked_limit, open_cursor,
         records::{SiteSpaceRecord, SpaceRecord},
         seal_cursor,
     },
 };
 
-/// Most pages that are shown of a space when several are searched; a search in the space itself gives them all.
-const PAGES_OF_A_SPACE: usize = 50;
 /// How often the index is asked for one page of a list: where the store drops what it found, the page is short.
 const MAX_ROUNDS: usize = 8;
 
@@ -53,78 +51,125 @@ enum Audience {
     /// Anybody who comes to a site: what depends on a visitor is for nobody of whom nothing is known.
     Anybody,
     /// A visitor of a site.
-    Visitor(Arc<Sighted>),
+    Visitor(Arc<VisitorClaims>),
 }
 
-impl Platform {
-    /// Searches the pages of a space (SPEC 4.7), the best first. Of a page that was edited since the index last
-    /// followed, no text is shown.
+impl<'p> SpaceHandle<'p> {
+    /// Searches the pages of a space, the best first. No text is shown of a page that was edited after it was last
+    /// indexed.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` where the platform has no search index.
-    pub fn search_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        query: &'a SearchText,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SearchPageResult>>> {
+    /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` where the platform has no search index;
+    /// `Unavailable` while the index is made of what is stored for the first time.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::SpaceId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let found = me.space(space).search(&"prices".parse()?, &PageRequest::default()).await?;
+    /// for page in found.items {
+    ///     println!("{} /{}", page.title, page.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(
+        self,
+        query: &'p SearchText,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<SearchPageResult>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::space(&tx, actor, space).await?;
             drop(tx);
             let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
-            let mut walk = Walk::new(&["space", space.as_str()], (query, scope), page)?;
-            let index = self.index()?;
+            let mut walk = Walk::new(list_identities::search_of_space(space), (query, scope), page)?;
+            let index = platform.searchable_index().await?;
             let mut items = Vec::new();
             while let Some(ask) = walk.next(items.len()) {
                 let hits = index.find_pages(&ask).await?;
-                let shown = self.shown(access.space(), &hits, &Audience::Members).await?;
+                let found: Vec<&PageHit> = hits.iter().collect();
+                let shown = platform.shown(access.space(), &found, &Audience::Members).await?;
                 let ranks = hits.iter().map(|hit| hit.rank);
                 walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
             }
             Ok(walk.finish(items))
         })
     }
+}
 
-    /// Searches the spaces of an organization that the actor may see (SPEC 4.10), those with the best pages first: up to
-    /// 50 pages of each. A page of the list ends where its spaces have about [`MAX_HITS`] pages, and the next goes on.
+impl<'p> OrgHandle<'p> {
+    /// Searches the spaces of an organization that the actor may see: the best pages, by their spaces.
+    ///
+    /// The limit counts pages, of whichever spaces. A space with more of them comes again on a later page of the list.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; otherwise as [`search_space`](Platform::search_space).
-    pub fn search_org<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        query: &'a SearchText,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SearchSpaceResult>>> {
+    /// `NotFound` unless the actor is a member; otherwise as [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let found = me.org(org).search(&"prices".parse()?, &PageRequest::default()).await?;
+    /// for space in found.items {
+    ///     println!("{}: {} pages", space.title, space.pages.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(
+        self,
+        query: &'p SearchText,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<SearchSpaceResult>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             let scope = range::spaces_of(&tx, access, actor).await?;
             drop(tx);
-            let walk = Walk::new(&["org", org.as_str()], (query, scope), page)?;
-            self.search_spaces(actor, org, walk, Audience::Members).await
+            let walk = Walk::new(list_identities::search_of_org(org), (query, scope), page)?;
+            platform.search_spaces(actor, org, walk, Audience::Members).await
         })
     }
+}
 
-    /// Searches the spaces of a published site, or some of them, that the actor may see. Pages with a condition are
-    /// for those only who meet it, and are left out.
+impl<'p> SiteHandle<'p> {
+    /// Searches the spaces of a published site, or some of them, that the actor may see: the best pages, by their spaces.
+    /// Pages with a condition are left out.
+    ///
+    /// The limit counts pages, of whichever spaces. A space with more of them comes again on a later page of the list.
     ///
     /// # Errors
     /// `NotFound` while the site is not published; `Invalid` for site spaces that it does not have; otherwise as
-    /// [`search_space`](Platform::search_space).
-    pub fn search_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        search: &'a SearchSite,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SearchSpaceResult>>> {
+    /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let search = serde_json::from_value(serde_json::json!({ "query": "prices" }))?;
+    /// for space in me.org(org).site(site).search(&search, &PageRequest::default()).await?.items {
+    ///     println!("{}: {} pages", space.title, space.pages.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(
+        self,
+        search: &'p SearchSite,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<SearchSpaceResult>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            let opened = self.opened(&tx, actor, (org, site).into()).await?;
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let opened = platform.opened(&tx, actor, at.opened_with(share_key)).await?;
             drop(tx);
             let site = &opened.site;
             if !site.published {
@@ -136,13 +181,14 @@ impl Platform {
                 Viewer::Member(..) => Audience::Anybody,
                 Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
             };
-            let names: Vec<&str> = spaces.iter().map(SpaceId::as_str).collect();
-            let list = ["site", site.id.as_str(), &names.join(",")];
-            let walk = Walk::new(&list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
-            self.search_spaces(actor, org, walk, audience).await
+            let list = list_identities::search_of_site(&site.id, &spaces);
+            let walk = Walk::new(list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
+            platform.search_spaces(actor, at.org, walk, audience).await
         })
     }
+}
 
+impl Platform {
     async fn search_spaces(
         &self,
         actor: &Actor,
@@ -150,42 +196,40 @@ impl Platform {
         mut walk: Walk,
         audience: Audience,
     ) -> Result<Page<SearchSpaceResult>> {
-        let index = self.index()?;
-        let (mut items, mut read) = (Vec::new(), 0);
+        let index = self.searchable_index().await?;
+        let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
-            let hits = index.find_spaces(&ask, PAGES_OF_A_SPACE).await?;
-            let ids: Vec<&SpaceId> = hits.iter().filter_map(|hit| Some(&hit.pages.first()?.space)).collect();
-            let seen = self.still_seen((actor, &audience), org, &ids).await?;
-            let mut shown = Vec::with_capacity(hits.len());
-            for hit in &hits {
-                let space = hit.pages.first().and_then(|page| seen.get(&page.space));
-                let Some(space) = space else {
-                    shown.push((hit.rank, None));
-                    continue;
-                };
-                let pages = self.shown(space.space(), &hit.pages, &audience).await?;
-                let pages: Vec<SearchPageResult> = pages.into_iter().flatten().collect();
-                let found = (!pages.is_empty()).then(|| SearchSpaceResult {
-                    id: space.space().id.clone(),
-                    title: space.space().title.clone(),
-                    pages,
-                });
-                shown.push((hit.rank, found));
-            }
-            let pages: usize = hits.iter().map(|hit| hit.pages.len()).sum();
-            walk.take(&mut items, shown, hits.len() < ask.limit && pages < MAX_HITS);
-            read += pages;
-            if read >= MAX_HITS {
-                walk.is_enough();
-            }
+            let hits = index.find_pages(&ask).await?;
+            let shown = self.shown_in((actor, &audience), org, &hits).await?;
+            let ranks = hits.iter().map(|hit| hit.rank);
+            walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
-        Ok(walk.finish(items))
+        let Page { items, next, count } = walk.finish(items);
+        Ok(Page { items: by_space(items), next, count })
     }
 
-    /// The search index.
-    fn index(&self) -> Result<&dyn SearchIndex> {
-        let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
-        self.follower().map(Follower::index).ok_or_else(missing)
+    /// What was found in several spaces, as they have it now; `None` for what is not for this audience.
+    async fn shown_in(
+        &self,
+        (actor, audience): (&Actor, &Audience),
+        org: &OrgId,
+        hits: &[PageHit],
+    ) -> Result<Vec<Option<(Arc<SpaceRecord>, SearchPageResult)>>> {
+        let mut places: BTreeMap<&SpaceId, Vec<usize>> = BTreeMap::new();
+        for (at, hit) in hits.iter().enumerate() {
+            places.entry(&hit.space).or_default().push(at);
+        }
+        let ids: Vec<&SpaceId> = places.keys().copied().collect();
+        let seen = self.still_seen((actor, audience), org, &ids).await?;
+        let mut shown = vec![None; hits.len()];
+        for (id, places) in places {
+            let Some(space) = seen.get(id).map(SpaceAccess::space) else { continue };
+            let found: Vec<&PageHit> = places.iter().map(|at| &hits[*at]).collect();
+            for (at, page) in places.into_iter().zip(self.shown(space, &found, audience).await?) {
+                shown[at] = page.map(|page| (Arc::clone(space), page));
+            }
+        }
+        Ok(shown)
     }
 
     /// Those of these spaces that the actor may see now.
@@ -204,7 +248,12 @@ impl Platform {
             Audience::Visitor(_) => live.flatten().map(SpaceAccess::of_visitor).collect(),
             Audience::Members | Audience::Anybody => {
                 let access = access::org(&tx, actor, org).await?;
-                Sight::new(access, actor).spaces(&tx, live.collect()).await?.into_iter().flatten().collect()
+                AccessResolver::new(access, actor)
+                    .spaces(&tx, live.collect())
+                    .await?
+                    .into_iter()
+                    .flatten()
+                    .collect()
             }
         };
         Ok(seen.into_iter().map(|access| (access.space().id.clone(), access)).collect())
@@ -214,7 +263,7 @@ impl Platform {
     async fn shown(
         &self,
         space: &SpaceRecord,
-        hits: &[PageHit],
+        hits: &[&PageHit],
         audience: &Audience,
     ) -> Result<Vec<Option<SearchPageResult>>> {
         let view = self.content().view(&space.domain, space.root);
@@ -224,8 +273,8 @@ impl Platform {
             Audience::Members => {}
             Audience::Anybody => pages.retain(|_, page| page.condition.is_none()),
             Audience::Visitor(visitor) => {
-                let lens = Eyes::Visitor(Arc::clone(visitor)).lens(&view).await?;
-                pages.retain(|id, page| lens.meets(id, page));
+                let filter = Reader::Visitor(Arc::clone(visitor)).content_filter(&view).await?;
+                pages.retain(|id, page| filter.meets(id, page));
             }
         }
         hits.iter().map(|hit| self.page_result(space, hit, &pages)).collect()
@@ -268,6 +317,21 @@ impl Platform {
             urls: PageUrls { app },
         }))
     }
+}
+
+/// Pages by their spaces: each space where its best page stands.
+fn by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<SearchSpaceResult> {
+    let mut spaces: Vec<SearchSpaceResult> = Vec::new();
+    let mut places: HashMap<SpaceId, usize> = HashMap::new();
+    for (space, page) in pages {
+        let at = *places.entry(space.id.clone()).or_insert_with(|| {
+            let (id, title) = (space.id.clone(), space.title.clone());
+            spaces.push(SearchSpaceResult { id, title, pages: Vec::new() });
+            spaces.len() - 1
+        });
+        spaces[at].pages.push(page);
+    }
+    spaces
 }
 
 /// Whether a page is in the index at all.
@@ -348,7 +412,7 @@ impl Wanted {
             is_visitor
                 || match part {
                     Part::Section(section) => section.condition.is_none(),
-                    Part::Place(place) => place.condition.is_none(),
+                    Part::SiteSpace(place) => place.condition.is_none(),
                 }
         });
         let space = |place: &Arc<SiteSpaceRecord>| place.space.clone();
@@ -370,7 +434,7 @@ fn unknown(field: &str) -> Error {
 struct Walk {
     query: Query,
     scope: Scope,
-    fingerprint: [u8; 8],
+    fingerprint: CursorFingerprint,
     limit: usize,
     /// The last item of the page, and the last that was looked at.
     shown: Option<Rank>,
@@ -389,20 +453,14 @@ enum End {
 }
 
 impl Walk {
-    fn new(list: &[&str], (text, scope): (&SearchText, Scope), page: &PageRequest) -> Result<Self> {
+    fn new(list: ListIdentity, (text, scope): (&SearchText, Scope), page: &PageRequest) -> Result<Self> {
         let limit = checked_limit(page)?;
-        let parts: Vec<&str> = ["search", text.as_str()].into_iter().chain(list.iter().copied()).collect();
-        let fingerprint = cursor_fingerprint(&parts, false);
+        let fingerprint = list.with("text", text.as_str()).fingerprint();
         let query = Query::parse(text);
         let nowhere = matches!(&scope, Scope::Spaces(spaces) if spaces.is_empty());
         let after = page.page.as_ref().map(|token| rank(&open_cursor(token, fingerprint)?)).transpose()?;
         let end = if limit == 0 || nowhere || query.is_empty() { End::Reached } else { End::Open };
         Ok(Self { query, scope, fingerprint, limit, shown: None, after, rounds: 0, end })
-    }
-
-    /// Ends the page of the list with what it has: the next page goes on from here.
-    fn is_enough(&mut self) {
-        self.rounds = MAX_ROUNDS;
     }
 
     /// What to ask the index next, given how many items the page has; `None` when it is done.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Actor, NewToken, NewUser, Platform, TokenSecret,
-    orgs::CreateOrg,
-    people::{CreateToken, CreateUser, platform_only},
+    NewToken, NewUser, TokenSecret,
+    nouns::Caller,
+    orgs::OrgCreation,
+    people::{TokenCreation, UserCreation},
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -23,7 +24,7 @@ pub struct SetUp {
     pub administrator: NewUser,
     /// The title of the first organization.
     pub organization: OrganizationTitle,
-    /// The administrator's token, at least 16 characters; drawn at random when absent.
+    /// The administrator's token, a long one; drawn at random when absent.
     pub token: Option<String>,
 }
 
@@ -37,6 +38,7 @@ impl std::fmt::Debug for SetUp {
 }
 
 /// What a set-up made.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct SetUpDone {
     /// The administrator.
@@ -47,40 +49,62 @@ pub struct SetUpDone {
     pub token: TokenSecret,
 }
 
-impl Platform {
-    /// Makes the first administrator, an organization and a token, all or nothing: a start that was cut off is simply
-    /// done again. Only the program that embeds the platform may.
+impl<'p> Caller<'p> {
+    /// Creates the first administrator, an organization and a token, all or nothing, so that a start that was
+    /// interrupted can be repeated. Only the program that embeds the platform may.
     ///
     /// # Errors
-    /// `Conflict` when a user has the e-mail address, so on a store that was set up before; `Invalid` for an address
-    /// that is none and for a short token.
-    pub fn set_up<'a>(&'a self, actor: &'a Actor, new: SetUp) -> BoxFuture<'a, Result<SetUpDone>> {
+    /// `Conflict` when a user has the e-mail address, so on a store that was set up before; `Invalid` for a text that
+    /// is no address and for a short token; `Forbidden` for users.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, platform::{NewUser, SetUp}};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// let administrator = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// let new = SetUp { administrator, organization: "Analytical Engines".parse()?, token: None };
+    /// let done = platform.as_platform().set_up(new).await?;
+    /// println!("sign in with {}", done.token.secret);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_up(self, new: SetUp) -> BoxFuture<'p, Result<SetUpDone>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            let user = self.new_user(&new.administrator)?;
-            let org = self.new_org(new.organization, &user.id);
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            let user = platform.new_user(&new.administrator)?;
+            let org = platform.new_org(new.organization, &user.id);
             let label = "first token".parse().map_err(Error::internal)?;
             let first = NewToken { label, secret: new.token, expires_at: None };
-            let (record, token) = self.new_token(&user.id, first)?;
+            let (record, token) = platform.new_token(&user.id, first)?;
             let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
-            self.write(
-                actor,
-                &All { user: CreateUser { user, job: self.id() }, org, token: CreateToken(record) },
-            )
-            .await?;
+            platform
+                .write(
+                    actor,
+                    &SetUpPlatform {
+                        user: UserCreation { user, job: platform.id() },
+                        org,
+                        token: TokenCreation(record),
+                    },
+                )
+                .await?;
             Ok(done)
         })
     }
 }
 
-struct All {
-    user: CreateUser,
-    org: CreateOrg,
-    token: CreateToken,
+struct SetUpPlatform {
+    user: UserCreation,
+    org: OrgCreation,
+    token: TokenCreation,
 }
 
 #[async_trait]
-impl Operation for All {
+impl Operation for SetUpPlatform {
     type Out = ();
     const NAME: &'static str = "set_up";
 

@@ -3,9 +3,9 @@
 
 mod adaptive;
 mod auth;
-mod customization;
-mod redirects;
-mod share_links;
+pub(super) mod customization;
+pub(super) mod redirects;
+pub(super) mod share_links;
 
 use std::sync::Arc;
 
@@ -15,13 +15,14 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::{
     auth::signing_key,
     customization::{customizations, drop_override},
-    redirects::{PURGE_REDIRECTS, drop_redirects, drop_some_redirects},
+    redirects::{PurgeRedirects, drop_redirects, drop_some_redirects},
     share_links::{SharedLink, share_key},
 };
 use super::Platform;
 use crate::{
     Error, Result,
     model::{BASE32, JobId, SiteId, Timestamp},
+    platform::jobs::{Effect, Job, Run},
     ports::Ids,
     store::{
         Entity, Indexed, Key, Operation, Tx, jobs,
@@ -32,18 +33,10 @@ use crate::{
     },
 };
 
-/// Job that removes what was set on a site that is gone.
-pub(super) const PURGE: &str = "site_settings_purge";
 /// Records of a kind that one transaction removes beside a site.
 const AT_ONCE: u32 = 30;
 
-impl Platform {
-    /// Removes what is left of the settings of a deleted site.
-    pub(super) async fn purge_site_settings(&self, purge: &Purge) -> Result<()> {
-        while self.upkeep(purge).await? {}
-        Ok(())
-    }
-}
+impl Platform {}
 
 /// Removes what is set on a site, in the transaction that deletes the site: the secrets and the schema at once, and as
 /// much as fits of what there may be more of. A job does the rest.
@@ -52,14 +45,7 @@ pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Ti
     delete::<SiteAuthRecord>(tx, &SiteAuthRecord::at(site)).await?;
     delete::<AdaptiveRecord>(tx, &AdaptiveRecord::at(site)).await?;
     if drop_some(tx, site).await? {
-        let job = jobs::NewJob {
-            id: job.clone(),
-            kind: PURGE,
-            payload: serde_json::to_value(Purge { site: site.clone() }).map_err(Error::internal)?,
-            subject: site.to_string(),
-            lane: None,
-            due: now,
-        };
+        let job = PurgeSettings { site: site.clone() }.about(job, site, now)?;
         jobs::enqueue(tx, now, job).await?;
     }
     Ok(())
@@ -67,12 +53,22 @@ pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Ti
 
 /// Removes some of what was set on a site that is gone; `Out` tells whether there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Purge {
+pub(super) struct PurgeSettings {
     site: SiteId,
 }
 
 #[async_trait]
-impl Operation for Purge {
+impl Job for PurgeSettings {
+    const KIND: &'static str = "site_settings_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while platform.upkeep(&self).await? {}
+        Ok(Effect::Done)
+    }
+}
+
+#[async_trait]
+impl Operation for PurgeSettings {
     type Out = bool;
     const NAME: &'static str = "site_settings_purge";
 

@@ -2,10 +2,11 @@
 
 mod change;
 mod groups;
+mod hostname;
 mod mount;
 mod moves;
 mod order;
-mod outline;
+pub(super) mod outline;
 mod paths;
 mod places;
 mod sections;
@@ -17,14 +18,17 @@ use std::{
     sync::Arc,
 };
 
-use self::change::{Create, Delete, Publish, Update};
+use self::change::{PublishSite, SiteCreation, SiteDeletion, SiteUpdate};
+pub use self::places::SiteSpaceFilter;
 pub(super) use self::{
     outline::{Found, Outline, Part},
     places::remove_place,
-    view::{Opened, Placement, Viewer},
+    view::{Opened, Placement, Viewer, default_spaces},
 };
 use super::{
     Actor, Platform, access,
+    collect::StoringSince,
+    nouns::{SiteHandle, SiteRef, Sites},
     site_settings::{SharedLink, customizations},
     visitors::{Visit, Visitor},
 };
@@ -35,6 +39,7 @@ use crate::{
         CreateSite, DefaultLevel, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
         SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
     },
+    platform::list_identities,
     policy::{OrgAction, SiteAction},
     store::{
         Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, ids_of, key,
@@ -68,25 +73,33 @@ impl SiteFilter {
 }
 
 /// Most spaces that a site is created with.
-const MAX_FIRST_SPACES: usize = 100;
+pub(super) const MAX_FIRST_SPACES: usize = 100;
 /// What the page of a sample space says.
-const SAMPLE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
+const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
                       every site that shows this space then shows what you wrote.\n";
 
-impl Platform {
-    /// Lists the sites of an organization (SPEC 4.11), oldest first.
+impl<'p> Sites<'p> {
+    /// Lists the sites of an organization, oldest first.
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
-    pub fn list_sites<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        filter: &'a SiteFilter,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<Site>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{Caller, SiteFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let published = SiteFilter { published: Some(true), ..Default::default() };
+    /// for site in me.org(org).sites().list(&published, &PageRequest::default()).await?.items {
+    ///     println!("{}: {:?}", site.title, site.urls.published);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Site>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             // Guests see no sites of the organization.
             let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
@@ -96,8 +109,11 @@ impl Platform {
             };
             let is_wanted =
                 |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
-            let spec =
-                ListSpec { prefix: SiteRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
+            let spec = ListSpec {
+                prefix: SiteRecord::of_org(org),
+                rev: false,
+                identity: list_identities::sites(filter),
+            };
             let mut list = Lister::new(spec, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let ids: Vec<SiteId> = ids_of(&rows)?;
@@ -112,7 +128,9 @@ impl Platform {
                 true => Some(tx.number(&SiteRecord::count_in(org)).await?),
             };
             let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
-            let items = self.site_views(&tx, &page.items).await?;
+            let mut items = platform.site_views(&tx, &page.items).await?;
+            let defaults = default_spaces(&tx, (access, actor), &page.items).await?;
+            items.iter_mut().zip(defaults).for_each(|(site, space)| site.default_space = space);
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
@@ -120,87 +138,260 @@ impl Platform {
     /// Creates a site, unpublished. It shows the spaces that are named, or a new one.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden` without the role `create`; `Invalid` for unknown spaces, or when spaces are named and
-    /// a new one is asked for.
-    pub fn create_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        new: CreateSite,
-    ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(self.once(actor, async move {
-            let by = actor.require_user()?.clone();
-            let (ids, fresh) = wanted_spaces(&new)?;
-            let access = {
-                let tx = self.read().await?;
-                access::org(&tx, actor, org).await?
-            };
-            access.require(OrgAction::CreateContent)?;
-            let now = self.now();
-            let space = match fresh {
-                None => None,
-                Some(kind) => {
-                    let domain = access.org().domain.clone();
-                    let root = match kind {
-                        NewSpace::Empty => self.content().empty_root(&domain).await?,
-                        NewSpace::Sample => self.sample_content(&domain).await?,
-                    };
-                    let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
-                    Some(SpaceRecord {
-                        id: self.id(),
-                        organization: org.clone(),
-                        parent: None,
-                        rank: None,
-                        domain,
-                        title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
-                        emoji: None,
-                        icon: None,
-                        edit_mode: Default::default(),
-                        default_level: DefaultLevel::Inherit,
-                        created_by: by.clone(),
-                        created_at: now,
-                        updated_at: now,
-                        deleted_at: None,
-                        purging: false,
-                        head: self.id(),
-                        root,
-                        git: None,
-                    })
-                }
-            };
-            let operation = Create {
-                actor: actor.clone(),
-                by,
-                org: org.clone(),
-                id: self.id(),
-                spaces: ids.into_iter().map(|id| (id, self.id())).collect(),
-                fresh: space.map(|space| (space, self.id())),
-                new,
-                now,
-                salt: self.ids().next(),
-            };
-            self.write_site(actor, &operation, org, &operation.id).await
-        }))
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for unknown spaces, or when spaces are named and a
+    /// new one is asked for.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{CreateSite, OrgId, SiteSpacesInput, SpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, space: &SpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
+    /// let new = CreateSite { title: Some("Engines for all".parse()?), spaces, ..Default::default() };
+    /// let site = me.org(org).sites().create(new).await?;
+    /// assert!(!site.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSite) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let by = actor.require_user()?.clone();
+                let (ids, fresh) = wanted_spaces(&new)?;
+                let access = {
+                    let tx = platform.read().await?;
+                    access::org(&tx, actor, org).await?
+                };
+                access.require(OrgAction::CreateContent)?;
+                let now = platform.now();
+                let space = match fresh {
+                    None => None,
+                    Some(kind) => {
+                        let domain = access.org().domain.clone();
+                        let root = match kind {
+                            NewSpace::Empty => platform.content().empty_root(&domain).await?,
+                            NewSpace::Sample => platform.sample_content(&domain).await?,
+                        };
+                        let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
+                        Some(SpaceRecord {
+                            id: platform.id(),
+                            organization: org.clone(),
+                            parent: None,
+                            rank: None,
+                            domain,
+                            title: title.or_else(|| SpaceTitle::cut("Untitled")).ok_or_else(untitled)?,
+                            emoji: None,
+                            icon: None,
+                            edit_mode: Default::default(),
+                            default_level: DefaultLevel::Inherit,
+                            created_by: by.clone(),
+                            created_at: now,
+                            updated_at: now,
+                            deleted_at: None,
+                            purging: false,
+                            head: platform.id(),
+                            root,
+                            git: None,
+                        })
+                    }
+                };
+                let operation = SiteCreation {
+                    actor: actor.clone(),
+                    by,
+                    org: org.clone(),
+                    id: platform.id(),
+                    spaces: ids.into_iter().map(|id| (id, platform.id())).collect(),
+                    fresh: space.map(|space| (space, platform.id())),
+                    new,
+                    now,
+                    salt: platform.ids().next(),
+                };
+                platform.require_stored(StoringSince::at(now))?;
+                platform.write_site(actor, &operation, org, &operation.id).await
+            });
+            done.await
+        })
     }
+}
 
+impl<'p> SiteHandle<'p> {
     /// Reads a site.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SiteId,
-    ) -> BoxFuture<'a, Result<Site>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let site = me.org(org).site(site).get().await?;
+    /// println!("{} shows {} spaces", site.title, site.site_spaces);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            self.site_seen(&tx, actor, org, id).await
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let (tx, opened) = platform.open_site(actor, at.opened_with(share_key)).await?;
+            platform.shown_site(&tx, &opened).await
         })
     }
 
+    /// Changes a site. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the base name or the proxy's origin
+    /// belongs to another site, or the origin is above or below that of another organization; `Invalid` for a default
+    /// that the site does not have, and for an origin on the platform's own host.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteVisibility, UpdateSite}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let change = UpdateSite { visibility: Some(SiteVisibility::ShareLink), ..Default::default() };
+    /// let site = me.org(org).site(site).update(change).await?;
+    /// assert_eq!(site.visibility, SiteVisibility::ShareLink);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSite) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if let Patch::Set(origin) = &change.proxy {
+                mount::check_host("proxy", origin.as_str(), platform.urls().base())?;
+            }
+            let update = SiteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform.write_site(actor, &update, org, id).await
+        })
+    }
+
+    /// Deletes a site; its spaces stay. Answers whether there was one.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// if me.org(org).site(site).delete().await? {
+    ///     println!("deleted, its spaces are still there");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = SiteDeletion {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            Error::existed(platform.write(actor, &operation).await)
+        })
+    }
+
+    /// Makes a site reachable by its audience.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let site = me.org(org).site(site).publish().await?;
+    /// println!("read it at {:?}", site.urls.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn publish(self) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.write_site(actor, &PublishSite::on(actor, org, id), org, id).await
+        })
+    }
+
+    /// Makes a site unreachable for its audience.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let site = me.org(org).site(site).unpublish().await?;
+    /// assert!(!site.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn unpublish(self) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.write_site(actor, &PublishSite::off(actor, org, id), org, id).await
+        })
+    }
+
+    /// Reads everything that is needed to show a published site. With the key of a share link, the addresses lead
+    /// through it.
+    ///
+    /// # Errors
+    /// `NotFound` while the site is not published.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, key: &str) -> Result<()> {
+    /// let site = me.org(org).site(site).with_share_key(Some(key));
+    /// let shown = site.published().await?;
+    /// println!("{} with {} scripts", shown.site.title, shown.scripts.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn published(self) -> BoxFuture<'p, Result<PublishedSite>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
+            if !opened.site.published {
+                return Err(Error::not_found("published site"));
+            }
+            let places = opened.outline.all_places();
+            let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
+            let seen = platform.seen(&tx, &opened, &ids).await?.without_hidden();
+            let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
+            if let Viewer::Visitor(visitor) = &opened.viewer {
+                let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
+                looks.for_each(|look| visitor.clear(&mut look.header.links));
+            }
+            let site = platform.shown_site(&tx, &opened).await?;
+            Ok(PublishedSite {
+                object: PublishedSiteObject::Is,
+                site,
+                structure: seen.structure(),
+                customizations: looks,
+                scripts: Vec::new(),
+            })
+        })
+    }
+}
+
+impl Platform {
     async fn site_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        let opened = self.opened(tx, actor, (org, id).into()).await?;
+        let opened = self.opened(tx, actor, SiteRef { org, site: id }.into()).await?;
         self.shown_site(tx, &opened).await
     }
 
@@ -215,121 +406,6 @@ impl Platform {
         self.write_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
     }
 
-    /// Changes a site (SPEC 4.11). What the request leaves out stays.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden`; `Conflict` when the base name or the proxy's origin belongs to another site, or the
-    /// origin is above or below that of another organization; `Invalid` for a default that the site does not have, and
-    /// for an origin on the platform's own host.
-    pub fn update_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SiteId,
-        change: UpdateSite,
-    ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move {
-            if let Patch::Set(origin) = &change.proxy {
-                mount::check_host(origin, self.urls().base())?;
-            }
-            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_site(actor, &update, org, id).await
-        })
-    }
-
-    /// Deletes a site; its spaces stay. Answers whether there was one.
-    ///
-    /// # Errors
-    /// `Forbidden`.
-    pub fn delete_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SiteId,
-    ) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let operation = Delete {
-                actor: actor.clone(),
-                org: org.clone(),
-                id: id.clone(),
-                job: self.id(),
-                now: self.now(),
-            };
-            match self.write(actor, &operation).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
-        })
-    }
-
-    /// Makes a site reachable by its audience.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden`.
-    pub fn publish_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SiteId,
-    ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move { self.write_site(actor, &Publish::on(actor, org, id), org, id).await })
-    }
-
-    /// Makes a site unreachable for its audience.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden`.
-    pub fn unpublish_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a SiteId,
-    ) -> BoxFuture<'a, Result<Site>> {
-        Box::pin(async move { self.write_site(actor, &Publish::off(actor, org, id), org, id).await })
-    }
-
-    /// Everything a reader of a published site needs (SPEC 4.11). With the key of a share link, the addresses lead
-    /// through it.
-    ///
-    /// # Errors
-    /// `NotFound` while the site is not published.
-    pub fn published_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: impl Into<SiteOf<'a>>,
-    ) -> BoxFuture<'a, Result<PublishedSite>> {
-        self.published_site_of(actor, of.into())
-    }
-
-    fn published_site_of<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: SiteOf<'a>,
-    ) -> BoxFuture<'a, Result<PublishedSite>> {
-        Box::pin(async move {
-            let (tx, opened) = self.open_site(actor, of).await?;
-            if !opened.site.published {
-                return Err(Error::not_found("published site"));
-            }
-            let places = opened.outline.all_places();
-            let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
-            let seen = self.seen(&tx, &opened, &ids).await?.without_hidden();
-            let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
-            if let Viewer::Visitor(visitor) = &opened.viewer {
-                let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
-                looks.for_each(|look| visitor.clear(&mut look.header.links));
-            }
-            let site = self.shown_site(&tx, &opened).await?;
-            Ok(PublishedSite {
-                object: PublishedSiteObject::Is,
-                site,
-                structure: seen.structure(),
-                customizations: looks,
-                scripts: Vec::new(),
-            })
-        })
-    }
-
     /// A site, its published address led through the share link it is read by.
     async fn shown_site(&self, tx: &Tx, opened: &Opened) -> Result<Site> {
         let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
@@ -337,6 +413,13 @@ impl Platform {
         opened.link.lead(&mut site.urls.published);
         // Those that are deleted do not count, nor those that the visitor does not see.
         site.site_spaces = opened.outline.all_places().len() as u64;
+        site.default_space = match &opened.viewer {
+            Viewer::Member(org, actor) => {
+                let seen = (org.clone(), actor);
+                default_spaces(tx, seen, slice::from_ref(&opened.site)).await?.pop().flatten()
+            }
+            Viewer::Visitor(_) => opened.outline.default_place().map(|place| place.space.clone()),
+        };
         Ok(site)
     }
 }
@@ -378,7 +461,7 @@ fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
 
 /// Which site is read, and by which share link.
 #[derive(Clone, Copy, Debug)]
-pub struct SiteOf<'a> {
+pub(super) struct SiteOf<'a> {
     /// The organization.
     pub org: &'a OrgId,
     /// The site.
@@ -388,15 +471,9 @@ pub struct SiteOf<'a> {
     pub share_key: Option<&'a str>,
 }
 
-impl<'a> From<(&'a OrgId, &'a SiteId)> for SiteOf<'a> {
-    fn from((org, site): (&'a OrgId, &'a SiteId)) -> Self {
+impl<'a> From<SiteRef<'a>> for SiteOf<'a> {
+    fn from(SiteRef { org, site }: SiteRef<'a>) -> Self {
         Self { org, site, share_key: None }
-    }
-}
-
-impl<'a> From<(&'a OrgId, &'a SiteId, Option<&'a str>)> for SiteOf<'a> {
-    fn from((org, site, share_key): (&'a OrgId, &'a SiteId, Option<&'a str>)) -> Self {
-        Self { org, site, share_key }
     }
 }
 
@@ -417,7 +494,7 @@ impl Platform {
         let link = SharedLink::find(self, tx, share_key).await?;
         let visitor = match Visitor::of(actor, share_key) {
             Some(visitor) => visitor,
-            None => match access::site(tx, actor, (org, site), SiteAction::View).await {
+            None => match access::site(tx, actor, SiteRef { org, site }, SiteAction::View).await {
                 Ok((access, site)) => {
                     let outline = Outline::load(tx, &site).await?;
                     let spaces = live_spaces(tx, &outline).await?;
@@ -429,15 +506,16 @@ impl Platform {
                 Err(error) => return Err(error),
             },
         };
-        let Visit { site, outline, spaces, sighted, .. } = self.visit_site(tx, &visitor, (org, site)).await?;
-        Ok(Opened { site, outline, spaces, viewer: Viewer::Visitor(sighted), link })
+        let Visit { site, outline, spaces, claims, .. } =
+            self.visit_site(tx, &visitor, SiteRef { org, site }).await?;
+        Ok(Opened { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
     }
 
     /// The content of a sample space: a page that says what to do next.
     async fn sample_content(&self, domain: &str) -> Result<Hash> {
         let root = self.content().empty_root(domain).await?;
         let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::titled("Welcome"));
-        page.body = NewBody::Text(SAMPLE.to_owned());
+        page.body = NewBody::Text(SAMPLE_PAGE.to_owned());
         let insert = Edit::InsertPage(Box::new(page));
         Ok(self.content().edit(domain, root, self.now().time(), &[insert]).await?.root)
     }
@@ -453,7 +531,7 @@ async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<Site
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
         other => other?,
     };
-    let mut batches = Batches::of(SiteSpaceRecord::of_space(&space).scan(false, MAX_SCAN));
+    let mut batches = Batches::of(SiteSpaceRecord::of_space(&space).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         // A space may be on a site more than once.
         sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));

@@ -1,96 +1,357 @@
 //! Spaces.
 
 mod duplicate;
+mod operations;
 mod purge;
+mod trash;
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use duplicate::Duplicate;
-pub(super) use purge::Purge;
-
+use self::{
+    duplicate::DuplicateSpace,
+    operations::{RestoreSpace, SpaceCreation, SpaceDeletion, SpaceUpdate},
+};
+pub(super) use self::{
+    purge::PurgeSpace,
+    trash::{MarkTrash, is_deleted},
+};
 use super::{
     Actor, Platform,
-    access::{self, Sight},
-    people::later,
+    access::{self, AccessResolver},
+    emoji::kept_emoji,
+    nouns::{SpaceHandle, Spaces},
     site_settings::SharedLink,
     sites::Placement,
-    tree::{Move, Reach, Transfer, Walk, Wanted, check_number, room_in},
+    tree::{ContentMove, Reach, Transfer, Walk, Wanted, room_in},
     visitors::Visitor,
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
-        ChangeRequestStatus, CreateSpace, DefaultLevel, Emoji, JobId, MoveContent, OrgId, Patch, RevisionId,
-        Space, SpaceId, SpaceObject, SpaceTitle, SpaceUrls, Timestamp, TransferContent, UpdateSpace, UserId,
-        Visibility,
+        ChangeRequestStatus, ContentTarget, CreateSpace, DefaultLevel, Emoji, MoveContent, OrgId, Patch,
+        SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceTitle, SpaceType, SpaceUrls,
+        TransferContent, UpdateSpace, UserId, Visibility, VisitorAuth, VisitorAuthBackend,
     },
-    policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
+    policy::{OrgAction, SpaceAccess, SpaceProof},
     store::{
-        Hash, KeyBuf, Operation, Page, PageRequest, Tx, jobs,
-        records::{ChangeRequestRecord, Child, Place, RevisionKind, RevisionRecord, SpaceRecord, counter},
+        Hash, Key, KeyBuf, Operation, Page, PageRequest, Tx,
+        records::{
+            ChangeRequestRecord, Parent, RevisionKind, RevisionRecord, SiteAuthRecord, SpaceRecord, counter,
+        },
         topic,
     },
 };
 
-/// How long a deleted space can be restored (SPEC 8).
+/// How long a deleted space can be restored.
 pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
-/// The kind of the job that removes a deleted space for good.
-pub(super) const PURGE: &str = "space_purge";
 /// What a space without an emoji of its own shows.
 const NO_EMOJI: &str = "📘";
 
-impl Platform {
+impl<'p> Spaces<'p> {
     /// Lists the spaces of an organization that the actor may see, those in collections too, in the order of the tree.
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
-    pub fn list_spaces<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<Space>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let page = me.org(org).spaces().list(&PageRequest::default()).await?;
+    /// for space in &page.items {
+    ///     println!("{}", space.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             // The number of all spaces is for those only who may see them all.
             let count = match access.require(OrgAction::Administrate) {
                 Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
                 Err(_) => None,
             };
-            let walk = Walk::new(Place::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
-            self.walked_spaces(&tx, Sight::new(access, actor), walk, count).await
+            let walk = Walk::new(Parent::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
+            platform.walked_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
         })
     }
 
     /// Creates a space with an empty content, behind everything that is where it is created.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection;
+    /// `NotFound`; `Forbidden` without the role `create` where it is created; `Invalid` for an unknown collection;
     /// `Conflict` when that is full.
-    pub fn create_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        new: CreateSpace,
-    ) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(self.once(actor, async move {
-            let domain = {
-                let tx = self.read().await?;
-                room_in(&tx, actor, org, new.parent.as_deref()).await?;
-                access::org(&tx, actor, org).await?.org().domain.clone()
-            };
-            let root = self.content().empty_root(&domain).await?;
-            let record = self.new_space(actor, org, &new, (domain, root))?;
-            let (actor, id) = (actor.clone(), record.id.clone());
-            let create = Create { by: record.created_by.clone(), record, parent: new.parent, actor };
-            self.write_space(&create.actor, &create, &id).await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, model::CreateSpace, platform::NewUser};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// # let ada = platform.as_platform().users().create(ada).await?;
+    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
+    /// let new = CreateSpace { title: Some("Manual".parse()?), ..Default::default() };
+    /// let space = platform.as_user(&ada.id).org(&org).spaces().create(new).await?;
+    /// assert_eq!(&*space.title, "Manual");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSpace) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let domain = {
+                    let tx = platform.read().await?;
+                    room_in(&tx, actor, org, new.parent.as_deref()).await?;
+                    access::org(&tx, actor, org).await?.org().domain.clone()
+                };
+                let storing = platform.storing();
+                let root = platform.content().empty_root(&domain).await?;
+                let record = platform.new_space(actor, org, &new, (domain, root))?;
+                let (actor, id) = (actor.clone(), record.id.clone());
+                let create =
+                    SpaceCreation { by: record.created_by.clone(), record, parent: new.parent, actor };
+                platform.require_stored(storing)?;
+                platform.write_space(&create.actor, &create, &id).await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> SpaceHandle<'p> {
+    /// Reads a space. A deleted one is shown for as long as it can be restored, with `deletedAt`.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none, or none the actor may see.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let space = me.space(space).get().await?;
+    /// println!("{}", space.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<Space>> {
+        self.get_shared(None)
     }
 
+    /// Reads a space with the key of a share link of the site that publishes it: its address leads through the link.
+    ///
+    /// # Errors
+    /// As [`SpaceHandle::get`](crate::platform::SpaceHandle::get).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, key: &str) -> Result<()> {
+    /// let space = me.space(space).get_shared(Some(key)).await?;
+    /// println!("read it at {:?}", space.urls.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_shared(self, share_key: Option<&'p str>) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let mut space = platform.space_for(&tx, actor, (id, share_key)).await?;
+            SharedLink::find(platform, &tx, share_key).await?.lead_space(&mut space);
+            Ok(space)
+        })
+    }
+
+    /// Changes a space. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a
+    /// level that would hide it from the actor; `Invalid` when an emoji and an icon are given.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{SpaceId, UpdateSpace}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSpace { title: Some("Manual".parse()?), ..Default::default() };
+    /// let space = me.space(space).update(change).await?;
+    /// println!("{}", space.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSpace) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
+                return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
+            }
+            let mut change = change;
+            if let Patch::Set(emoji) = &mut change.emoji {
+                *emoji = kept_emoji(emoji, "emoji")?;
+            }
+            let update = SpaceUpdate { actor: actor.clone(), id: id.clone(), change, now: platform.now() };
+            platform.write_space(actor, &update, id).await
+        })
+    }
+
+    /// Deletes a space; it can be restored within [`RESTORE_WINDOW`], then it is removed. Answers whether there was
+    /// one: a space that is missing, or that the actor may not see, is none.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// if me.space(space).delete().await? {
+    ///     println!("deleted; it can still be restored");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = SpaceDeletion {
+                actor: actor.clone(),
+                id: id.clone(),
+                now: platform.now(),
+                job: platform.id(),
+                mark: platform.id(),
+            };
+            Error::existed(platform.write(actor, &operation).await)
+        })
+    }
+
+    /// Restores a space that was deleted, within [`RESTORE_WINDOW`].
+    ///
+    /// # Errors
+    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted, or its
+    /// collection is full by now.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let space = me.space(space).restore().await?;
+    /// assert_eq!(space.deleted_at, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn restore(self) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let (now, mark) = (platform.now(), platform.id());
+            let restore = RestoreSpace { actor: actor.clone(), id: id.clone(), now, mark };
+            platform.write_space(actor, &restore, id).await
+        })
+    }
+
+    /// Copies the content of a space to a new one, right behind it: no history, comments, change requests, roles by
+    /// name or sites. Whoever makes the copy has the same role on it as on the space. Costs the same whatever the size
+    /// of the space.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
+    /// is full.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let copy = me.space(space).duplicate().await?;
+    /// println!("{} is a copy", copy.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn duplicate(self) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let by = actor.require_user()?.clone();
+                let (of, id, head) = (id.clone(), platform.id(), platform.id());
+                let copy = DuplicateSpace { actor: actor.clone(), by, of, id, head, now: platform.now() };
+                platform.write_space(actor, &copy, &copy.id).await
+            });
+            done.await
+        })
+    }
+
+    /// Moves a space to a collection, to the top of its organization, or to another position where it is.
+    /// Without a position it comes to lie behind everything else.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
+    /// request that says nothing, or names what is not there; `Conflict` for a collection of another organization, or
+    /// one that is full.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{CollectionId, MoveContent, Patch, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, collection: &CollectionId) -> Result<()> {
+    /// let into = MoveContent { parent: Patch::Set(collection.to_string()), ..Default::default() };
+    /// let moved = me.space(space).move_to(into).await?;
+    /// assert_eq!(moved.parent.as_ref(), Some(collection));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn move_to(self, request: MoveContent) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let moved = ContentMove::new(actor, ContentTarget::Space(id.clone()), request, platform.now())?;
+            platform.write_space(actor, &moved, id).await
+        })
+    }
+
+    /// Gives a space to another organization, where it lies at the top. Roles that somebody has on it by
+    /// name end.
+    ///
+    /// # Errors
+    /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both; `Conflict` when it
+    /// is there already; `Precondition` when the space is deleted, on a site or being imported.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SpaceId, TransferContent}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, other: &OrgId) -> Result<()> {
+    /// let request = TransferContent { organization: other.to_string() };
+    /// let space = me.space(space).transfer(request).await?;
+    /// assert_eq!(&space.organization, other);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn transfer(self, request: TransferContent) -> BoxFuture<'p, Result<Space>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let child = ContentTarget::Space(id.clone());
+            let to = request.organization;
+            let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
+            platform.write_space(actor, &transfer, id).await
+        })
+    }
+}
+
+impl Platform {
     /// Runs a write, and answers with a space as the write leaves it.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
         self.write_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, (id, None))))
@@ -114,7 +375,7 @@ impl Platform {
             rank: None,
             domain,
             title: new.title.clone().unwrap_or(untitled),
-            emoji: new.emoji.clone(),
+            emoji: new.emoji.as_ref().map(|emoji| kept_emoji(emoji, "emoji")).transpose()?,
             icon: None,
             edit_mode: new.edit_mode.unwrap_or_default(),
             default_level: DefaultLevel::Inherit,
@@ -126,32 +387,6 @@ impl Platform {
             head: self.id(),
             root,
             git: None,
-        })
-    }
-
-    /// Reads a space. A deleted one is shown for seven days, with `deletedAt`.
-    ///
-    /// # Errors
-    /// `NotFound` where there is none, or none the actor may see.
-    pub fn get_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move { self.get_shared_space(actor, id, None).await })
-    }
-
-    /// Reads a space. With the key of a share link of the site that publishes it, its address leads through the link.
-    ///
-    /// # Errors
-    /// As [`get_space`](Self::get_space).
-    pub fn get_shared_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        id: &'a SpaceId,
-        share_key: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            let mut space = self.space_for(&tx, actor, (id, share_key)).await?;
-            SharedLink::find(self, &tx, share_key).await?.lead_space(&mut space);
-            Ok(space)
         })
     }
 
@@ -177,108 +412,6 @@ impl Platform {
         self.visited_space(tx, &visitor, id).await
     }
 
-    /// Changes a space (SPEC 4.4). What the request leaves out stays.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a
-    /// level that would hide it from the actor; `Invalid` when an emoji and an icon are given.
-    pub fn update_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        id: &'a SpaceId,
-        change: UpdateSpace,
-    ) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
-            if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
-                return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
-            }
-            let update = Update { actor: actor.clone(), id: id.clone(), change, now: self.now() };
-            self.write_space(actor, &update, id).await
-        })
-    }
-
-    /// Deletes a space; it can be restored for seven days, then it is removed. Answers whether there was one: a space
-    /// that is missing, or that the actor may not see, is none.
-    ///
-    /// # Errors
-    /// `Forbidden` without the role `create`.
-    pub fn delete_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let operation = Delete { actor: actor.clone(), id: id.clone(), now: self.now(), job: self.id() };
-            match self.write(actor, &operation).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
-        })
-    }
-
-    /// Restores a space that was deleted in the last seven days.
-    ///
-    /// # Errors
-    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` when it is not deleted, or its
-    /// collection is full by now.
-    pub fn restore_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
-            let restore = Restore { actor: actor.clone(), id: id.clone(), now: self.now() };
-            self.write_space(actor, &restore, id).await
-        })
-    }
-
-    /// Copies the content of a space to a new one, right behind it: no history, comments, change requests, roles by
-    /// name or sites. Whoever makes the copy has the same role on it as on the space. Costs the same whatever the size
-    /// of the space.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on the space and where it lies; `Conflict` when the collection
-    /// is full.
-    pub fn duplicate_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(self.once(actor, async move {
-            let by = actor.require_user()?.clone();
-            let (of, id, head) = (id.clone(), self.id(), self.id());
-            let copy = Duplicate { actor: actor.clone(), by, of, id, head, now: self.now() };
-            self.write_space(actor, &copy, &copy.id).await
-        }))
-    }
-
-    /// Moves a space to a collection, to the top of its organization, or to another position where it is (SPEC 4.4).
-    /// Without a position it comes to lie behind everything else.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create` on it, where it lies and where it goes; `Invalid` for a
-    /// request that says nothing, or names what is not there; `Conflict` for a collection of another organization, or
-    /// one that is full.
-    pub fn move_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        id: &'a SpaceId,
-        request: MoveContent,
-    ) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
-            let moved = Move::new(actor, Child::Space(id.clone()), request, self.now())?;
-            self.write_space(actor, &moved, id).await
-        })
-    }
-
-    /// Gives a space to another organization, where it lies at the top (SPEC 4.4). Roles that somebody has on it by
-    /// name end.
-    ///
-    /// # Errors
-    /// `NotFound`, for the other organization too; `Forbidden` without the role `create` in both; `Conflict` when it
-    /// is there already; `Precondition` when the space is deleted, on a site or being imported.
-    pub fn transfer_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        id: &'a SpaceId,
-        request: TransferContent,
-    ) -> BoxFuture<'a, Result<Space>> {
-        Box::pin(async move {
-            let child = Child::Space(id.clone());
-            let to = request.organization;
-            let transfer = Transfer { actor: actor.clone(), child, to, now: self.now() };
-            self.write_space(actor, &transfer, id).await
-        })
-    }
-
     fn refuse_expired(&self, space: &SpaceRecord) -> Result<()> {
         match space.deleted_at {
             Some(at) if self.now().time() - at.time() > RESTORE_WINDOW => Err(Error::not_found("space")),
@@ -300,6 +433,7 @@ impl Platform {
             tx.numbers(&counters).await?.into_iter().map(|n| u64::try_from(n).unwrap_or(0)).collect();
         let ids: Vec<&SpaceId> = spaces.iter().map(|access| &access.space().id).collect();
         let mut places = self.placements(tx, &ids).await?;
+        let visitor_auth = visitor_auth(tx, places.iter().flatten()).await?;
         for (place, access) in places.iter_mut().zip(spaces) {
             // A deleted space is on no published site.
             if access.space().deleted_at.is_some() {
@@ -310,7 +444,10 @@ impl Platform {
             .iter()
             .zip(counts.chunks(4))
             .zip(places)
-            .map(|((access, counts), place)| self.space_view(access, counts, place.as_ref()))
+            .map(|((access, counts), place)| Space {
+                visitor_auth: place.as_ref().and_then(|place| visitor_auth.get(&place.site.id)).cloned(),
+                ..self.space_view(access, counts, place.as_ref())
+            })
             .collect())
     }
 
@@ -333,12 +470,9 @@ impl Platform {
         Space {
             object: SpaceObject::Is,
             id: space.id.clone(),
+            kind: SpaceType::Is,
             title: space.title.clone(),
-            emoji: space
-                .emoji
-                .clone()
-                .or_else(|| Emoji::new(NO_EMOJI).ok())
-                .unwrap_or_else(|| unreachable!()),
+            emoji: shown_emoji(space),
             visibility,
             created_at: space.created_at,
             updated_at: space.updated_at,
@@ -348,8 +482,9 @@ impl Platform {
             organization: space.organization.clone(),
             parent: space.parent.clone(),
             git_sync: space.git.as_ref().map(|git| git.info.clone()),
+            visitor_auth: None,
             revision: space.head.clone(),
-            default_level: access.level(),
+            default_level: access.level().stated(),
             comments: counts[0],
             change_requests: counts[1],
             change_requests_open: counts[2],
@@ -357,6 +492,32 @@ impl Platform {
             permissions: access.permissions(),
         }
     }
+}
+
+/// How visitors prove who they are on those of these sites that are for authenticated visitors.
+async fn visitor_auth(
+    tx: &Tx,
+    places: impl Iterator<Item = &Placement>,
+) -> Result<BTreeMap<SiteId, VisitorAuth>> {
+    let closed = places.filter(|place| place.site.visibility == SiteVisibility::VisitorAuth);
+    let sites: BTreeSet<&SiteId> = closed.map(|place| &place.site.id).collect();
+    let keys: Vec<Key> = sites.iter().map(|site| SiteAuthRecord::at(site)).collect();
+    let records = tx.get_many::<SiteAuthRecord>(&keys).await?;
+    let shown = sites.into_iter().zip(records).filter_map(|(site, record)| {
+        let auth = match record {
+            Some(record) if record.backend == VisitorAuthBackend::Integration => {
+                VisitorAuth::Integration { integration: record.integration.clone()? }
+            }
+            _ => VisitorAuth::Custom,
+        };
+        Some((site.clone(), auth))
+    });
+    Ok(shown.collect())
+}
+
+/// The emoji that a space shows.
+fn shown_emoji(space: &SpaceRecord) -> Emoji {
+    space.emoji.clone().or_else(|| Emoji::new(NO_EMOJI).ok()).unwrap_or_else(|| unreachable!())
 }
 
 /// The first revision of a space.
@@ -387,7 +548,7 @@ pub(super) fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecor
     let new = SpaceRecord {
         head: revision.id.clone(),
         root: revision.root,
-        updated_at: later(revision.created_at, space.updated_at),
+        updated_at: revision.created_at.later_than(space.updated_at),
         ..SpaceRecord::clone(space)
     };
     move_head_to(tx, proof, new, revision)
@@ -404,153 +565,4 @@ pub(super) fn move_head_to(
     tx.create(revision);
     tx.put(&**proof.space(), new)?;
     Ok(())
-}
-
-struct Create {
-    actor: Actor,
-    by: UserId,
-    record: SpaceRecord,
-    /// The collection to create it in, as the request names it.
-    parent: Option<String>,
-}
-
-#[async_trait]
-impl Operation for Create {
-    type Out = RevisionId;
-    const NAME: &'static str = "space_create";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<RevisionId> {
-        let mut record = self.record.clone();
-        let org = &record.organization;
-        let parent = room_in(tx, &self.actor, org, self.parent.as_deref()).await?;
-        if record.domain != access::org(tx, &self.actor, org).await?.org().domain {
-            return Err(Error::conflict("the organization has changed; try again"));
-        }
-        record.parent = parent.map(|parent| parent.id.clone());
-        Ok(create_in(tx, record, &self.by).head.clone())
-    }
-}
-
-struct Update {
-    actor: Actor,
-    id: SpaceId,
-    change: UpdateSpace,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for Update {
-    type Out = ();
-    const NAME: &'static str = "space_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::space(tx, &self.actor, &self.id).await?;
-        let proof = access.require(SpaceAction::Manage)?;
-        let old = proof.space();
-        let change = self.change.clone();
-        let mut new = SpaceRecord::clone(old);
-        new.edit_mode = change.edit_mode.unwrap_or(new.edit_mode);
-        new.title = change.title.unwrap_or(new.title);
-        new.default_level = match change.default_level {
-            Patch::Keep => new.default_level,
-            Patch::Clear => DefaultLevel::Nobody,
-            Patch::Set(level) => level.0,
-        };
-        // An emoji takes the place of an icon, and the other way round.
-        if matches!(change.emoji, Patch::Set(_)) {
-            new.icon = None;
-        }
-        if matches!(change.icon, Patch::Set(_)) {
-            new.emoji = None;
-        }
-        new.emoji = change.emoji.apply(new.emoji);
-        new.icon = change.icon.apply(new.icon);
-        let new_level = new.default_level != old.default_level;
-        if new != **old {
-            new.updated_at = later(self.now, old.updated_at);
-            tx.put(&**old, new)?;
-        }
-        if new_level {
-            let after = access::space(tx, &self.actor, &self.id).await;
-            let after = after.map(|after| (after.role(), after.level()));
-            access::check_level((access.role(), access.level()), after)?;
-        }
-        Ok(())
-    }
-}
-
-struct Delete {
-    actor: Actor,
-    id: SpaceId,
-    now: Timestamp,
-    job: JobId,
-}
-
-#[async_trait]
-impl Operation for Delete {
-    type Out = ();
-    const NAME: &'static str = "space_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::space(tx, &self.actor, &self.id).await?;
-        let proof = access.require(SpaceAction::Manage)?;
-        let old = proof.space();
-        let deleted_at = self.now;
-        let updated_at = later(self.now, old.updated_at);
-        let new = SpaceRecord { deleted_at: Some(deleted_at), updated_at, ..SpaceRecord::clone(old) };
-        tx.put(&**old, new)?;
-        let payload = Purge { space: self.id.clone(), deleted_at };
-        jobs::enqueue(
-            tx,
-            self.now,
-            jobs::NewJob {
-                id: self.job.clone(),
-                kind: PURGE,
-                payload: serde_json::to_value(payload).map_err(Error::internal)?,
-                subject: self.id.to_string(),
-                lane: None,
-                // The window ends when it is over, not as it ends.
-                due: Timestamp::new(deleted_at.time() + RESTORE_WINDOW + TimeDelta::milliseconds(1)),
-            },
-        )
-        .await?;
-        tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
-        Ok(())
-    }
-}
-
-struct Restore {
-    actor: Actor,
-    id: SpaceId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for Restore {
-    type Out = ();
-    const NAME: &'static str = "space_restore";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::any_space(tx, &self.actor, &self.id).await?;
-        let proof = access.require(SpaceAction::Manage)?;
-        let old = proof.space();
-        let Some(deleted_at) = old.deleted_at else {
-            return Err(Error::conflict("the space is not deleted"));
-        };
-        if old.purging || self.now.time() - deleted_at.time() > RESTORE_WINDOW {
-            return Err(Error::not_found("space"));
-        }
-        // When its collection was deleted meanwhile, it came to lie where that lay.
-        if let Some(parent) = &old.parent {
-            check_number(tx, parent, 1).await?;
-        }
-        let new = SpaceRecord {
-            deleted_at: None,
-            updated_at: later(self.now, old.updated_at),
-            ..SpaceRecord::clone(old)
-        };
-        tx.put(&**old, new)?;
-        tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
-        Ok(())
-    }
 }

@@ -4,16 +4,20 @@ mod change;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use change::{Create, Delete, PutMember, RemoveMember, Update, UpdateMembers};
-pub(super) use change::{PURGE, Purge};
+pub(super) use change::PurgeTeam;
+use change::{RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate};
 
-use super::{Actor, Platform, access};
+use super::{
+    Actor, Platform, access,
+    nouns::{MemberHandle, TeamHandle, Teams},
+};
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, Result,
     model::{
-        CreateTeam, MemberTeam, OrgId, PutTeamMember, Team, TeamId, TeamMember, TeamMemberPermissions,
+        CreateTeam, MemberTeam, OrgId, PutTeamMember, Role, Team, TeamId, TeamMember, TeamMemberPermissions,
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
     },
+    platform::list_identities::{self, tag},
     policy::{OrgAccess, OrgAction, TeamAccess},
     store::{
         Batches, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of,
@@ -22,154 +26,210 @@ use crate::{
 };
 
 /// Most members that one request adds to a team, changes or removes: what one transaction takes.
-const MAX_MEMBER_CHANGES: usize = 300;
+pub(super) const MAX_MEMBER_CHANGES: usize = 300;
 
 /// Which teams to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamFilter {
-    /// Only teams that this member owns, by the id of the user.
+    /// Only teams whose members this member may choose, by the id of the user: those they own, and all teams for an
+    /// administrator.
     pub owner: Option<String>,
     /// Only teams whose title contains this, whatever the case.
     pub title: Option<String>,
 }
 
-impl Platform {
-    /// Lists the teams of an organization by title (SPEC 4.9).
+impl<'p> Teams<'p> {
+    /// Lists the teams of an organization by title.
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member, `Forbidden` for a guest; `Invalid` for a wrong page or limit.
-    pub fn list_teams<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        filter: &'a TeamFilter,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<Team>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{Caller, TeamFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let filter = TeamFilter { title: Some("write".to_owned()), ..Default::default() };
+    /// for team in me.org(org).teams().list(&filter, &PageRequest::default()).await?.items {
+    ///     println!("{}: {} members", team.title, team.members);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, filter: &'p TeamFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Team>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             access.require(OrgAction::ListPeople)?;
-            let spec =
-                ListSpec { prefix: TeamRecord::of_org(org), rev: false, filters: format!("{filter:?}") };
+            let spec = ListSpec {
+                prefix: TeamRecord::of_org(org),
+                rev: false,
+                identity: list_identities::teams(filter),
+            };
             let list = Lister::new(spec, page)?;
             let title = filter.title.as_deref();
             let page = match &filter.owner {
-                Some(owner) => {
+                Some(owner) if !is_administrator(&tx, org, owner).await? => {
                     let owned = owned_teams(&tx, org, owner).await?;
                     list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
                 }
-                None => titled_teams(&tx, org, list, title).await?,
+                _ => titled_teams(&tx, org, list, title).await?,
             };
-            let items = self.team_views(&tx, &access, actor, &page.items).await?;
+            let items = platform.team_views(&tx, &access, actor, &page.items).await?;
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
 
-    /// Creates a team (SPEC 4.9). Nobody owns it at first; administrators manage every team.
+    /// Creates a team. Nobody owns it at first; administrators manage every team.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for members that it does not
-    /// have, and for more than 300 of them.
-    pub fn create_team<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        new: CreateTeam,
-    ) -> BoxFuture<'a, Result<Team>> {
-        Box::pin(self.once(actor, async move {
-            let members = new.members.unwrap_or_default();
-            refuse_many("members", members.len())?;
-            let record = TeamRecord {
-                id: self.id(),
-                organization: org.clone(),
-                title: new.title,
-                created_at: self.now(),
-            };
-            let id = record.id.clone();
-            let create = Create { actor: actor.clone(), record, members };
-            self.write_and_show(actor, &create, |done| Box::pin(self.team_seen(done.tx, actor, org, &id)))
-                .await
-        }))
+    /// have, and for too many of them.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{CreateTeam, OrgId, UserId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, grace: &UserId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = CreateTeam { title: "Writers".parse()?, members: Some(vec![grace.to_string()]) };
+    /// let team = me.org(org).teams().create(new).await?;
+    /// assert_eq!(team.members, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateTeam) -> BoxFuture<'p, Result<Team>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let members = new.members.unwrap_or_default();
+                refuse_many("members", members.len())?;
+                let record = TeamRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    title: new.title,
+                    created_at: platform.now(),
+                };
+                let id = record.id.clone();
+                let create = TeamCreation { actor: actor.clone(), record, members };
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.team_seen(done.tx, actor, org, &id))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
+}
 
-    /// Reads a team (SPEC 4.9).
+impl<'p> TeamHandle<'p> {
+    /// Reads a team.
     ///
     /// # Errors
     /// `NotFound`, for guests too.
-    pub fn get_team<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a TeamId,
-    ) -> BoxFuture<'a, Result<Team>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
+    /// let team = me.org(org).team(team).get().await?;
+    /// println!("{}: {} members", team.title, team.members);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<Team>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            self.team_seen(&tx, actor, org, id).await
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.team_seen(&tx, actor, org, id).await
         })
     }
 
-    async fn team_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
-        let (access, seen) = team(tx, actor, (org, id)).await?;
-        let mut shown = self.team_views(tx, &access, actor, &[Arc::clone(seen.team())]).await?;
-        shown.pop().ok_or_else(|| Error::not_found("team"))
-    }
-
-    /// Changes a team (SPEC 4.9).
+    /// Changes a team.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization.
-    pub fn update_team<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a TeamId,
-        change: UpdateTeam,
-    ) -> BoxFuture<'a, Result<Team>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, TeamId, UpdateTeam}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, team: &TeamId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateTeam { title: "Technical writers".parse()? };
+    /// let team = me.org(org).team(team).update(change).await?;
+    /// println!("{}", team.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateTeam) -> BoxFuture<'p, Result<Team>> {
         Box::pin(async move {
-            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.team_seen(done.tx, actor, org, id)))
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = TeamUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
                 .await
         })
     }
 
-    /// Deletes a team (SPEC 4.9): at once nobody has anything by it any more. What is left of a large one is removed by
-    /// a job. Answers whether there was one.
+    /// Deletes a team: the roles that it gave end at once. The records of a large one are removed by a job. Answers
+    /// whether there was one.
     ///
     /// # Errors
     /// `Forbidden` unless the actor administrates the organization.
-    pub fn delete_team<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a TeamId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
+    /// if me.org(org).team(team).delete().await? {
+    ///     println!("deleted");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let operation = Delete {
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = TeamDeletion {
                 actor: actor.clone(),
                 org: org.clone(),
                 id: id.clone(),
-                job: self.id(),
-                now: self.now(),
+                job: platform.id(),
+                now: platform.now(),
             };
-            there_was(self.write(actor, &operation).await)
+            Error::existed(platform.write(actor, &operation).await)
         })
     }
 
-    /// Lists the members of a team in the order in which they were added (SPEC 4.9).
+    /// Lists the members of a team in the order in which they were added.
     ///
     /// # Errors
     /// `NotFound`, for guests too; `Invalid` for a wrong page or limit.
-    pub fn list_team_members<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a TeamId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<TeamMember>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
+    /// for member in me.org(org).team(team).list_members(&PageRequest::default()).await?.items {
+    ///     println!("{}: {:?}", member.organization.user.display_name, member.team.role);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_members(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamMember>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             team(&tx, actor, (org, id)).await?;
-            let spec = ListSpec { prefix: TeamMemberRecord::of_team(id), rev: false, filters: String::new() };
+            let spec = ListSpec::new(tag::TEAM_MEMBERS, TeamMemberRecord::of_team(id));
             let mut list = Lister::new(spec, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let users: Vec<UserId> = ids_of(&rows)?;
@@ -185,7 +245,7 @@ impl Platform {
             let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
             let page = list.finish(&tx, count).await?;
             let (places, members): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-            let shown = self.member_views(&tx, &members).await?;
+            let shown = platform.member_views(&tx, &members).await?;
             let items = places.iter().zip(shown).map(|(place, organization)| TeamMember {
                 organization,
                 team: TeamMembership { role: place.role },
@@ -195,20 +255,30 @@ impl Platform {
         })
     }
 
-    /// Adds members to a team, changes what they may do with it and removes them, all in one (SPEC 4.9). Whoever is
+    /// Adds members to a team, changes what they may do with it and removes them, all in one. Whoever is
     /// both added and removed is removed.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for people
-    /// who are no members of the organization, and for more than 300 changes.
-    pub fn update_team_members<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a TeamId,
-        change: UpdateTeamMembers,
-    ) -> BoxFuture<'a, Result<()>> {
+    /// who are no members of the organization, and for too many changes.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TeamId, UpdateTeamMembers, UserId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, team: &TeamId, grace: &UserId, bob: &UserId,
+    /// # ) -> Result<()> {
+    /// let (add, remove) = (Some(vec![grace.to_string()]), Some(vec![bob.to_string()]));
+    /// let change = UpdateTeamMembers { add, remove, memberships: None };
+    /// me.org(org).team(team).update_members(change).await?;
+    /// println!("{grace} instead of {bob}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update_members(self, change: UpdateTeamMembers) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let lengths = [
                 ("add", change.add.as_ref().map_or(0, Vec::len)),
                 ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
@@ -219,65 +289,98 @@ impl Platform {
                 sum += length;
                 refuse_many(field, sum)?;
             }
-            let (org, id, now) = (org.clone(), id.clone(), self.now());
-            self.write(actor, &UpdateMembers { actor: actor.clone(), org, id, change, now }).await
+            let (org, id, now) = (org.clone(), id.clone(), platform.now());
+            platform.write(actor, &TeamMembersUpdate { actor: actor.clone(), org, id, change, now }).await
         })
     }
 
-    /// Puts a member into a team, or changes what the member may do with it (SPEC 4.9).
+    /// Puts a member into a team, or changes what the member may do with it.
     ///
     /// # Errors
     /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or administrates the
     /// organization.
-    pub fn put_team_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, id): (&'a OrgId, &'a TeamId),
-        user: &'a UserId,
-        place: PutTeamMember,
-    ) -> BoxFuture<'a, Result<()>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{OrgId, PutTeamMember, TeamId, TeamRole, UserId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId, grace: &UserId) -> Result<()> {
+    /// let owner = PutTeamMember { role: Some(TeamRole::Owner) };
+    /// me.org(org).team(team).put_member(grace, owner).await?;
+    /// println!("{grace} owns {team}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn put_member(self, user: &'p UserId, place: PutTeamMember) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
-            let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), self.now());
-            self.write(actor, &PutMember { actor: actor.clone(), org, id, user, place, now }).await
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), platform.now());
+            platform.write(actor, &SetTeamMember { actor: actor.clone(), org, id, user, place, now }).await
         })
     }
 
-    /// Takes a member out of a team (SPEC 4.9). Answers whether the member was in it.
+    /// Takes a member out of a team. Answers whether the member was in it.
     ///
     /// # Errors
     /// `Forbidden` unless the actor owns the team or administrates the organization.
-    pub fn remove_team_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a TeamId,
-        user: &'a UserId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TeamId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId, bob: &UserId) -> Result<()> {
+    /// if me.org(org).team(team).remove_member(bob).await? {
+    ///     println!("removed");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove_member(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
+            let Self { caller, org, team: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let (org, id, user) = (org.clone(), id.clone(), user.clone());
-            there_was(self.write(actor, &RemoveMember { actor: actor.clone(), org, id, user }).await)
+            Error::existed(
+                platform.write(actor, &RemoveTeamMember { actor: actor.clone(), org, id, user }).await,
+            )
         })
     }
+}
 
-    /// Lists the teams that a member is in (SPEC 4.10); `title` picks those whose title contains it, whatever the case.
+impl<'p> MemberHandle<'p> {
+    /// Lists the teams that a member is in; `title` picks those whose title contains it, whatever the case.
     ///
     /// # Errors
     /// `NotFound` for an unknown member; `Forbidden` for a guest; `Invalid` for a wrong page or limit.
-    pub fn list_member_teams<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, user): (&'a OrgId, &'a UserId),
-        title: Option<&'a str>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<MemberTeam>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// let grace = me.org(org).member(grace);
+    /// for team in grace.list_teams(None, &PageRequest::default()).await?.items {
+    ///     println!("{}: {:?}", team.team.title, team.member.role);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_teams(
+        self,
+        title: Option<&'p str>,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<MemberTeam>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             access.require(OrgAction::ListPeople)?;
             let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
             member.ok_or_else(|| Error::not_found("member"))?;
             let prefix = TeamMemberRecord::of_member(org, user);
-            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: format!("{title:?}") }, page)?;
+            let identity = list_identities::teams_of_member(title);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let ids: Vec<TeamId> = ids_of(&rows)?;
                 let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
@@ -293,13 +396,21 @@ impl Platform {
             };
             let page = list.finish(&tx, count).await?;
             let (teams, places): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-            let shown = self.team_views(&tx, &access, actor, &teams).await?;
+            let shown = platform.team_views(&tx, &access, actor, &teams).await?;
             let items = shown
                 .into_iter()
                 .zip(&places)
                 .map(|(team, place)| MemberTeam { team, member: TeamMembership { role: place.role } });
             Ok(Page { items: items.collect(), next: page.next, count: page.count })
         })
+    }
+}
+
+impl Platform {
+    async fn team_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
+        let (access, seen) = team(tx, actor, (org, id)).await?;
+        let mut shown = self.team_views(tx, &access, actor, &[Arc::clone(seen.team())]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("team"))
     }
 
     /// Shows teams of an organization to somebody who may see them: what they have is counted in one read.
@@ -336,12 +447,6 @@ impl Platform {
         });
         shown.collect()
     }
-
-    /// One run of the job that removes what is left of a deleted team.
-    pub(super) async fn purge_team(&self, purge: &Purge) -> Result<()> {
-        while self.write(&Actor::Platform, purge).await? {}
-        Ok(())
-    }
 }
 
 /// The access of an actor to an organization and to one of its teams.
@@ -371,13 +476,20 @@ async fn titled_teams(
     list.finish(tx, count).await
 }
 
+/// Tells whether a member administrates the organization, and so manages every team.
+async fn is_administrator(tx: &Tx, org: &OrgId, user: &str) -> Result<bool> {
+    let Ok(user) = user.parse::<UserId>() else { return Ok(false) };
+    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, &user)).await?;
+    Ok(member.is_some_and(|member| member.role == Some(Role::Admin)))
+}
+
 /// The teams that somebody owns, by the id that a request gives, in the order of the list of teams: few, whatever the
 /// number of all.
 async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, Arc<TeamRecord>>> {
     let mut owned = BTreeMap::new();
     // Who cannot be anybody owns nothing.
     let Ok(owner) = owner.parse::<UserId>() else { return Ok(owned) };
-    let mut batches = Batches::of(TeamMemberRecord::owned_by(org, &owner).scan(false, MAX_SCAN));
+    let mut batches = Batches::of(TeamMemberRecord::owned_by(org, &owner).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         let ids: Vec<TeamId> = ids_of(&rows)?;
         let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
@@ -399,12 +511,4 @@ fn refuse_many(field: &str, changes: usize) -> Result<()> {
         return Err(Error::invalid(field, what));
     }
     Ok(())
-}
-
-/// What there is not, or what the actor may not see, was not there to delete.
-pub(super) fn there_was(done: Result<()>) -> Result<bool> {
-    match done {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        other => other.map(|()| true),
-    }
 }

@@ -1,9 +1,9 @@
 //! Templates: pages to begin with.
 
 use super::{
-    Actor, Platform,
     content::ContentOf,
     import::{Gathered, append::Append, folder::Folder},
+    nouns::SpaceHandle,
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -12,42 +12,53 @@ use crate::{
         markdown::{Resolution, rewrite_links},
         templates,
     },
-    model::{ApplySpaceTemplate, ContentRef, SpaceId, SpaceTemplateParams, web_url},
+    model::{ApplySpaceTemplate, ContentRef, SpaceTemplateParams, web_url},
 };
 
-impl Platform {
-    /// Adds the pages of a template to the live content of a space, as one revision (SPEC 4.7).
+impl<'p> SpaceHandle<'p> {
+    /// Adds the pages of a template to the live content of a space, as one revision.
     ///
     /// They become the last ones at the top level; nothing that is there changes.
     ///
     /// # Errors
-    /// `NotFound`, also for a template there is none of; `Forbidden` without the role `edit`; `Conflict` where live
-    /// content is locked.
+    /// `NotFound`, also for an unknown template; `Forbidden` without the role `edit`; `Conflict` where live content is
+    /// locked.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the template applied as a whole or not at all.
-    pub fn apply_template<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        request: ApplySpaceTemplate,
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.once(actor, async move {
-            let by = actor.require_user()?.clone();
-            let of = ContentOf::space(space.clone());
-            let target = self.append_target(actor, &of).await?;
-            let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
-            let params = request.params.unwrap_or_default();
-            let mut folder = Folder::new("the template");
-            for (path, text) in template.files {
-                let path = RepoPath::new(path).map_err(Error::internal)?;
-                folder.put(path, filled_in(text, &params).into());
-            }
-            let mut gathered = Gathered::default();
-            folder.add_to(self, &target.space().domain, &mut gathered).await?;
-            let append = Append { actor, by: &by, of: &of, before: &target, edits: &gathered.edits };
-            self.append(append, drop).await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{ApplySpaceTemplate, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let request = ApplySpaceTemplate { id: "handbook".parse()?, params: None };
+    /// me.space(space).apply_template(request).await?;
+    /// println!("{}", me.space(space).get().await?.revision);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn apply_template(self, request: ApplySpaceTemplate) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let by = actor.require_user()?.clone();
+                let of = ContentOf::space(space.clone());
+                let target = platform.append_target(actor, &of).await?;
+                let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
+                let params = request.params.unwrap_or_default();
+                let mut folder = Folder::new("the template");
+                for (path, text) in template.files {
+                    let path = RepoPath::new(path).map_err(Error::internal)?;
+                    folder.put(path, filled_in(text, &params).into());
+                }
+                let mut gathered = Gathered::default();
+                folder.add_to(platform, &target.space().domain, &mut gathered).await?;
+                let append = Append { actor, by: &by, of: &of, before: &target, edits: &gathered.edits };
+                platform.append(append, drop).await
+            });
+            done.await
+        })
     }
 }
 

@@ -5,15 +5,15 @@
 //! in its own transaction.
 
 mod moving;
-mod place;
+mod parent;
 mod room;
 mod transfer;
 mod walk;
 
 pub use self::walk::Reach;
 pub(super) use self::{
-    moving::Move,
-    place::{chain, check_depth, check_number, drop_grants, named_parent, require_place, room_in},
+    moving::ContentMove,
+    parent::{chain, check_depth, check_number, drop_grants, named_parent, require_parent, room_in},
     room::{Gap, make_room},
     transfer::Transfer,
     walk::{Met, Walk, Wanted},

@@ -6,7 +6,7 @@ use crate::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, OrgId, PageId, RevisionId,
         SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, UserId, web_url,
     },
-    store::records::Board,
+    store::records::CommentScope,
 };
 
 /// Makes the addresses in answers from one base.
@@ -118,20 +118,20 @@ impl Urls {
         )
     }
 
-    /// Where something of a board is: of the space, or of the change request.
-    fn on(&self, board: &Board, path: std::fmt::Arguments<'_>) -> String {
-        match &board.request {
-            None => self.api(format_args!("/spaces/{}{path}", board.space)),
-            Some(id) => self.api(format_args!("/spaces/{}/change-requests/{id}{path}", board.space)),
+    /// Where something of a scope is: of the space, or of the change request.
+    fn on(&self, scope: &CommentScope, path: std::fmt::Arguments<'_>) -> String {
+        match &scope.request {
+            None => self.api(format_args!("/spaces/{}{path}", scope.space)),
+            Some(id) => self.api(format_args!("/spaces/{}/change-requests/{id}{path}", scope.space)),
         }
     }
 
-    pub(crate) fn comment(&self, board: &Board, id: &CommentId) -> String {
-        self.on(board, format_args!("/comments/{id}"))
+    pub(crate) fn comment(&self, scope: &CommentScope, id: &CommentId) -> String {
+        self.on(scope, format_args!("/comments/{id}"))
     }
 
-    pub(crate) fn reply(&self, board: &Board, comment: &CommentId, id: &CommentReplyId) -> String {
-        self.on(board, format_args!("/comments/{comment}/replies/{id}"))
+    pub(crate) fn reply(&self, scope: &CommentScope, comment: &CommentId, id: &CommentReplyId) -> String {
+        self.on(scope, format_args!("/comments/{comment}/replies/{id}"))
     }
 
     /// Where the reviews of a change request are, named by id or number.

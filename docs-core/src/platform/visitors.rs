@@ -2,18 +2,20 @@
 
 mod address;
 mod admit;
+mod bearer;
 mod decider;
-mod jwt;
-mod lens;
-mod member;
-mod pass;
-mod resolve;
+pub(super) mod jwt;
+pub(super) mod member;
+pub(super) mod pass;
+mod reader;
+pub(super) mod resolve;
 mod uses;
 
 use std::sync::Arc;
 
 pub(super) use admit::{Admitted, Visit};
-pub(super) use lens::{Eyes, Lens, Sighted};
+pub(super) use bearer::VisitorBearer;
+pub(super) use reader::{ContentFilter, Reader, VisitorClaims};
 
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +56,8 @@ enum Signer {
 }
 
 /// What lets a visitor in where not everybody may.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 enum Pass {
     #[default]
     None,

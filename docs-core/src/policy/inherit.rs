@@ -58,20 +58,19 @@ pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     }
 }
 
-/// The role that the level of content comes down to, as it is shown: that of the first level on the way out that says
-/// one; where all inherit, the role in the organization. `None` where that level hides the content.
+/// The role that the level of content comes down to: that of the first level on the way out that says one; where all inherit, the role in the organization. `None` where that level hides the content.
 ///
 /// Roles by name have no part in it: they are the reader's own, and a level is everybody's.
 ///
 /// ```
-/// use docs_core::{model::{DefaultLevel, Role}, policy::{Layer, shown_level}};
+/// use docs_core::{model::{DefaultLevel, Role}, policy::{Layer, resolved_level}};
 /// let inherits = Layer { member: Some(Role::Create), ..Layer::default() };
 /// let says = Layer { level: DefaultLevel::Role(Role::Comment), ..inherits };
-/// assert_eq!(shown_level(Some(Role::Admin), &[inherits, says]), Some(Role::Comment));
-/// assert_eq!(shown_level(Some(Role::Edit), &[inherits]), Some(Role::Edit));
+/// assert_eq!(resolved_level(Some(Role::Admin), &[inherits, says]), Some(Role::Comment));
+/// assert_eq!(resolved_level(Some(Role::Edit), &[inherits]), Some(Role::Edit));
 /// ```
 #[must_use]
-pub fn shown_level(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
+pub fn resolved_level(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     match layers.iter().map(|layer| layer.level).find(|level| *level != DefaultLevel::Inherit) {
         None | Some(DefaultLevel::Inherit) => org,
         Some(DefaultLevel::Role(role)) => Some(role),

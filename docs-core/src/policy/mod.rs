@@ -7,18 +7,20 @@ mod team;
 
 use std::sync::Arc;
 
-pub use inherit::{Layer, effective_role, inherited_role, shown_level};
+pub use inherit::{Layer, effective_role, inherited_role, resolved_level};
 pub use team::{TeamAccess, TeamAction};
 
 use crate::{
     Error, Result,
     model::{
-        CollectionPermissions, CommentPermissions, OrganizationPermissions, Role, SpacePermissions, UserId,
+        CollectionPermissions, CommentPermissions, DefaultLevel, OrganizationPermissions, Role,
+        SpacePermissions, UserId,
     },
     store::records::{CollectionRecord, MemberRecord, OrgRecord, SpaceRecord},
 };
 
 /// What somebody wants to do in an organization.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrgAction {
     /// See its members and teams.
@@ -30,6 +32,7 @@ pub enum OrgAction {
 }
 
 /// What somebody wants to do with a space.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpaceAction {
     /// Post comments and replies, react to them.
@@ -43,6 +46,7 @@ pub enum SpaceAction {
 }
 
 /// What somebody wants to do with a comment, or a reply.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommentAction {
     /// Change its text.
@@ -54,6 +58,7 @@ pub enum CommentAction {
 }
 
 /// What somebody wants to do with a site.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SiteAction {
     /// See it.
@@ -165,7 +170,12 @@ impl OrgAccess {
     pub fn space(&self, space: Arc<SpaceRecord>, layers: &[Layer]) -> Result<SpaceAccess> {
         let role = effective_role(self.role, layers).filter(|_| space.organization == self.org.id);
         let role = role.ok_or_else(|| Error::not_found("space"))?;
-        Ok(SpaceAccess { space, role, level: shown_level(self.role, layers) })
+        let stated = space.default_level;
+        Ok(SpaceAccess {
+            space,
+            standing: Standing { role, level: resolved_level(self.role, layers) },
+            stated,
+        })
     }
 
     /// The access to a collection of the organization, for somebody who holds this on it and on what it lies in.
@@ -179,7 +189,10 @@ impl OrgAccess {
     ) -> Result<CollectionAccess> {
         let role = effective_role(self.role, layers).filter(|_| collection.organization == self.org.id);
         let role = role.ok_or_else(|| Error::not_found("collection"))?;
-        Ok(CollectionAccess { collection, role, level: shown_level(self.role, layers) })
+        Ok(CollectionAccess {
+            collection,
+            standing: Standing { role, level: resolved_level(self.role, layers) },
+        })
     }
 
     /// Demands a right on a site of the organization.
@@ -201,7 +214,7 @@ impl OrgAccess {
         };
         match self.role {
             None => Err(Error::not_found("site")),
-            Some(role) if role >= needed => Ok(()),
+            Some(role) if role.includes(needed) => Ok(()),
             Some(_) if needed == Role::Create => {
                 Err(Error::forbidden("this needs the role `create` in the organization"))
             }
@@ -210,19 +223,29 @@ impl OrgAccess {
     }
 }
 
+/// What somebody has on content, and what its level gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The role of the actor.
+    pub role: Role,
+    /// The role that the [level comes down to](resolved_level); `None` where it hides the content.
+    pub level: Option<Role>,
+}
+
 /// Proof that an actor may see a space, and what else.
 #[derive(Clone, Debug)]
 pub struct SpaceAccess {
     space: Arc<SpaceRecord>,
-    role: Role,
-    level: Option<Role>,
+    standing: Standing,
+    stated: DefaultLevel,
 }
 
 impl SpaceAccess {
     /// The access of a visitor whom a published site shows the space: reading, whatever its level is for members.
     #[must_use]
     pub const fn of_visitor(space: Arc<SpaceRecord>) -> Self {
-        Self { space, role: Role::Read, level: Some(Role::Read) }
+        let standing = Standing { role: Role::Read, level: Some(Role::Read) };
+        Self { space, standing, stated: DefaultLevel::Role(Role::Read) }
     }
 
     /// The space.
@@ -234,13 +257,19 @@ impl SpaceAccess {
     /// The role on the space.
     #[must_use]
     pub fn role(&self) -> Role {
-        self.role
+        self.standing.role
     }
 
-    /// The role that the space's [level comes down to](shown_level); `None` where it hides the space.
+    /// The role on the space, and what its level comes down to.
     #[must_use]
-    pub fn level(&self) -> Option<Role> {
-        self.level
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// The level that is set on the space.
+    #[must_use]
+    pub fn level(&self) -> DefaultLevel {
+        self.stated
     }
 
     /// Demands a right.
@@ -248,7 +277,7 @@ impl SpaceAccess {
     /// # Errors
     /// `Forbidden`.
     pub fn require(&self, action: SpaceAction) -> Result<SpaceProof> {
-        if self.role >= action.needs() {
+        if self.standing.role.includes(action.needs()) {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
         Err(Error::forbidden(match action {
@@ -278,7 +307,7 @@ impl SpaceAccess {
         if own {
             return self.require(SpaceAction::Comment);
         }
-        if self.role >= least {
+        if self.standing.role.includes(least) {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
         Err(Error::forbidden(match action {
@@ -296,6 +325,7 @@ impl SpaceAccess {
             view: true,
             edit: may(CommentAction::Edit),
             reply: self.require(SpaceAction::Comment).is_ok(),
+            react: self.require(SpaceAction::Comment).is_ok(),
             delete: may(CommentAction::Delete),
         }
     }
@@ -303,7 +333,7 @@ impl SpaceAccess {
     /// What the actor may do with the space.
     #[must_use]
     pub fn permissions(&self) -> SpacePermissions {
-        let from = |least| self.role >= least;
+        let from = |least| self.standing.role.includes(least);
         SpacePermissions {
             view: from(Role::Read),
             access: from(Role::Read),
@@ -319,6 +349,7 @@ impl SpaceAccess {
 }
 
 /// What somebody wants to do with a collection.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectionAction {
     /// Create spaces and collections in it, rename, move and delete it, grant it.
@@ -329,8 +360,7 @@ pub enum CollectionAction {
 #[derive(Clone, Debug)]
 pub struct CollectionAccess {
     collection: Arc<CollectionRecord>,
-    role: Role,
-    level: Option<Role>,
+    standing: Standing,
 }
 
 impl CollectionAccess {
@@ -343,13 +373,19 @@ impl CollectionAccess {
     /// The role on the collection.
     #[must_use]
     pub fn role(&self) -> Role {
-        self.role
+        self.standing.role
     }
 
-    /// The role that the collection's [level comes down to](shown_level); `None` where it hides the collection.
+    /// The role on the collection, and what its level comes down to.
     #[must_use]
-    pub fn level(&self) -> Option<Role> {
-        self.level
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// The level that is set on the collection.
+    #[must_use]
+    pub fn level(&self) -> DefaultLevel {
+        self.collection.default_level
     }
 
     /// Demands a right.
@@ -358,7 +394,7 @@ impl CollectionAccess {
     /// `Forbidden`.
     pub fn require(&self, action: CollectionAction) -> Result<&Arc<CollectionRecord>> {
         let CollectionAction::Manage = action;
-        if self.role >= Role::Create {
+        if self.standing.role.includes(Role::Create) {
             return Ok(&self.collection);
         }
         Err(Error::forbidden("this needs the role `create` on the collection"))
@@ -367,7 +403,7 @@ impl CollectionAccess {
     /// What the actor may do with the collection.
     #[must_use]
     pub fn permissions(&self) -> CollectionPermissions {
-        let manages = self.role >= Role::Create;
+        let manages = self.standing.role.includes(Role::Create);
         CollectionPermissions { view: true, admin: manages, view_invite_links: manages, create: manages }
     }
 }

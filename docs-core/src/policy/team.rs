@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// What somebody wants to do with a team.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TeamAction {
     /// See it and who is in it.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{counter, text};
 use crate::{
     model::{
-        CollectionDescription, CollectionId, CollectionTitle, DefaultLevel, OrgId, Rank, SpaceId, Timestamp,
-        UserId,
+        CollectionDescription, CollectionId, CollectionTitle, ContentTarget, DefaultLevel, OrgId, Rank,
+        Timestamp, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, StoreError, StoreResult, Value, key},
 };
@@ -67,8 +67,8 @@ impl Indexed for CollectionRecord {
         Self::at(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let place = Place::of(&self.organization, self.parent.as_ref());
-        let mut rows = child_rows(place, &self.rank, &Child::Collection(self.id.clone()));
+        let parent = Parent::of(&self.organization, self.parent.as_ref());
+        let mut rows = child_rows(parent, &self.rank, &ContentTarget::Collection(self.id.clone()));
         rows.push(Row::Count(Self::count_in(&self.organization)));
         if self.default_level == DefaultLevel::Nobody {
             let closed = Self::closed_in(&self.organization).part(self.id.as_str());
@@ -81,20 +81,20 @@ impl Indexed for CollectionRecord {
     }
 }
 
-/// Class of the rows that lead from a place to what is in it.
+/// Class of the rows that lead from a parent to what is in it.
 pub(super) const CHILDREN: &str = "kid";
 
 /// What collections and spaces lie in: a collection, or an organization itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum Parent<'a> {
     /// The top of an organization.
     Top(&'a OrgId),
     /// A collection.
     In(&'a CollectionId),
 }
 
-impl<'a> Place<'a> {
-    /// The place that a parent names.
+impl<'a> Parent<'a> {
+    /// The parent that a record names.
     #[must_use]
     pub fn of(organization: &'a OrgId, parent: Option<&'a CollectionId>) -> Self {
         parent.map_or(Self::Top(organization), Self::In)
@@ -107,70 +107,49 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What is in the place, in order.
+    /// What is in the parent, in order.
     #[must_use]
     pub fn children(self) -> KeyBuf {
         KeyBuf::new(CHILDREN).part(self.id())
     }
 
-    /// Where something of this rank stands in the place.
+    /// Where something of this rank stands in the parent.
     #[must_use]
     pub fn child(self, rank: &Rank, id: &str) -> Key {
         self.children().part(rank.as_str()).part(id).key()
     }
 
-    /// How much is in the place, deleted spaces left out.
+    /// How much is in the parent, deleted spaces left out.
     #[must_use]
     pub fn count(self) -> Key {
         counter(self.id(), "children")
     }
 }
 
-/// What lies in a collection, or in an organization itself.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Child {
-    /// A collection.
-    Collection(CollectionId),
-    /// A space.
-    Space(SpaceId),
+/// What a row that leads to a collection or a space holds.
+pub(super) fn kind_of(target: &ContentTarget) -> Value {
+    text(match target {
+        ContentTarget::Collection(_) => "collection",
+        ContentTarget::Space(_) => "space",
+    })
 }
 
-impl Child {
-    /// The id.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        match self {
-            Self::Collection(id) => id.as_str(),
-            Self::Space(id) => id.as_str(),
-        }
-    }
-
-    /// What a row that leads to it holds.
-    pub(super) fn kind(&self) -> Value {
-        text(match self {
-            Self::Collection(_) => "collection",
-            Self::Space(_) => "space",
-        })
-    }
-
-    /// Reads a row that leads to something, such as one of [`Place::children`].
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`].
-    pub fn of_row(row: &(Key, Value)) -> StoreResult<Self> {
-        let corrupt = || StoreError::Corrupt(format!("`{}` names nothing", row.0));
-        let id = key::last_segment(&row.0);
-        let Value::Json(kind) = &row.1 else { return Err(corrupt()) };
-        match &**kind {
-            br#""collection""# => id.parse().map(Self::Collection).map_err(|_| corrupt()),
-            br#""space""# => id.parse().map(Self::Space).map_err(|_| corrupt()),
-            _ => Err(corrupt()),
-        }
+/// Reads a row that leads to a collection or a space, such as one of [`Parent::children`].
+///
+/// # Errors
+/// [`StoreError::Corrupt`].
+pub fn target_of(row: &(Key, Value)) -> StoreResult<ContentTarget> {
+    let corrupt = || StoreError::Corrupt(format!("`{}` names nothing", row.0));
+    let id = key::last_segment(&row.0);
+    let Value::Json(kind) = &row.1 else { return Err(corrupt()) };
+    match &**kind {
+        br#""collection""# => id.parse().map(ContentTarget::Collection).map_err(|_| corrupt()),
+        br#""space""# => id.parse().map(ContentTarget::Space).map_err(|_| corrupt()),
+        _ => Err(corrupt()),
     }
 }
 
-/// The rows of something that lies in a place.
-pub(super) fn child_rows(place: Place<'_>, rank: &Rank, child: &Child) -> Vec<Row> {
-    vec![Row::Index(place.child(rank, child.id()), child.kind()), Row::Count(place.count())]
+/// The rows of something that lies in a parent.
+pub(super) fn child_rows(parent: Parent<'_>, rank: &Rank, child: &ContentTarget) -> Vec<Row> {
+    vec![Row::Index(parent.child(rank, child.id()), kind_of(child)), Row::Count(parent.count())]
 }

@@ -16,7 +16,7 @@ const COMMENTERS: &str = "commenters";
 
 /// Where comments are: on a space's own content, or in one of its change requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Board {
+pub struct CommentScope {
     /// The space.
     pub space: SpaceId,
     /// The change request, by id.
@@ -24,8 +24,8 @@ pub struct Board {
     pub request: Option<ChangeRequestId>,
 }
 
-impl Board {
-    /// What the rows and counters of the board belong to.
+impl CommentScope {
+    /// What the rows and counters of the scope belong to.
     #[must_use]
     pub fn owner(&self) -> &str {
         self.request.as_ref().map_or(self.space.as_str(), ChangeRequestId::as_str)
@@ -114,7 +114,8 @@ pub struct CommentRecord {
     /// The id.
     pub id: CommentId,
     /// Where it is.
-    pub board: Board,
+    #[serde(rename = "board")]
+    pub scope: CommentScope,
     /// What was posted.
     pub posted: Posted,
     /// Who resolved it; `None` while it is open.
@@ -141,7 +142,7 @@ impl CommentRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The comments of a board, about a page or all, in a status or all, by the time they were posted.
+    /// The comments of a scope, about a page or all, in a status or all, by the time they were posted.
     #[must_use]
     pub fn on(owner: &str, page: Option<&PageId>, status: CommentStatus) -> KeyBuf {
         let status = match status {
@@ -172,14 +173,14 @@ impl Indexed for CommentRecord {
     }
     fn rows(&self) -> Vec<Row> {
         let page = self.target.as_ref().map(|target| &target.page.id);
-        let mut rows = vec![self.board.posted_by(&self.posted.by)];
+        let mut rows = vec![self.scope.posted_by(&self.posted.by)];
         rows.push(Row::Count(match self.status() {
-            CommentStatus::Resolved => self.board.count_of_resolved(),
-            CommentStatus::All | CommentStatus::Open => self.board.count_of_open(),
+            CommentStatus::Resolved => self.scope.count_of_resolved(),
+            CommentStatus::All | CommentStatus::Open => self.scope.count_of_open(),
         }));
         for page in std::iter::once(None).chain(page.map(Some)) {
             for status in [CommentStatus::All, self.status()] {
-                let row = Self::on(self.board.owner(), page, status).time(self.posted.at.time());
+                let row = Self::on(self.scope.owner(), page, status).time(self.posted.at.time());
                 // The author, so that a filter needs no record.
                 rows.push(Row::Index(row.part(self.id.as_str()).key(), super::text(self.posted.by.as_str())));
             }
@@ -187,7 +188,7 @@ impl Indexed for CommentRecord {
         rows
     }
     fn owner(&self) -> Owner {
-        Owner::As(SpaceRecord::at(&self.board.space))
+        Owner::As(SpaceRecord::at(&self.scope.space))
     }
 }
 
@@ -199,7 +200,8 @@ pub struct ReplyRecord {
     /// The comment.
     pub comment: CommentId,
     /// Where the comment is.
-    pub board: Board,
+    #[serde(rename = "board")]
+    pub scope: CommentScope,
     /// What was posted.
     pub posted: Posted,
 }
@@ -232,10 +234,34 @@ impl Indexed for ReplyRecord {
         vec![
             Row::Index(row.key(), Value::Unit),
             Row::Count(CommentRecord::count_of_replies(&self.comment)),
-            self.board.posted_by(&self.posted.by),
+            self.scope.posted_by(&self.posted.by),
         ]
     }
     fn owner(&self) -> Owner {
-        Owner::As(SpaceRecord::at(&self.board.space))
+        Owner::As(SpaceRecord::at(&self.scope.space))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn comments_and_replies_are_stored_under_the_names_they_always_had() {
+        let board = json!({ "space": "space1", "request": "request1" });
+        let posted = json!({
+            "by": "user1", "at": "2026-01-31T12:00:00.000Z", "edited_at": null, "text": "Why?", "reactions": [],
+        });
+        let reply = json!({ "id": "reply1", "comment": "comment1", "board": board, "posted": posted });
+        let read: ReplyRecord = serde_json::from_value(reply.clone()).expect("a reply");
+        assert_eq!(serde_json::to_value(&read).expect("written"), reply);
+        let comment = json!({
+            "id": "comment1", "board": board, "posted": posted, "resolved": null, "revision": "revision1",
+            "target": null, "review": null,
+        });
+        let read: CommentRecord = serde_json::from_value(comment.clone()).expect("a comment");
+        assert_eq!(serde_json::to_value(&read).expect("written"), comment);
     }
 }

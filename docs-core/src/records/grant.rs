@@ -2,21 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Child, counter, member_counter};
+use super::{collection::kind_of, counter, member_counter};
 use crate::{
-    model::{OrgId, Role, TeamId, Timestamp, UserId},
+    model::{ContentTarget, Grantee, OrgId, Role, TeamId, Timestamp, UserId},
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row},
 };
-
-/// Who a grant is for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grantee {
-    /// A member.
-    User(UserId),
-    /// The members of a team.
-    Team(TeamId),
-}
 
 /// A role that a member or a team was given on a space or a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,13 +14,16 @@ pub struct GrantRecord {
     /// The organization of both.
     pub organization: OrgId,
     /// What it is on.
-    pub content: Child,
+    pub content: ContentTarget,
     /// Who it is for.
     pub grantee: Grantee,
     /// What it gives.
     pub role: Role,
     /// When it was given.
     pub granted_at: Timestamp,
+    /// It is on a space that is deleted: no count of spaces has it.
+    #[serde(default)]
+    pub space_deleted: bool,
 }
 
 impl Entity for GrantRecord {
@@ -80,13 +73,13 @@ impl GrantRecord {
         KeyBuf::new("grt.t").part(team.as_str())
     }
 
-    /// How many spaces were granted to a member by name.
+    /// How many spaces were granted to a member by name, deleted ones left out.
     #[must_use]
     pub fn spaces_of(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "spaces")
     }
 
-    /// How many spaces were granted to a team.
+    /// How many spaces were granted to a team, deleted ones left out.
     #[must_use]
     pub fn spaces_of_team(team: &TeamId) -> Key {
         counter(team.as_str(), "spaces")
@@ -108,8 +101,8 @@ impl Indexed for GrantRecord {
             }
             Grantee::Team(team) => (Self::held_by_team(team), Self::spaces_of_team(team)),
         };
-        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), self.content.kind())];
-        if matches!(self.content, Child::Space(_)) {
+        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), kind_of(&self.content))];
+        if matches!(self.content, ContentTarget::Space(_)) && !self.space_deleted {
             rows.push(Row::Count(count));
         }
         rows

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Child, unique};
+use super::unique;
 use crate::{
-    model::{InviteId, OrgId, Role, Timestamp, UserId},
+    model::{ContentTarget, InviteId, OrgId, Role, Timestamp, UserId},
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
@@ -15,7 +15,7 @@ pub enum LinkGives {
     /// A role in the organization; `None` for a guest.
     Member(Option<Role>),
     /// A role on content, to a guest.
-    Content(Child, Role),
+    Content(ContentTarget, Role),
 }
 
 /// An invite link: whoever has its id may join.

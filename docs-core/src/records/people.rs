@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{text, unique};
 use crate::{
     model::{
-        EmailDomain, Hostname, OrgId, OrganizationCommunityType, OrganizationTitle, OrganizationType,
-        OrganizationUseCase, Plan, Role, SitePointer, Timestamp, TokenId, Url, UserId,
+        EmailDomain, Hostname, OrgId, OrganizationBilling, OrganizationBlock, OrganizationCommunityType,
+        OrganizationTitle, OrganizationType, OrganizationUseCase, Plan, Role, SiteHostname, SitePointer,
+        Timestamp, TokenId, Trial, Url, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -36,6 +37,12 @@ impl UserRecord {
     #[must_use]
     pub fn at(id: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// What the keys of all users begin with.
+    #[must_use]
+    pub fn all() -> KeyBuf {
+        KeyBuf::new(Self::KIND)
     }
 
     /// Leads from an e-mail address to its user.
@@ -135,6 +142,18 @@ pub struct OrgRecord {
     /// The plan.
     #[serde(default)]
     pub plan: Plan,
+    /// How it pays.
+    #[serde(default)]
+    pub billing: Option<OrganizationBilling>,
+    /// Its trial.
+    #[serde(default)]
+    pub trial: Trial,
+    /// Its block.
+    #[serde(default)]
+    pub blocked: Option<OrganizationBlock>,
+    /// Its own host name.
+    #[serde(default)]
+    pub custom_hostname: Option<SiteHostname>,
     /// Role of those who join.
     #[serde(default)]
     pub default_role: Option<Role>,
@@ -166,6 +185,12 @@ impl OrgRecord {
     #[must_use]
     pub fn at(id: &OrgId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// What the keys of all organizations begin with.
+    #[must_use]
+    pub fn all() -> KeyBuf {
+        KeyBuf::new(Self::KIND)
     }
 
     /// Leads from a host name to its organization.

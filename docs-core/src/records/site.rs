@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{counter, text, unique};
 use crate::{
     model::{
-        AdaptiveContent, AgentsContext, Basename, Favicon, OrgId, ProxyOrigin, SectionId, SiteId,
-        SiteSpaceId, SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
+        AdaptiveContent, AgentsContext, Basename, Favicon, OrgId, ProxyOrigin, SectionId, SiteHostname,
+        SiteId, SiteSpaceId, SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, MAX_SCAN, Owner, Row, Scan, Value},
 };
@@ -31,6 +31,9 @@ pub struct SiteRecord {
     /// Where it is mounted on another host, unique.
     #[serde(default)]
     pub proxy: Option<ProxyOrigin>,
+    /// The host of its own that it is published on, unique.
+    #[serde(default)]
+    pub hostname: Option<SiteHostname>,
     /// Who may see it.
     #[serde(default)]
     pub visibility: SiteVisibility,
@@ -84,7 +87,8 @@ impl SiteRecord {
         unique("site.basename", "", basename)
     }
 
-    /// Leads from the place a site is mounted on to the site; hosts are the same in any case.
+    /// Leads from the place a site is mounted on to the site; hosts are the same in any case. A host alone is the place
+    /// of a site that is published on a host of its own.
     #[must_use]
     pub fn by_proxy(origin: &str) -> Key {
         let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
@@ -113,6 +117,9 @@ impl Indexed for SiteRecord {
         ];
         if let Some(proxy) = &self.proxy {
             rows.push(Row::Unique(Self::by_proxy(proxy.as_str()), text(self.id.as_str())));
+        }
+        if let Some(hostname) = &self.hostname {
+            rows.push(Row::Unique(Self::by_proxy(hostname.as_str()), text(self.id.as_str())));
         }
         rows
     }

@@ -101,6 +101,12 @@ impl Entity for ShareLinkRecord {
 }
 
 impl ShareLinkRecord {
+    /// Tells whether the link opens a site.
+    #[must_use]
+    pub fn opens(&self, site: &SiteId) -> bool {
+        self.active && self.site == *site
+    }
+
     /// The key of a share link.
     #[must_use]
     pub fn at(id: &ShareLinkId) -> Key {

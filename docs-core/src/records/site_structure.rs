@@ -170,6 +170,9 @@ pub struct SiteSpaceRecord {
     /// Who sees it.
     #[serde(default)]
     pub condition: Option<Condition>,
+    /// The space is deleted: it is not counted.
+    #[serde(default)]
+    pub space_deleted: bool,
 }
 
 impl Entity for SiteSpaceRecord {
@@ -195,7 +198,7 @@ impl SiteSpaceRecord {
         KeyBuf::new("ssp.s").part(space.as_str())
     }
 
-    /// How many spaces a site has.
+    /// How many spaces a site has, deleted ones left out.
     #[must_use]
     pub fn count_in(site: &SiteId) -> Key {
         counter(site.as_str(), "spaces")
@@ -216,12 +219,15 @@ impl Indexed for SiteSpaceRecord {
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
         let path = Self::by_path(&self.site, self.section.as_ref(), self.path.as_str());
-        vec![
+        let mut rows = vec![
             Row::Index(Self::of_site(&self.site).number(self.rank).part(id).key(), Value::Unit),
             Row::Index(Self::of_space(&self.space).part(self.site.as_str()).part(id).key(), Value::Unit),
             Row::Unique(path, text(id)),
-            Row::Count(Self::count_in(&self.site)),
-        ]
+        ];
+        if !self.space_deleted {
+            rows.push(Row::Count(Self::count_in(&self.site)));
+        }
+        rows
     }
     fn owner(&self) -> Owner {
         Owner::As(SiteRecord::at(&self.site))

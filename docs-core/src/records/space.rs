@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CHILDREN, Child, Place, child_rows, counter};
+use super::{CHILDREN, Parent, child_rows, counter};
 use crate::{
     model::{
-        CollectionId, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId, SpaceId, SpaceTitle,
-        Timestamp, Url, UserId,
+        CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitSync, OrgId, Rank, RevisionId,
+        SpaceId, SpaceTitle, Timestamp, Url, UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value, jobs::SUBJECTS},
 };
@@ -138,8 +138,8 @@ impl Indexed for SpaceRecord {
             let row = self.parent.iter().map(|parent| Self::deleted_in(parent).part(self.id.as_str()));
             return row.map(|row| Row::Index(row.key(), Value::Unit)).collect();
         }
-        let place = Place::of(&self.organization, self.parent.as_ref());
-        let mut rows = child_rows(place, &self.rank(), &Child::Space(self.id.clone()));
+        let parent = Parent::of(&self.organization, self.parent.as_ref());
+        let mut rows = child_rows(parent, &self.rank(), &ContentTarget::Space(self.id.clone()));
         let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
         rows.push(Row::Index(row.key(), Value::Unit));
         rows.push(Row::Count(Self::count_in(&self.organization)));

@@ -6,14 +6,14 @@ use chrono::TimeDelta;
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        ChangeRequestStatus, CreateChangeRequest, CreateSpace, EditMode, Role, SettableStatus, SpaceId,
-        UpdateChangeRequest, UpdateContent, UpdateSpace,
+        AuditEntry, ChangeRequestStatus, CreateChangeRequest, CreateSpace, EditMode, Role, SettableStatus,
+        SpaceId, UpdateChangeRequest, UpdateContent, UpdateSpace,
     },
     platform::{AuditFilter, AuditLog},
     ports::Clock as _,
     store::{
         Key, PageRequest, Store,
-        records::{AuditRecord, OrgRecord, SpaceRecord, UserRecord},
+        records::{OrgRecord, SpaceRecord, UserRecord},
     },
 };
 use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
@@ -21,11 +21,11 @@ use proptest::prelude::*;
 
 use crate::support::{Refused, World, person};
 
-async fn log_of(w: &World, actor: &Actor, filter: &AuditFilter) -> Vec<Arc<AuditRecord>> {
+async fn log_of(w: &World, actor: &Actor, filter: &AuditFilter) -> Vec<AuditEntry> {
     let mut entries = Vec::new();
     let mut page = PageRequest { page: None, limit: Some(7) };
     loop {
-        let found = w.platform.audit_log(actor, filter, &page).await.expect("listed");
+        let found = w.platform.as_actor(actor).audit_log(filter, &page).await.expect("listed");
         entries.extend(found.items);
         page.page = found.next;
         if page.page.is_none() {
@@ -58,7 +58,7 @@ async fn an_entry_names_who_did_what_to_which_records_in_which_organization() {
     let w = World::new().await;
     w.clock.advance(Duration::from_secs(1));
     let before = w.clock.now();
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let space = w.space().await;
     let filter = AuditFilter { subject: Some(SpaceRecord::at(&space)), ..AuditFilter::default() };
     let entries = log_of(&w, &Actor::Platform, &filter).await;
     let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
@@ -76,16 +76,21 @@ async fn what_lies_in_a_space_is_told_to_its_organization() {
     let w = World::new().await;
     let editor = w.member("Eve", Some(Role::Review)).await;
     let p = &w.platform;
-    let space = p.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let space = w.space().await;
     let from = told(&w).await.len();
     // Entries of one millisecond are in no order of their own.
     let later = || w.clock.advance(Duration::from_millis(1));
     later();
-    p.create_change_request(&editor, &space, CreateChangeRequest::default()).await.expect("created");
+    p.as_actor(&editor)
+        .space(&space)
+        .change_requests()
+        .create(CreateChangeRequest::default())
+        .await
+        .expect("created");
     later();
-    p.edit_content(&editor, &space, "1", page_named("One")).await.expect("edited");
+    p.as_actor(&editor).space(&space).change_request("1").edit(page_named("One")).await.expect("edited");
     later();
-    p.merge_change_request(&editor, &space, "1").await.expect("merged");
+    p.as_actor(&editor).space(&space).change_request("1").merge().await.expect("merged");
     let wanted = ["change_request_create", "change_request_edit", "change_request_merge"];
     assert_eq!(told(&w).await[from..], wanted.map(|operation| by(&editor, operation)));
 }
@@ -94,12 +99,18 @@ async fn what_lies_in_a_space_is_told_to_its_organization() {
 async fn what_changes_nothing_and_what_is_refused_is_not_told() {
     let w = World::new().await;
     let reader = w.member("Rob", Some(Role::Read)).await;
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
+    let space = w.space().await;
     let before = log_of(&w, &Actor::Platform, &AuditFilter::default()).await;
-    w.platform.create_space(&reader, &w.org, CreateSpace::default()).await.refused(ErrorKind::Forbidden);
+    w.platform
+        .as_actor(&reader)
+        .org(&w.org)
+        .spaces()
+        .create(CreateSpace::default())
+        .await
+        .refused(ErrorKind::Forbidden);
     let unknown: SpaceId = "unknown".parse().expect("an id");
-    w.platform.delete_space(&w.admin, &unknown).await.expect("never an error");
-    w.platform.get_space(&reader, &space).await.expect("read");
+    w.as_admin().space(&unknown).delete().await.expect("never an error");
+    w.platform.as_actor(&reader).space(&space).get().await.expect("read");
     w.platform.settle().await.expect("nothing to do");
     w.platform.tidy().await.expect("tidied");
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, before);
@@ -108,8 +119,8 @@ async fn what_changes_nothing_and_what_is_refused_is_not_told() {
 #[tokio::test]
 async fn background_work_is_by_the_platform_and_its_bookkeeping_is_not_told() {
     let w = World::new().await;
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
-    w.platform.delete_space(&w.admin, &space).await.expect("deleted");
+    let space = w.space().await;
+    w.as_admin().space(&space).delete().await.expect("deleted");
     let from = told(&w).await.len();
     w.clock.advance(Duration::from_secs(8 * 24 * 3600));
     w.platform.settle().await.expect("purged");
@@ -124,13 +135,14 @@ async fn the_platform_reads_all_and_administrators_the_log_of_their_organization
     let editor = w.member("Eve", Some(Role::Edit)).await;
     let zoe = person(&w.platform, "Zoe").await;
     let title = "Elsewhere".parse().expect("a title");
-    let other = w.platform.create_org(&Actor::Platform, title, zoe.user().expect("a user")).await;
+    let other = w.platform.as_platform().orgs().create(title, zoe.user().expect("a user")).await;
     let other = other.expect("an organization").id;
-    w.platform.create_space(&zoe, &other, CreateSpace::default()).await.expect("created");
+    w.platform.as_actor(&zoe).org(&other).spaces().create(CreateSpace::default()).await.expect("created");
     let filter = |organization| AuditFilter { organization, ..AuditFilter::default() };
     let page = PageRequest::default();
-    let log =
-        async |actor: &Actor, organization| w.platform.audit_log(actor, &filter(organization), &page).await;
+    let log = async |actor: &Actor, organization| {
+        w.platform.as_actor(actor).audit_log(&filter(organization), &page).await
+    };
     log(&w.admin, None).await.refused(ErrorKind::Forbidden);
     log(&editor, Some(w.org.clone())).await.refused(ErrorKind::Forbidden);
     log(&w.admin, Some(other.clone())).await.refused(ErrorKind::NotFound);
@@ -153,8 +165,8 @@ async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
     let eve = w.member("Eve", Some(Role::Create)).await;
     for _ in 0..9 {
         w.clock.advance(Duration::from_secs(1));
-        w.platform.create_space(&eve, &w.org, CreateSpace::default()).await.expect("created");
-        w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+        w.platform.as_actor(&eve).org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
+        w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
     }
     let all = log_of(&w, &Actor::Platform, &AuditFilter::default()).await;
     assert!(all.windows(2).all(|pair| pair[0].at >= pair[1].at), "newest first");
@@ -173,10 +185,10 @@ async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
     let filter = AuditFilter { subject, ..AuditFilter::default() };
     assert_eq!(log_of(&w, &Actor::Platform, &filter).await.len(), 1, "the user was created once");
     let page = PageRequest { page: None, limit: Some(2) };
-    let first = w.platform.audit_log(&w.admin, &late, &page).await.expect("listed");
+    let first = w.as_admin().audit_log(&late, &page).await.expect("listed");
     let other = AuditFilter { organization, ..AuditFilter::default() };
     let page = PageRequest { page: first.next, limit: None };
-    w.platform.audit_log(&w.admin, &other, &page).await.refused(ErrorKind::Invalid);
+    w.as_admin().audit_log(&other, &page).await.refused(ErrorKind::Invalid);
 }
 
 #[tokio::test]
@@ -184,10 +196,10 @@ async fn entries_are_removed_when_their_time_is_over() {
     let kept = AuditLog::Kept(TimeDelta::days(2));
     let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(kept)).await;
     for _ in 0..120 {
-        w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+        w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
     }
     w.clock.advance(Duration::from_secs(24 * 3600));
-    w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+    w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
     w.platform.tidy().await.expect("tidied");
     assert!(
         log_of(&w, &Actor::Platform, &AuditFilter::default()).await.len() > 120,
@@ -202,7 +214,7 @@ async fn entries_are_removed_when_their_time_is_over() {
 #[tokio::test]
 async fn a_platform_that_keeps_no_log_writes_none() {
     let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(AuditLog::Off)).await;
-    w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
+    w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, []);
 }
 
@@ -246,7 +258,7 @@ async fn act(w: &World, actor: &Actor, spaces: &mut Vec<SpaceId>, act: &Act) -> 
     let space = |n: &usize| spaces.get(*n).unwrap_or(&unknown).clone();
     match act {
         Act::Space => {
-            let made = p.create_space(actor, &w.org, CreateSpace::default()).await.ok()?;
+            let made = p.as_actor(actor).org(&w.org).spaces().create(CreateSpace::default()).await.ok()?;
             spaces.push(made.id);
             Some("space_create")
         }
@@ -258,34 +270,51 @@ async fn act(w: &World, actor: &Actor, spaces: &mut Vec<SpaceId>, act: &Act) -> 
             let change = UpdateSpace { edit_mode: Some(*mode), ..UpdateSpace::default() };
             update(w, actor, &space(n), change).await
         }
-        Act::Delete(n) => {
-            p.delete_space(actor, &space(n)).await.ok().filter(|there| *there).map(|_| "space_delete")
-        }
-        Act::Restore(n) => p.restore_space(actor, &space(n)).await.ok().map(|_| "space_restore"),
+        Act::Delete(n) => p
+            .as_actor(actor)
+            .space(&space(n))
+            .delete()
+            .await
+            .ok()
+            .filter(|there| *there)
+            .map(|_| "space_delete"),
+        Act::Restore(n) => p.as_actor(actor).space(&space(n)).restore().await.ok().map(|_| "space_restore"),
         Act::Request(n) => {
             let new = CreateChangeRequest::default();
-            p.create_change_request(actor, &space(n), new).await.ok().map(|_| "change_request_create")
+            p.as_actor(actor)
+                .space(&space(n))
+                .change_requests()
+                .create(new)
+                .await
+                .ok()
+                .map(|_| "change_request_create")
         }
         Act::Status(n, status) => {
-            let before = p.get_change_request(&w.admin, &space(n), "1").await.ok()?.status;
+            let before = w.as_admin().space(&space(n)).change_request("1").get().await.ok()?.status;
             let change = UpdateChangeRequest { status: Some(*status), subject: None };
-            p.update_change_request(actor, &space(n), "1", change).await.ok()?;
+            p.as_actor(actor).space(&space(n)).change_request("1").update(change).await.ok()?;
             (before != ChangeRequestStatus::from(*status)).then_some("change_request_update")
         }
         Act::Edit(n) => {
-            let edited = p.edit_content(actor, &space(n), "1", page_named("More")).await;
+            let edited =
+                p.as_actor(actor).space(&space(n)).change_request("1").edit(page_named("More")).await;
             edited.ok().map(|_| "change_request_edit")
         }
-        Act::Merge(n) => {
-            p.merge_change_request(actor, &space(n), "1").await.ok().map(|_| "change_request_merge")
-        }
+        Act::Merge(n) => p
+            .as_actor(actor)
+            .space(&space(n))
+            .change_request("1")
+            .merge()
+            .await
+            .ok()
+            .map(|_| "change_request_merge"),
     }
 }
 
 /// Changes a space; nothing is told of a change to what is so already.
 async fn update(w: &World, actor: &Actor, space: &SpaceId, change: UpdateSpace) -> Option<&'static str> {
-    let before = w.platform.get_space(&w.admin, space).await.ok()?;
-    let after = w.platform.update_space(actor, space, change).await.ok()?;
+    let before = w.as_admin().space(space).get().await.ok()?;
+    let after = w.platform.as_actor(actor).space(space).update(change).await.ok()?;
     let changed = (&before.title, before.edit_mode) != (&after.title, after.edit_mode);
     changed.then_some("space_update")
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
-        ChangeRequestStatus, ContentUpdateChange, CreateChangeRequest, MergeOutcome, PageId, RevisionPage,
-        SpaceId, UpdateContent, UpdateOutcome,
+        ChangeRequestStatus, ContentUpdateChange, CreateChangeRequest, MAX_PAGE_BYTES, MergeOutcome, PageId,
+        RevisionPage, SpaceId, UpdateContent, UpdateOutcome,
     },
     platform::{ContentOf, Shown},
     ports::{Fetched, Web, WebError},
@@ -26,8 +26,10 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     async fn new(w: &'a World, space: &SpaceId) -> Self {
         let request = w
-            .platform
-            .create_change_request(&w.admin, space, CreateChangeRequest::default())
+            .as_admin()
+            .space(space)
+            .change_requests()
+            .create(CreateChangeRequest::default())
             .await
             .expect("created");
         Self { platform: &w.platform, me: &w.admin, space: space.clone(), number: request.number.to_string() }
@@ -35,7 +37,7 @@ impl<'a> Draft<'a> {
 
     async fn edit(&self, changes: Value) -> docs_core::Result<docs_core::model::ContentUpdate> {
         let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
-        self.platform.edit_content(self.me, &self.space, &self.number, update).await
+        self.platform.as_actor(self.me).space(&self.space).change_request(&self.number).edit(update).await
     }
 
     async fn insert(&self, title: &str, text: &str) -> PageId {
@@ -56,11 +58,25 @@ impl<'a> Draft<'a> {
     }
 
     async fn merge(&self) -> MergeOutcome {
-        self.platform.merge_change_request(self.me, &self.space, &self.number).await.expect("merged").result
+        self.platform
+            .as_actor(self.me)
+            .space(&self.space)
+            .change_request(&self.number)
+            .merge()
+            .await
+            .expect("merged")
+            .result
     }
 
     async fn pull(&self) -> UpdateOutcome {
-        self.platform.pull_change_request(self.me, &self.space, &self.number).await.expect("updated").result
+        self.platform
+            .as_actor(self.me)
+            .space(&self.space)
+            .change_request(&self.number)
+            .pull()
+            .await
+            .expect("updated")
+            .result
     }
 }
 
@@ -68,12 +84,8 @@ fn insert(title: &str, text: &str) -> Value {
     json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
 
-async fn space(w: &World) -> SpaceId {
-    w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id
-}
-
 async fn text(w: &World, of: &ContentOf, page: &PageId) -> String {
-    match w.platform.get_page(&w.admin, of, page, Shown::default()).await.expect("read") {
+    match w.as_admin().content(of).get_page(page, Shown::default()).await.expect("read") {
         RevisionPage::Document(page) => page.markdown.expect("markdown"),
         other => panic!("{other:?}"),
     }
@@ -94,14 +106,14 @@ async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
         }
     }
     let mut out = Vec::new();
-    walk(&w.platform.list_pages(&w.admin, of, Shown::default()).await.expect("read").pages, &mut out);
+    walk(&w.as_admin().content(of).list_pages(Shown::default()).await.expect("read").pages, &mut out);
     out
 }
 
 #[tokio::test]
 async fn an_edit_is_seen_in_the_request_and_after_the_merge_in_the_space() {
     let w = World::new().await;
-    let space = space(&w).await;
+    let space = w.space().await;
     let live = ContentOf::space(space.clone());
     let draft = Draft::new(&w, &space).await;
     let page = draft.insert("ignored", "# Welcome\n\nHello.\n").await;
@@ -110,8 +122,8 @@ async fn an_edit_is_seen_in_the_request_and_after_the_merge_in_the_space() {
     assert_eq!(text(&w, &draft.of(), &page).await, "Hello.\n");
     assert_eq!(draft.merge().await, MergeOutcome::Merge);
     assert_eq!(text(&w, &live, &page).await, "Hello.\n");
-    let request = w.platform.get_change_request(&w.admin, &space, "1").await.expect("read");
-    let revision = w.platform.get_space(&w.admin, &space).await.expect("read").revision;
+    let request = w.as_admin().space(&space).change_request("1").get().await.expect("read");
+    let revision = w.as_admin().space(&space).get().await.expect("read").revision;
     assert_eq!((request.status, request.revision_merged), (ChangeRequestStatus::Merged, Some(revision)));
     draft.edit(json!([insert("More", "")])).await.refused(ErrorKind::Conflict);
     w.check().await;
@@ -120,21 +132,21 @@ async fn an_edit_is_seen_in_the_request_and_after_the_merge_in_the_space() {
 #[tokio::test]
 async fn all_changes_of_a_request_are_applied_or_none() {
     let w = World::new().await;
-    let draft = Draft::new(&w, &space(&w).await).await;
-    let before = w.platform.get_change_request(&w.admin, &draft.space, "1").await.expect("read").revision;
+    let draft = Draft::new(&w, &w.space().await).await;
+    let before = w.as_admin().space(&draft.space).change_request("1").get().await.expect("read").revision;
     let wrong =
         json!([insert("A", "a"), insert("B", "b"), { "operation": "delete_page", "page": "nothing" }]);
     let error = draft.edit(wrong).await.refused(ErrorKind::Invalid);
     assert!(error.message().starts_with("changes[2].page"), "{error}");
     assert_eq!(paths(&w, &draft.of()).await, [""; 0]);
-    let after = w.platform.get_change_request(&w.admin, &draft.space, "1").await.expect("read").revision;
+    let after = w.as_admin().space(&draft.space).change_request("1").get().await.expect("read").revision;
     assert_eq!(before, after, "no revision was made");
 }
 
 #[tokio::test]
 async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
     let w = World::new().await;
-    let draft = Draft::new(&w, &space(&w).await).await;
+    let draft = Draft::new(&w, &w.space().await).await;
     let changes = json!([
         { "operation": "insert_page", "ref": "start", "title": "Start",
           "document": { "markdown": "See [next](./next.md#top), ![pic](./pic), [gone](./gone.md) and [web](https://example.com)." } },
@@ -163,7 +175,7 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
     assert_eq!(text(&w, &of, ids[1]).await, format!("Back to [start](/pages/{}).", ids[0]));
     let sealed = file.download_url.split('/').nth_back(1).expect("a sealed name");
     assert_eq!(&bytes_of(&w, &draft.space, sealed).await.expect("read")[..], b"<svg/>");
-    let other = space(&w).await;
+    let other = w.space().await;
     bytes_of(&w, &other, sealed).await.refused(ErrorKind::NotFound);
     bytes_of(&w, &draft.space, "aaaa").await.refused(ErrorKind::NotFound);
 }
@@ -171,7 +183,7 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
 #[tokio::test]
 async fn two_requests_that_change_different_lines_both_end_up_in_the_space() {
     let w = World::new().await;
-    let space = space(&w).await;
+    let space = w.space().await;
     let live = ContentOf::space(space.clone());
     let first = Draft::new(&w, &space).await;
     let page = first.insert("Page", "one\n\ntwo\n\nthree\n").await;
@@ -180,9 +192,9 @@ async fn two_requests_that_change_different_lines_both_end_up_in_the_space() {
     a.set(&page, "ONE\n\ntwo\n\nthree\n").await;
     b.set(&page, "one\n\ntwo\n\nTHREE\n").await;
     assert_eq!(a.merge().await, MergeOutcome::Merge);
-    assert!(w.platform.get_change_request(&w.admin, &space, &b.number).await.expect("read").outdated);
+    assert!(w.as_admin().space(&space).change_request(&b.number).get().await.expect("read").outdated);
     assert_eq!(b.pull().await, UpdateOutcome::Update);
-    assert!(!w.platform.get_change_request(&w.admin, &space, &b.number).await.expect("read").outdated);
+    assert!(!w.as_admin().space(&space).change_request(&b.number).get().await.expect("read").outdated);
     assert_eq!(b.merge().await, MergeOutcome::Merge);
     assert_eq!(text(&w, &live, &page).await, "ONE\n\ntwo\n\nTHREE\n");
     w.check().await;
@@ -191,7 +203,7 @@ async fn two_requests_that_change_different_lines_both_end_up_in_the_space() {
 #[tokio::test]
 async fn a_conflict_is_applied_told_and_kept_until_somebody_decides() {
     let w = World::new().await;
-    let space = space(&w).await;
+    let space = w.space().await;
     let live = ContentOf::space(space.clone());
     let first = Draft::new(&w, &space).await;
     let page = first.insert("Page", "same\n\nline\n").await;
@@ -212,7 +224,7 @@ async fn a_conflict_is_applied_told_and_kept_until_somebody_decides() {
 #[tokio::test]
 async fn a_reverted_page_is_what_the_request_began_with() {
     let w = World::new().await;
-    let space = space(&w).await;
+    let space = w.space().await;
     let first = Draft::new(&w, &space).await;
     let page = first.insert("Page", "as it was\n").await;
     first.merge().await;
@@ -229,7 +241,7 @@ async fn a_reverted_page_is_what_the_request_began_with() {
 #[tokio::test]
 async fn pages_move_by_into_and_at() {
     let w = World::new().await;
-    let draft = Draft::new(&w, &space(&w).await).await;
+    let draft = Draft::new(&w, &w.space().await).await;
     let a = draft.insert("A", "").await;
     let b = draft.insert("B", "").await;
     draft.insert("C", "").await;
@@ -252,7 +264,7 @@ async fn pages_move_by_into_and_at() {
 #[tokio::test]
 async fn a_condition_that_cannot_be_read_is_refused_with_its_place() {
     let w = World::new().await;
-    let draft = Draft::new(&w, &space(&w).await).await;
+    let draft = Draft::new(&w, &w.space().await).await;
     let a = draft.insert("A", "").await;
     let change = |condition: &str| json!([{ "operation": "update_page", "page": a, "condition": condition }]);
     let error = draft.edit(change("visitor.claims.plan = 'pro'")).await.expect_err("an assignment");
@@ -266,7 +278,7 @@ async fn a_condition_that_cannot_be_read_is_refused_with_its_place() {
 #[tokio::test]
 async fn files_are_listed_in_pages_of_one_revision() {
     let w = World::new().await;
-    let draft = Draft::new(&w, &space(&w).await).await;
+    let draft = Draft::new(&w, &w.space().await).await;
     let file =
         |n: usize| json!({ "name": format!("{n}.txt"), "base64": "eA==", "contentType": "text/plain" });
     let files: Vec<Value> = (0..5).map(file).collect();
@@ -275,7 +287,9 @@ async fn files_are_listed_in_pages_of_one_revision() {
         let request = PageRequest { page, limit: Some(2) };
         let of = draft.of();
         let (platform, me) = (&w.platform, &w.admin);
-        async move { platform.list_files(me, &of, Shown::default(), &request).await.expect("listed") }
+        async move {
+            platform.as_actor(me).content(&of).list_files(Shown::default(), &request).await.expect("listed")
+        }
     };
     let first = list(None).await;
     draft.edit(json!([{ "operation": "insert_files", "files": [file(9)] }])).await.expect("one more");
@@ -307,7 +321,7 @@ impl Web for Pictures {
 #[tokio::test]
 async fn a_file_by_url_comes_through_the_port() {
     let w = World::with_web(Arc::new(Pictures)).await;
-    let draft = Draft::new(&w, &space(&w).await).await;
+    let draft = Draft::new(&w, &w.space().await).await;
     let files = json!([
         { "name": "p.svg", "url": "https://example.com/p.svg" },
         { "name": "q.txt", "url": "https://example.com/p.svg", "contentType": "text/plain" },
@@ -333,8 +347,8 @@ async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
         (&w, "https://other.example.com/", "cannot be fetched: no such host"),
         (&without, "https://example.com/p.svg", "this server fetches no files; send `base64`"),
     ] {
-        let draft = Draft::new(w, &space(w).await).await;
-        let request = || w.platform.get_change_request(&w.admin, &draft.space, &draft.number);
+        let draft = Draft::new(w, &w.space().await).await;
+        let request = || w.as_admin().space(&draft.space).change_request(&draft.number).get();
         let before = request().await.expect("read").revision;
         let refused = json!({ "operation": "insert_files", "files": [{ "name": "x", "url": url }] });
         let error = draft.edit(json!([refused])).await.refused(ErrorKind::Invalid);
@@ -345,9 +359,54 @@ async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
         assert!(error.message().starts_with("changes[2].files[0].url: "), "{error}");
         assert_eq!(paths(w, &draft.of()).await, [""; 0]);
         let list = PageRequest { page: None, limit: None };
-        let files = w.platform.list_files(&w.admin, &draft.of(), Shown::default(), &list).await;
+        let files = w.as_admin().content(&draft.of()).list_files(Shown::default(), &list).await;
         assert!(files.expect("read").items.is_empty());
         assert_eq!(request().await.expect("read").revision, before, "no revision was made");
         w.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_page_that_is_too_long_is_refused_with_the_name_of_its_field() {
+    let w = World::new().await;
+    let draft = Draft::new(&w, &w.space().await).await;
+    // Front matter is no part of the text.
+    let text = |bytes: usize| format!("---\ndescription: x\n---\n{}", "a".repeat(bytes));
+    let page = draft.insert("Fits", &text(MAX_PAGE_BYTES)).await;
+    let long = "must be at most 1000000 bytes of Markdown, has 1000001";
+    let inserted = insert("Long", &text(MAX_PAGE_BYTES + 1));
+    let update = json!({ "operation": "update_page", "page": page, "document": { "markdown": text(MAX_PAGE_BYTES + 1) } });
+    for change in [inserted, update] {
+        let error = draft.edit(json!([change])).await.refused(ErrorKind::Invalid);
+        assert_eq!(error.message(), format!("changes[0].document.markdown: {long}"));
+    }
+    let leaf = json!({ "object": "leaf", "text": "a".repeat(MAX_PAGE_BYTES) });
+    let paragraph = json!({
+        "object": "block", "type": "paragraph", "isVoid": false, "nodes": [{ "object": "text", "leaves": [leaf] }],
+    });
+    let tree = json!({ "document": { "object": "document", "nodes": [paragraph] } });
+    let tree = json!({ "operation": "insert_page", "title": "Tree", "document": tree });
+    let error = draft.edit(json!([tree])).await.refused(ErrorKind::Invalid);
+    assert_eq!(error.message(), format!("changes[0].document: {long}"));
+    assert_eq!(paths(&w, &draft.of()).await, ["fits"]);
+}
+
+#[tokio::test]
+async fn sides_that_are_too_long_together_are_left_to_people() {
+    let w = World::new().await;
+    for (length, outcome) in [
+        (MAX_PAGE_BYTES / 2 - 100, UpdateOutcome::Update),
+        (MAX_PAGE_BYTES / 2 + 100, UpdateOutcome::Conflicts),
+    ] {
+        let space = w.space().await;
+        let base = Draft::new(&w, &space).await;
+        let page = base.insert("Page", "one\n\ntwo\n\nthree\n").await;
+        assert_eq!(base.merge().await, MergeOutcome::Merge);
+        let (ours, theirs) = (Draft::new(&w, &space).await, Draft::new(&w, &space).await);
+        ours.set(&page, &format!("{}\n\none\n\ntwo\n\nthree\n", "a".repeat(length))).await;
+        theirs.set(&page, &format!("one\n\ntwo\n\nthree\n\n{}\n", "b".repeat(length))).await;
+        assert_eq!(ours.merge().await, MergeOutcome::Merge);
+        assert_eq!(theirs.pull().await, outcome, "{length}");
+    }
+    w.check().await;
 }

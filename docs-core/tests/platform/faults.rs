@@ -24,9 +24,11 @@ async fn world() -> (World, Arc<FaultStore<MemStore>>) {
 #[tokio::test]
 async fn a_commit_without_an_answer_is_found_again_even_when_the_store_is_away_at_first() {
     let (w, store) = world().await;
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
-    w.platform
-        .create_change_request(&w.admin, &space, CreateChangeRequest::default())
+    let space = w.space().await;
+    w.as_admin()
+        .space(&space)
+        .change_requests()
+        .create(CreateChangeRequest::default())
         .await
         .expect("created");
     // The merge is applied, its answer is lost, and the store cannot be asked at the next two tries.
@@ -37,10 +39,10 @@ async fn a_commit_without_an_answer_is_found_again_even_when_the_store_is_away_a
         begins + 4,
         Fault::Unavailable,
     ));
-    let merged = w.platform.merge_change_request(&w.admin, &space, "1").await.expect("it was applied");
+    let merged = w.as_admin().space(&space).change_request("1").merge().await.expect("it was applied");
     assert_eq!(merged.result, MergeOutcome::Merge);
     assert_eq!(store.injected().values().sum::<u64>(), 3, "all three faults happened");
-    let request = w.platform.get_change_request(&w.admin, &space, "1").await.expect("read");
+    let request = w.as_admin().space(&space).change_request("1").get().await.expect("read");
     assert_eq!(
         (request.status, request.revision_merged),
         (ChangeRequestStatus::Merged, Some(merged.revision))
@@ -52,8 +54,8 @@ async fn a_commit_that_got_lost_is_done_once() {
     let (w, store) = world().await;
     let commits = store.calls(Step::Commit);
     store.follow(Plan::none().at(Step::Commit, commits + 1, Fault::UnknownLost));
-    w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created");
-    let list = w.platform.list_spaces(&w.admin, &w.org, &PageRequest::default()).await.expect("listed");
+    w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
+    let list = w.as_admin().org(&w.org).spaces().list(&PageRequest::default()).await.expect("listed");
     assert_eq!((list.items.len(), list.count), (1, Some(1)));
     w.check().await;
 }
@@ -65,9 +67,9 @@ async fn a_store_that_stays_away_is_told_and_nothing_is_done() {
     let plan = (1..=20).fold(Plan::none(), |plan, n| plan.at(Step::Begin, begins + n, Fault::Unavailable));
     store.follow(plan);
     let new = CreateSpace::default();
-    w.platform.create_space(&w.admin, &w.org, new).await.refused(ErrorKind::Unavailable);
+    w.as_admin().org(&w.org).spaces().create(new).await.refused(ErrorKind::Unavailable);
     store.follow(Plan::none());
-    let list = w.platform.list_spaces(&w.admin, &w.org, &PageRequest::default()).await.expect("listed");
+    let list = w.as_admin().org(&w.org).spaces().list(&PageRequest::default()).await.expect("listed");
     assert!(list.items.is_empty());
 }
 
@@ -81,16 +83,16 @@ async fn what_the_operator_makes_is_answered_though_nothing_can_be_read_after_it
         display_name: "Bob".parse().expect("a name"),
         email: "b@example.com".parse().expect("one"),
     };
-    let user = p.create_user(&Actor::Platform, new).await.expect("created");
+    let user = p.as_platform().users().create(new).await.expect("created");
     away();
     let title = "Engines".parse().expect("a title");
-    let org = p.create_org(&Actor::Platform, title, &user.id).await.expect("created");
+    let org = p.as_platform().orgs().create(title, &user.id).await.expect("created");
     away();
     let new = NewToken { label: "one".parse().expect("a label"), secret: None, expires_at: None };
-    let token = p.issue_token(&Actor::Platform, &user.id, new).await.expect("created");
+    let token = p.as_platform().user(&user.id).issue_token(new).await.expect("created");
     store.follow(Plan::none());
-    assert_eq!(p.get_user(&Actor::Platform, &user.id).await.expect("read"), user);
-    assert_eq!(p.get_org(&Actor::Platform, &org.id).await.expect("read"), org);
+    assert_eq!(p.as_platform().user(&user.id).get().await.expect("read"), user);
+    assert_eq!(p.as_platform().org(&org.id).get().await.expect("read"), org);
     assert_eq!(p.authenticate(&token.secret).await.expect("signed in"), Actor::User(user.id));
 }
 

@@ -154,9 +154,9 @@ fn from_url(url: &str) -> ImportGitRepository {
 pub(crate) async fn import(w: &World, space: &SpaceId) -> (JobState, Option<String>) {
     // So that this job is the newest.
     w.clock.advance(Duration::from_millis(1));
-    w.platform.import_git(&w.admin, space, from_url("https://git.example/docs")).await.expect("enqueued");
+    w.as_admin().space(space).import_git(from_url("https://git.example/docs")).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
-    let jobs = w.platform.jobs_of_space(&w.admin, space).await.expect("listed");
+    let jobs = w.as_admin().space(space).list_jobs().await.expect("listed");
     (jobs[0].state, jobs[0].error.clone())
 }
 
@@ -176,7 +176,7 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
             walk(below, depth + 1, out);
         }
     }
-    let pages = w.platform.list_pages(&w.admin, &ContentOf::space(space.clone()), Shown::default()).await;
+    let pages = w.as_admin().space(space).content().list_pages(Shown::default()).await;
     let mut out = Vec::new();
     walk(&pages.expect("read").pages, 0, &mut out);
     out
@@ -185,7 +185,7 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
 pub(crate) async fn world() -> (World, Remote, SpaceId) {
     let remote = Remote::default();
     let w = World::with_git(Arc::new(remote.clone())).await;
-    let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+    let space = w.space().await;
     remote.put("README.md", "# Welcome\n\nHello.\n");
     (w, remote, space)
 }
@@ -207,7 +207,7 @@ fn all_ids(pages: &[RevisionPage], out: &mut BTreeMap<String, PageId>) {
 }
 
 async fn ids(w: &World, space: &SpaceId) -> BTreeMap<String, PageId> {
-    let pages = w.platform.list_pages(&w.admin, &ContentOf::space(space.clone()), Shown::default()).await;
+    let pages = w.as_admin().space(space).content().list_pages(Shown::default()).await;
     let mut out = BTreeMap::new();
     all_ids(&pages.expect("read").pages, &mut out);
     out
@@ -243,19 +243,19 @@ async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
     );
     let of = ContentOf::space(space.clone());
     let first =
-        w.platform.get_page_by_path(&w.admin, &of, "guides/first", Shown::default()).await.expect("read");
+        w.as_admin().content(&of).get_page_by_path("guides/first", Shown::default()).await.expect("read");
     let RevisionPage::Document(first) = first else { panic!("a document") };
     assert_eq!(first.description.as_deref(), Some("How to start"));
     assert_eq!(first.git.map(|git| git.path).as_deref(), Some("guides/first.md"));
     let files =
-        w.platform.list_files(&w.admin, &of, Shown::default(), &Default::default()).await.expect("listed");
+        w.as_admin().content(&of).list_files(Shown::default(), &Default::default()).await.expect("listed");
     assert_eq!(files.items.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a.svg"]);
     assert_eq!(
         first.markdown,
         Some(format!("![](/files/{})\n", files.items[0].id)),
         "the body is the file's, but for where it leads"
     );
-    let info = w.platform.git_info(&w.admin, &space).await.expect("known");
+    let info = w.as_admin().space(&space).git_info().await.expect("known");
     assert_eq!(info.repo_name.as_deref(), Some("docs"));
     w.check().await;
 }
@@ -265,12 +265,7 @@ async fn a_listed_place_on_a_page_becomes_a_link_to_that_place() {
     let (w, remote, space) = world().await;
     remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [The end](README.md#end)\n");
     import(&w, &space).await;
-    let pages = w
-        .platform
-        .list_pages(&w.admin, &ContentOf::space(space), Shown::default())
-        .await
-        .expect("read")
-        .pages;
+    let pages = w.as_admin().space(&space).content().list_pages(Shown::default()).await.expect("read").pages;
     let [RevisionPage::Document(page), RevisionPage::Link(link)] = &pages[..] else { panic!("{pages:?}") };
     let target =
         ContentRef::Anchor { anchor: "end".to_owned(), page: Some(page.base.id.clone()), space: None };
@@ -303,7 +298,7 @@ async fn what_is_wrong_with_a_repository_is_on_the_job_and_the_space_stays_as_it
     let (w, remote, space) = world().await;
     import(&w, &space).await;
     let before = outline(&w, &space).await;
-    let revision = w.platform.get_space(&w.admin, &space).await.expect("read").revision;
+    let revision = w.as_admin().space(&space).get().await.expect("read").revision;
     type Break = fn(&mut Repository);
     let cases: &[(&str, Break, &str)] = &[
         ("missing ref", |r| r.failure = Some(GitError::NoRef("refs/heads/main".into())), "refs/heads/main"),
@@ -329,7 +324,7 @@ async fn what_is_wrong_with_a_repository_is_on_the_job_and_the_space_stays_as_it
         let error = error.unwrap_or_default();
         assert!(error.contains(named), "{what}: {error}");
         assert_eq!(outline(&w, &space).await, before, "{what}");
-        assert_eq!(w.platform.get_space(&w.admin, &space).await.expect("read").revision, revision, "{what}");
+        assert_eq!(w.as_admin().space(&space).get().await.expect("read").revision, revision, "{what}");
         remote.edit(|repo| *repo = good);
     }
     w.check().await;
@@ -350,26 +345,26 @@ async fn a_host_that_cannot_be_reached_is_tried_again() {
 async fn credentials_reach_the_remote_and_nothing_else() {
     let (w, remote, space) = world().await;
     let url = "https://me:hunter2@git.example/docs";
-    w.platform.import_git(&w.admin, &space, from_url(url)).await.expect("enqueued");
-    let shown = format!("{:?}", w.platform.jobs_of_space(&w.admin, &space).await.expect("listed"));
+    w.as_admin().space(&space).import_git(from_url(url)).await.expect("enqueued");
+    let shown = format!("{:?}", w.as_admin().space(&space).list_jobs().await.expect("listed"));
     assert!(!shown.contains("hunter2"), "{shown}");
     w.platform.settle().await.expect("settled");
     assert_eq!(remote.urls(), [url]);
-    let info = w.platform.git_info(&w.admin, &space).await.expect("known");
+    let info = w.as_admin().space(&space).git_info().await.expect("known");
     assert_eq!(info.url.as_deref(), Some("https://git.example/docs"));
 }
 
 #[tokio::test]
 async fn a_standalone_import_makes_a_revision_and_leaves_the_space_alone() {
     let (w, _, space) = world().await;
-    let before = w.platform.get_space(&w.admin, &space).await.expect("read").revision;
+    let before = w.as_admin().space(&space).get().await.expect("read").revision;
     let mut request = from_url("https://git.example/docs");
     request.standalone = Some(true);
-    w.platform.import_git(&w.admin, &space, request).await.expect("enqueued");
+    w.as_admin().space(&space).import_git(request).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
-    assert_eq!(w.platform.get_space(&w.admin, &space).await.expect("read").revision, before);
+    assert_eq!(w.as_admin().space(&space).get().await.expect("read").revision, before);
     assert_eq!(outline(&w, &space).await, [""; 0]);
-    let job = &w.platform.jobs_of_space(&w.admin, &space).await.expect("listed")[0];
+    let job = &w.as_admin().space(&space).list_jobs().await.expect("listed")[0];
     assert_eq!(job.state, JobState::Done);
     assert!(job.log.iter().any(|line| line.text.contains("made the revision")), "{:?}", job.log);
 }
@@ -384,7 +379,7 @@ async fn an_import_that_is_no_url_or_ref_is_refused_at_once() {
     ] {
         let request =
             serde_json::from_value(serde_json::json!({ "url": url, "ref": reference })).expect("parses");
-        let error = w.platform.import_git(&w.admin, &space, request).await.refused(ErrorKind::Invalid);
+        let error = w.as_admin().space(&space).import_git(request).await.refused(ErrorKind::Invalid);
         assert!(error.message().starts_with(field), "{error}");
     }
 }
@@ -413,7 +408,7 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
     remote.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\n[home](../../README.md)\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     let of = ContentOf::space(space.clone());
-    let revision = w.platform.get_revision(&w.admin, &of, Shown::default()).await.expect("read");
+    let revision = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
     let (file, note) = (&revision.files[0].id, &revision.reusable_contents[0].id);
     let known = ids(&w, &space).await;
     let RevisionPage::Document(first) = page(&w, &of, &known["guides/first"]).await else {
@@ -427,19 +422,18 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
             known["guides"], known["readme"]
         ))
     );
-    let links =
-        w.platform.list_space_links(&w.admin, &space, None, &Default::default()).await.expect("listed");
+    let links = w.as_admin().space(&space).list_links(None, &Default::default()).await.expect("listed");
     // The cover and the picture are one link to the file.
     assert_eq!((links.stats.total, links.stats.broken.total), (7, 1));
     let home = LinkTarget::Page(known["readme"].clone());
-    let back = w.platform.list_backlinks(&w.admin, &of, &home, &Default::default()).await.expect("listed");
+    let back = w.as_admin().content(&of).list_backlinks(&home, &Default::default()).await.expect("listed");
     assert!(matches!(
         &back.items[..],
         [ContentLocation::Page { .. }, ContentLocation::ReusableContent { reusable_content, .. }] if reusable_content.id == *note
     ));
     remote.put("guides/README.md", "# Guides\n\nNew.\n");
     assert_eq!(import(&w, &space).await.0, JobState::Done);
-    let again = w.platform.get_revision(&w.admin, &of, Shown::default()).await.expect("read");
+    let again = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
     assert_eq!(again.reusable_contents, revision.reusable_contents, "the same ids, hence the same text");
     w.check().await;
 }
@@ -462,7 +456,7 @@ async fn the_handbook_imports_whole_and_every_body_is_its_files_but_for_where_it
         }
     }
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
-    let job = &w.platform.jobs_of_space(&w.admin, &space).await.expect("listed")[0];
+    let job = &w.as_admin().space(&space).list_jobs().await.expect("listed")[0];
     assert!(!job.log.iter().any(|line| line.text.contains(".md:")), "warnings: {:?}", job.log);
     let of = ContentOf::space(space.clone());
     let mut checked = 0;

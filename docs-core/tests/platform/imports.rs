@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_convert::DocumentConverter;
 use docs_core::{
-    Actor, ErrorKind,
+    ErrorKind,
     content::templates::TEMPLATES,
     model::{
         ApplySpaceTemplate, ContentRef, EditMode, ImportContent, ImportContentResult, PageId, RevisionPage,
@@ -99,9 +99,9 @@ impl Setting {
             builder.web(for_web).git(for_git).converter(Arc::new(converter))
         })
         .await;
-        let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+        let space = w.space().await;
         let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
-        w.platform.update_space(&w.admin, &space, change).await.expect("open for edits");
+        w.as_admin().space(&space).update(change).await.expect("open for edits");
         Self { w, web, git, of: ContentOf::space(space) }
     }
 
@@ -112,7 +112,7 @@ impl Setting {
     async fn try_import(&self, url: &str, source: &str) -> docs_core::Result<ImportContentResult> {
         let request: ImportContent =
             serde_json::from_value(json!({ "url": url, "source": source })).expect("a request");
-        self.w.platform.import_content(&self.w.admin, &self.of, request).await
+        self.w.as_admin().content(&self.of).import(request).await
     }
 
     /// Imports; answers how much was imported and found.
@@ -123,8 +123,7 @@ impl Setting {
 
     /// The paths of all pages with their titles, in their order.
     async fn tree(&self) -> Vec<(String, String)> {
-        let pages =
-            self.w.platform.list_pages(&self.w.admin, &self.of, Shown::default()).await.expect("read");
+        let pages = self.w.as_admin().content(&self.of).list_pages(Shown::default()).await.expect("read");
         let mut out = Vec::new();
         let mut stack: Vec<&RevisionPage> = pages.pages.iter().rev().collect();
         while let Some(page) = stack.pop() {
@@ -145,8 +144,12 @@ impl Setting {
 
     async fn at(&self, path: &str) -> (PageId, String) {
         let platform = &self.w.platform;
-        let page =
-            platform.get_page_by_path(&self.w.admin, &self.of, path, Shown::default()).await.expect(path);
+        let page = platform
+            .as_actor(&self.w.admin)
+            .content(&self.of)
+            .get_page_by_path(path, Shown::default())
+            .await
+            .expect(path);
         match page {
             RevisionPage::Document(page) => (page.base.id, page.markdown.expect("markdown")),
             other => panic!("{other:?}"),
@@ -156,7 +159,7 @@ impl Setting {
     async fn files(&self) -> Vec<(String, String)> {
         let all = PageRequest { page: None, limit: None };
         let files =
-            self.w.platform.list_files(&self.w.admin, &self.of, Shown::default(), &all).await.expect("read");
+            self.w.as_admin().content(&self.of).list_files(Shown::default(), &all).await.expect("read");
         files.items.into_iter().map(|file| (file.id.to_string(), file.name)).collect()
     }
 
@@ -403,11 +406,11 @@ async fn an_import_touches_nothing_that_is_there() {
     s.web.put("https://a.test/x", HTML, "<h1>Same</h1><p>first</p>");
     s.import("https://a.test/x", "html").await;
     s.web.put("https://a.test/x", HTML, "<h1>Same</h1><p>second</p>");
-    let revision = s.w.platform.get_space(&s.w.admin, s.space()).await.expect("read").revision;
+    let revision = s.w.as_admin().space(s.space()).get().await.expect("read").revision;
     let done = s.try_import("https://a.test/x", "html").await.expect("imported");
     assert_eq!(s.paths().await, ["same", "same-2"]);
     assert_eq!((s.at("same").await.1.as_str(), s.at("same-2").await.1.as_str()), ("first\n", "second\n"));
-    let now = s.w.platform.get_revision(&s.w.admin, &s.of, Shown::default()).await.expect("read");
+    let now = s.w.as_admin().content(&s.of).get(Shown::default()).await.expect("read");
     assert_eq!((now.id, now.parents), (done.revision, vec![revision]), "one revision, on the one before");
 }
 
@@ -419,39 +422,31 @@ async fn only_those_who_may_edit_import_and_nothing_is_fetched_for_others() {
         serde_json::from_value(json!({ "url": "https://a.test/x", "source": "html" })).expect("a request")
     };
     let platform = &s.w.platform;
+    let mine = platform.as_actor(&s.w.admin).space(s.space());
     for (name, role, kind) in
         [("Rob", Some(Role::Comment), ErrorKind::Forbidden), ("Gus", None, ErrorKind::NotFound)]
     {
         let actor = s.w.member(name, role).await;
-        platform.import_content(&actor, &s.of, request()).await.refused(kind);
+        platform.as_actor(&actor).content(&s.of).import(request()).await.refused(kind);
     }
-    platform.import_content(&Actor::Platform, &s.of, request()).await.refused(ErrorKind::Forbidden);
+    platform.as_platform().content(&s.of).import(request()).await.refused(ErrorKind::Forbidden);
     let change = UpdateSpace { edit_mode: Some(EditMode::Locked), ..UpdateSpace::default() };
-    platform.update_space(&s.w.admin, s.space(), change).await.expect("locked");
-    platform.import_content(&s.w.admin, &s.of, request()).await.refused(ErrorKind::Conflict);
+    mine.update(change).await.expect("locked");
+    platform.as_actor(&s.w.admin).content(&s.of).import(request()).await.refused(ErrorKind::Conflict);
     assert_eq!(s.web.asked(), [""; 0]);
-    let draft =
-        platform.create_change_request(&s.w.admin, s.space(), Default::default()).await.expect("created");
+    let draft = mine.change_requests().create(Default::default()).await.expect("created");
     let of = ContentOf::request(s.space().clone(), draft.id.as_str());
     let editor = s.w.member("Eve", Some(Role::Edit)).await;
-    let done = platform.import_content(&editor, &of, request()).await.expect("imported");
-    let draft = platform.get_change_request(&s.w.admin, s.space(), draft.id.as_str()).await.expect("read");
+    let done = platform.as_actor(&editor).content(&of).import(request()).await.expect("imported");
+    let draft = mine.change_request(draft.id.as_str()).get().await.expect("read");
     assert_eq!(draft.revision, done.revision);
     assert_eq!(s.paths().await, [""; 0], "live content is as it was");
     let without = World::new().await;
-    let space = without
-        .platform
-        .create_space(&without.admin, &without.org, Default::default())
-        .await
-        .expect("a space")
-        .id;
-    let draft = without
-        .platform
-        .create_change_request(&without.admin, &space, Default::default())
-        .await
-        .expect("created");
+    let space = without.space().await;
+    let draft =
+        without.as_admin().space(&space).change_requests().create(Default::default()).await.expect("created");
     let of = ContentOf::request(space, draft.id.as_str());
-    without.platform.import_content(&without.admin, &of, request()).await.refused(ErrorKind::Precondition);
+    without.as_admin().content(&of).import(request()).await.refused(ErrorKind::Precondition);
 }
 
 #[tokio::test]
@@ -459,7 +454,7 @@ async fn the_links_of_every_template_lead_somewhere() {
     for template in TEMPLATES {
         let s = Setting::new().await;
         let request = ApplySpaceTemplate { id: template.id.parse().expect("an id"), params: None };
-        s.w.platform.apply_template(&s.w.admin, s.space(), request).await.expect(template.id);
+        s.w.as_admin().space(s.space()).apply_template(request).await.expect(template.id);
         let paths = s.paths().await;
         let documents: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
         assert_eq!(documents.len(), template.files.len() - 1, "{}: each file is a page", template.id);
@@ -481,7 +476,7 @@ async fn a_template_is_filled_in_with_what_the_request_gives() {
     let apply = |refs: serde_json::Value| {
         let request = json!({ "id": "product-docs", "params": { "contentRefs": refs } });
         let request: ApplySpaceTemplate = serde_json::from_value(request).expect("a request");
-        s.w.platform.apply_template(&s.w.admin, s.space(), request)
+        s.w.as_admin().space(s.space()).apply_template(request)
     };
     let support = ContentRef::Url { url: "https://help.test/".to_owned() };
     apply(json!({ "support": support, "other": support })).await.expect("applied");
@@ -491,7 +486,7 @@ async fn a_template_is_filled_in_with_what_the_request_gives() {
     let text = s.at("help-2/troubleshooting").await.1;
     assert!(text.contains("\nAsk us. Tell us"), "{text}");
     let unknown = ApplySpaceTemplate { id: "nothing".parse().expect("an id"), params: None };
-    s.w.platform.apply_template(&s.w.admin, s.space(), unknown).await.refused(ErrorKind::NotFound);
+    s.w.as_admin().space(s.space()).apply_template(unknown).await.refused(ErrorKind::NotFound);
 }
 
 /// Has nothing to convert with.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        CreateLinkInvite, CreateSpace, InviteEmail, InviteId, InviteUsers, InviteWithRole, InvitedUsers,
-        LinkInvite, OrgId, Patch, Role, SpaceId, UpdateLinkInvite, UpdateMember, UpdateOrganization, UserId,
+        CreateLinkInvite, InviteEmail, InviteId, InviteUsers, InviteWithRole, InvitedUsers, LinkInvite,
+        OrgId, Patch, Role, SpaceId, UpdateLinkInvite, UpdateMember, UpdateOrganization, UserId,
     },
     platform::{INVITE_WINDOW, NewUser},
     store::PageRequest,
@@ -24,20 +24,20 @@ fn plain(emails: &[&str]) -> InviteUsers {
 }
 
 async fn invite(w: &World, new: InviteUsers) -> InvitedUsers {
-    w.platform.invite_users(&w.admin, &w.org, new).await.expect("invited")
+    w.as_admin().org(&w.org).invites().send(new).await.expect("invited")
 }
 
 async fn role(w: &World, actor: &Actor) -> Option<Role> {
-    w.platform.get_member(&Actor::Platform, &w.org, &user(actor)).await.expect("a member").role
+    w.platform.as_platform().org(&w.org).member(&user(actor)).get().await.expect("a member").role
 }
 
 async fn turn_links_on(w: &World) {
     let change = UpdateOrganization { invite_links: Some(true), ..UpdateOrganization::default() };
-    w.platform.update_org(&w.admin, &w.org, change).await.expect("turned on");
+    w.as_admin().org(&w.org).update(change).await.expect("turned on");
 }
 
 async fn link(w: &World, actor: &Actor, new: CreateLinkInvite) -> docs_core::Result<LinkInvite> {
-    w.platform.create_link_invite(actor, &w.org, new).await
+    w.platform.as_actor(actor).org(&w.org).invites().create_link(new).await
 }
 
 fn to_org(role: Patch<Role>) -> CreateLinkInvite {
@@ -53,7 +53,7 @@ fn to_space(space: &SpaceId, level: Role) -> CreateLinkInvite {
 }
 
 async fn join(w: &World, actor: &Actor, id: &InviteId) -> docs_core::Result<()> {
-    w.platform.join_with_invite(actor, &w.org, id).await.map(drop)
+    w.platform.as_actor(actor).org(&w.org).invite(id).join().await.map(drop)
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn users_join_at_once_and_addresses_when_a_user_has_them() {
     assert_eq!(role(&w, &known).await, Some(Role::Read), "the default role");
     assert_eq!(role(&w, &w.admin).await, Some(Role::Admin), "a member stays as they are");
     let waiting =
-        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+        w.as_admin().org(&w.org).invites().list_emails(&PageRequest::default()).await.expect("a list");
     let emails: Vec<_> = waiting.items.iter().map(|invite| invite.email.as_str()).collect();
     assert_eq!(emails.len(), 2);
     assert!(emails.contains(&"new@example.com") && emails.contains(&"lead@example.com"));
@@ -76,12 +76,12 @@ async fn users_join_at_once_and_addresses_when_a_user_has_them() {
         display_name: "New".parse().expect("a name"),
         email: "NEW@example.com".parse().expect("an address"),
     };
-    let created = Actor::User(w.platform.create_user(&Actor::Platform, name).await.expect("a user").id);
+    let created = Actor::User(w.platform.as_platform().users().create(name).await.expect("a user").id);
     assert_eq!(role(&w, &created).await, Some(Role::Read));
     let lead = person(&w.platform, "Lead").await;
     assert_eq!(role(&w, &lead).await, Some(Role::Create));
     let waiting =
-        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+        w.as_admin().org(&w.org).invites().list_emails(&PageRequest::default()).await.expect("a list");
     assert!(waiting.items.is_empty(), "an invitation is used once");
     w.platform.settle().await.expect("the job has nothing left to do");
     w.check().await;
@@ -95,8 +95,7 @@ async fn an_address_is_invited_anew_with_the_new_role_and_for_a_new_month() {
     w.clock.advance(Duration::from_secs(20 * 24 * 3600));
     new.role = Patch::Clear;
     invite(&w, new).await;
-    let list =
-        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    let list = w.as_admin().org(&w.org).invites().list_emails(&PageRequest::default()).await.expect("a list");
     assert_eq!((list.items.len(), list.items[0].role), (1, None));
     w.clock.advance(Duration::from_secs(20 * 24 * 3600));
     let late = person(&w.platform, "Late").await;
@@ -110,11 +109,10 @@ async fn an_invitation_ends_after_thirty_days() {
     invite(&w, plain(&["late@example.com", "later@example.com"])).await;
     w.clock.advance(INVITE_WINDOW.to_std().expect("a time"));
     let late = person(&w.platform, "Late").await;
-    w.platform.get_org(&late, &w.org).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&late).org(&w.org).get().await.refused(ErrorKind::NotFound);
     w.platform.tidy().await.expect("tidied");
     w.check().await;
-    let list =
-        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    let list = w.as_admin().org(&w.org).invites().list_emails(&PageRequest::default()).await.expect("a list");
     assert!(list.items.is_empty());
 }
 
@@ -123,13 +121,18 @@ async fn an_invitation_is_for_the_user_who_has_the_address() {
     let w = World::new().await;
     let (kim, zoe) = (person(&w.platform, "Kim").await, person(&w.platform, "Zoe").await);
     invite(&w, plain(&["new@example.com"])).await;
-    let list =
-        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    let list = w.as_admin().org(&w.org).invites().list_emails(&PageRequest::default()).await.expect("a list");
     join(&w, &zoe, &list.items[0].id).await.refused(ErrorKind::Forbidden);
     join(&w, &kim, &"unknown".parse().expect("an id")).await.refused(ErrorKind::NotFound);
     let other: OrgId = "unknown".parse().expect("an id");
-    w.platform.join_with_invite(&kim, &other, &list.items[0].id).await.refused(ErrorKind::NotFound);
-    w.platform.list_email_invites(&kim, &w.org, &PageRequest::default()).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&kim).org(&other).invite(&list.items[0].id).join().await.refused(ErrorKind::NotFound);
+    w.platform
+        .as_actor(&kim)
+        .org(&w.org)
+        .invites()
+        .list_emails(&PageRequest::default())
+        .await
+        .refused(ErrorKind::NotFound);
     w.check().await;
 }
 
@@ -144,10 +147,10 @@ async fn single_sign_on_is_for_addresses_that_no_account_has() {
         (0, 1, vec!["kim@example.com".to_owned()])
     );
     let created = user(&person(&w.platform, "New").await);
-    assert!(w.platform.get_member(&w.admin, &w.org, &created).await.expect("a member").sso);
-    w.platform.set_sso_member(&w.admin, &w.org, &user(&kim)).await.refused(ErrorKind::NotFound);
+    assert!(w.as_admin().org(&w.org).member(&created).get().await.expect("a member").sso);
+    w.as_admin().org(&w.org).member(&user(&kim)).set_sso().await.refused(ErrorKind::NotFound);
     invite(&w, plain(&["kim@example.com"])).await;
-    assert!(w.platform.set_sso_member(&w.admin, &w.org, &user(&kim)).await.expect("linked").sso);
+    assert!(w.as_admin().org(&w.org).member(&user(&kim)).set_sso().await.expect("linked").sso);
     let again = invite(&w, new).await;
     assert_eq!((again.users.len(), again.failed_sso_emails.len()), (2, 0));
 }
@@ -155,8 +158,12 @@ async fn single_sign_on_is_for_addresses_that_no_account_has() {
 #[tokio::test]
 async fn a_link_lets_in_raises_and_never_lowers() {
     let w = World::new().await;
+    link(&w, &w.admin, to_org(Patch::Set(Role::Edit))).await.refused(ErrorKind::Conflict);
+    turn_links_on(&w).await;
     let edit = link(&w, &w.admin, to_org(Patch::Set(Role::Edit))).await.expect("a link");
     let stranger = person(&w.platform, "Sue").await;
+    let off = UpdateOrganization { invite_links: Some(false), ..UpdateOrganization::default() };
+    w.platform.as_actor(&w.admin).org(&w.org).update(off).await.expect("turned off");
     join(&w, &stranger, edit.id()).await.refused(ErrorKind::Forbidden);
     turn_links_on(&w).await;
     let (reader, creator) =
@@ -170,11 +177,11 @@ async fn a_link_lets_in_raises_and_never_lowers() {
     join(&w, &other, guest.id()).await.expect("joined");
     assert_eq!(role(&w, &other).await, None);
     let change = UpdateLinkInvite { role: Patch::Set(Role::Read), level: Patch::Keep };
-    w.platform.update_link_invite(&w.admin, &w.org, guest.id(), change).await.expect("changed");
+    w.as_admin().org(&w.org).invite(guest.id()).update(change).await.expect("changed");
     join(&w, &other, guest.id()).await.expect("joined");
     assert_eq!(role(&w, &other).await, Some(Role::Read));
-    assert!(w.platform.delete_link_invite(&w.admin, &w.org, guest.id()).await.expect("deleted"));
-    assert!(!w.platform.delete_link_invite(&w.admin, &w.org, guest.id()).await.expect("is gone"));
+    assert!(w.as_admin().org(&w.org).invite(guest.id()).delete().await.expect("deleted"));
+    assert!(!w.as_admin().org(&w.org).invite(guest.id()).delete().await.expect("is gone"));
     join(&w, &person(&w.platform, "Tim").await, guest.id()).await.refused(ErrorKind::NotFound);
     w.check().await;
 }
@@ -183,8 +190,8 @@ async fn a_link_lets_in_raises_and_never_lowers() {
 async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
     let w = World::new().await;
     turn_links_on(&w).await;
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
-    let hidden = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+    let space = w.space().await;
+    let hidden = w.space().await;
     let comment = link(&w, &w.admin, to_space(&space, Role::Comment)).await.expect("a link");
     let edit = link(&w, &w.admin, to_space(&space, Role::Edit)).await.expect("a link");
     let sue = person(&w.platform, "Sue").await;
@@ -193,22 +200,25 @@ async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
         assert_eq!(role(&w, &sue).await, None, "a guest");
         let spaces = w
             .platform
-            .list_member_spaces(&sue, (&w.org, &user(&sue)), Default::default(), &PageRequest::default())
+            .as_actor(&sue)
+            .org(&w.org)
+            .member(&user(&sue))
+            .list_spaces(Default::default(), &PageRequest::default())
             .await
             .expect("a list");
         assert_eq!((spaces.items.len(), spaces.items[0].permission), (1, permission));
     }
-    w.platform.get_space(&sue, &hidden).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&sue).space(&hidden).get().await.refused(ErrorKind::NotFound);
     // Who has the role otherwise is given none by name, which would hold when the other one goes.
     let creator = w.member("Cat", Some(Role::Create)).await;
     join(&w, &creator, edit.id()).await.expect("joined");
-    assert_eq!(w.platform.get_member(&w.admin, &w.org, &user(&creator)).await.expect("a member").spaces, 0);
-    w.platform.delete_space(&w.admin, &space).await.expect("deleted");
+    assert_eq!(w.as_admin().org(&w.org).member(&user(&creator)).get().await.expect("a member").spaces, 0);
+    w.as_admin().space(&space).delete().await.expect("deleted");
     join(&w, &person(&w.platform, "Tim").await, edit.id()).await.refused(ErrorKind::NotFound);
-    let tidied = w.platform.delete_link_invite(&w.admin, &w.org, edit.id()).await;
+    let tidied = w.as_admin().org(&w.org).invite(edit.id()).delete().await;
     assert!(tidied.expect("an administrator removes what leads nowhere"));
-    w.platform.purge_deleted_space(&Actor::Platform, &space).await.expect("purged");
-    let other = w.platform.delete_link_invite(&w.admin, &w.org, comment.id()).await;
+    w.platform.as_platform().space(&space).purge().await.expect("purged");
+    let other = w.as_admin().org(&w.org).invite(comment.id()).delete().await;
     assert!(!other.expect("no error"), "the other link has gone with the space");
     w.check().await;
 }
@@ -216,20 +226,30 @@ async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
 #[tokio::test]
 async fn a_link_gives_no_more_than_who_makes_it_has() {
     let w = World::new().await;
+    turn_links_on(&w).await;
     let (creator, editor) =
         (w.member("Cat", Some(Role::Create)).await, w.member("Eve", Some(Role::Edit)).await);
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
+    let space = w.space().await;
     let made = link(&w, &creator, to_space(&space, Role::Create)).await.expect("a link");
     link(&w, &creator, to_space(&space, Role::Admin)).await.refused(ErrorKind::Forbidden);
     link(&w, &creator, to_org(Patch::Set(Role::Read))).await.refused(ErrorKind::Forbidden);
     link(&w, &editor, to_space(&space, Role::Read)).await.refused(ErrorKind::Forbidden);
     let more = UpdateLinkInvite { level: Patch::Set(Role::Admin), role: Patch::Keep };
-    w.platform.update_link_invite(&creator, &w.org, made.id(), more).await.refused(ErrorKind::Forbidden);
-    w.platform.get_link_invite(&editor, &w.org, made.id()).await.refused(ErrorKind::Forbidden);
-    w.platform.update_link_invite(&w.admin, &w.org, made.id(), more).await.expect("an administrator may");
-    w.platform.delete_link_invite(&creator, &w.org, made.id()).await.refused(ErrorKind::Forbidden);
     w.platform
-        .list_link_invites(&creator, &w.org, &PageRequest::default())
+        .as_actor(&creator)
+        .org(&w.org)
+        .invite(made.id())
+        .update(more)
+        .await
+        .refused(ErrorKind::Forbidden);
+    w.platform.as_actor(&editor).org(&w.org).invite(made.id()).get().await.refused(ErrorKind::Forbidden);
+    w.as_admin().org(&w.org).invite(made.id()).update(more).await.expect("an administrator may");
+    w.platform.as_actor(&creator).org(&w.org).invite(made.id()).delete().await.refused(ErrorKind::Forbidden);
+    w.platform
+        .as_actor(&creator)
+        .org(&w.org)
+        .invites()
+        .list_links(&PageRequest::default())
         .await
         .refused(ErrorKind::Forbidden);
     w.check().await;
@@ -240,22 +260,24 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
     let w = World::new().await;
     let kim = person(&w.platform, "Kim").await;
     let domains = |text: &str| vec![docs_core::model::EmailDomain::new(text).expect("a domain")];
-    w.platform.join_by_domain(&Actor::Platform, &user(&kim)).await.refused(ErrorKind::NotFound);
+    w.platform.as_platform().user(&user(&kim)).join_by_domain().await.refused(ErrorKind::NotFound);
     let change =
         UpdateOrganization { email_domains: Some(domains("Example.COM")), ..UpdateOrganization::default() };
-    let org = w.platform.update_org(&w.admin, &w.org, change).await.expect("claimed");
+    let org = w.as_admin().org(&w.org).update(change).await.expect("claimed");
     assert_eq!(org.email_domains, domains("example.com"), "domains are kept in lower case");
-    w.platform.join_by_domain(&kim, &user(&kim)).await.refused(ErrorKind::Forbidden);
-    let found = w.platform.orgs_of_email_domain(&kim, "EXAMPLE.com").await.expect("found").organizations;
+    w.platform.as_actor(&kim).user(&user(&kim)).join_by_domain().await.refused(ErrorKind::Forbidden);
+    let found =
+        w.platform.as_actor(&kim).orgs().of_email_domain("EXAMPLE.com").await.expect("found").organizations;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].permissions, Default::default(), "somebody outside may do nothing");
-    assert_eq!(w.platform.join_by_domain(&Actor::Platform, &user(&kim)).await.expect("joined"), w.org);
+    assert_eq!(w.platform.as_platform().user(&user(&kim)).join_by_domain().await.expect("joined"), w.org);
     assert_eq!(role(&w, &kim).await, None);
     let change = UpdateMember { role: Patch::Set(Role::Edit) };
-    w.platform.update_member(&w.admin, &w.org, &user(&kim), change).await.expect("changed");
-    w.platform.join_by_domain(&Actor::Platform, &user(&kim)).await.expect("a member already");
+    w.as_admin().org(&w.org).member(&user(&kim)).update(change).await.expect("changed");
+    w.platform.as_platform().user(&user(&kim)).join_by_domain().await.expect("a member already");
     assert_eq!(role(&w, &kim).await, Some(Role::Edit));
-    let found = w.platform.orgs_of_email_domain(&kim, "example.com").await.expect("found").organizations;
+    let found =
+        w.platform.as_actor(&kim).orgs().of_email_domain("example.com").await.expect("found").organizations;
     assert!(
         found[0].permissions.view && found[0].default_role == Some(Role::Read),
         "a member sees all of it"
@@ -264,9 +286,10 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
         display_name: "Out".parse().expect("a name"),
         email: "out@other.example".parse().expect("text"),
     };
-    let out = Actor::User(w.platform.create_user(&Actor::Platform, name).await.expect("a user").id);
+    let out = Actor::User(w.platform.as_platform().users().create(name).await.expect("a user").id);
     for text in ["example.com", "other.example", "no domain"] {
-        let found = w.platform.orgs_of_email_domain(&out, text).await.expect("found").organizations;
+        let found =
+            w.platform.as_actor(&out).orgs().of_email_domain(text).await.expect("found").organizations;
         assert!(found.is_empty(), "{text}");
     }
 }
@@ -275,8 +298,8 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
 async fn a_link_lets_in_only_while_who_answers_for_it_may_give_what_it_gives() {
     let w = World::new().await;
     turn_links_on(&w).await;
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("a space").id;
-    let collection = w.platform.create_collection(&w.admin, &w.org, Default::default()).await;
+    let space = w.space().await;
+    let collection = w.as_admin().org(&w.org).collections().create(Default::default()).await;
     let collection = collection.expect("a collection").id;
     let (boss, cat) = (w.member("Bob", Some(Role::Admin)).await, w.member("Cat", Some(Role::Create)).await);
     let to_collection = CreateLinkInvite {
@@ -294,24 +317,24 @@ async fn a_link_lets_in_only_while_who_answers_for_it_may_give_what_it_gives() {
     }
     let change = UpdateMember { role: Patch::Set(Role::Read) };
     for lost in [&boss, &cat] {
-        w.platform.update_member(&w.admin, &w.org, &user(lost), change).await.expect("changed");
+        w.as_admin().org(&w.org).member(&user(lost)).update(change).await.expect("changed");
     }
     for round in 0..2 {
         for (n, (by, link)) in links.iter().enumerate() {
             join(&w, by, link.id()).await.refused(ErrorKind::NotFound);
             let late = person(&w.platform, &format!("Late {round} {n}")).await;
             join(&w, &late, link.id()).await.refused(ErrorKind::NotFound);
-            w.platform.get_org(&late, &w.org).await.refused(ErrorKind::NotFound);
+            w.platform.as_actor(&late).org(&w.org).get().await.refused(ErrorKind::NotFound);
         }
         for gone in [&boss, &cat] {
-            w.platform.remove_member(&w.admin, &w.org, &user(gone)).await.expect("removed");
+            w.as_admin().org(&w.org).member(&user(gone)).remove().await.expect("removed");
         }
     }
     // Whoever changes a link answers for it.
     let again = UpdateLinkInvite { level: Patch::Set(Role::Read), role: Patch::Keep };
-    w.platform.update_link_invite(&w.admin, &w.org, links[1].1.id(), again).await.expect("changed");
+    w.as_admin().org(&w.org).invite(links[1].1.id()).update(again).await.expect("changed");
     join(&w, &cat, links[1].1.id()).await.expect("joined");
-    assert!(!w.platform.get_space(&cat, &space).await.expect("seen").permissions.comment);
+    assert!(!w.platform.as_actor(&cat).space(&space).get().await.expect("seen").permissions.comment);
     w.check().await;
 }
 
@@ -322,7 +345,8 @@ async fn joining_does_not_tell_which_organizations_there_are() {
     let (invite, other): (InviteId, OrgId) =
         ("unknown".parse().expect("an id"), "unknown".parse().expect("an id"));
     let there = join(&w, &kim, &invite).await.refused(ErrorKind::NotFound);
-    let not_there = w.platform.join_with_invite(&kim, &other, &invite).await.refused(ErrorKind::NotFound);
+    let not_there =
+        w.platform.as_actor(&kim).org(&other).invite(&invite).join().await.refused(ErrorKind::NotFound);
     assert_eq!(there.message(), not_there.message());
 }
 
@@ -332,14 +356,15 @@ async fn an_invitation_of_an_address_is_taken_back_by_administrators_only() {
     let creator = w.member("Cat", Some(Role::Create)).await;
     let stranger = person(&w.platform, "Sue").await;
     invite(&w, plain(&["new@example.com"])).await;
-    let list =
-        w.platform.list_email_invites(&w.admin, &w.org, &PageRequest::default()).await.expect("a list");
+    let list = w.as_admin().org(&w.org).invites().list_emails(&PageRequest::default()).await.expect("a list");
     let id = &list.items[0].id;
-    w.platform.delete_link_invite(&creator, &w.org, id).await.refused(ErrorKind::Forbidden);
-    assert!(!w.platform.delete_link_invite(&stranger, &w.org, id).await.expect("none they may know of"));
-    assert!(w.platform.delete_link_invite(&w.admin, &w.org, id).await.expect("taken back"));
-    assert!(!w.platform.delete_link_invite(&w.admin, &w.org, id).await.expect("is gone"));
+    w.platform.as_actor(&creator).org(&w.org).invite(id).delete().await.refused(ErrorKind::Forbidden);
+    assert!(
+        !w.platform.as_actor(&stranger).org(&w.org).invite(id).delete().await.expect("none they may know of")
+    );
+    assert!(w.as_admin().org(&w.org).invite(id).delete().await.expect("taken back"));
+    assert!(!w.as_admin().org(&w.org).invite(id).delete().await.expect("is gone"));
     let late = person(&w.platform, "New").await;
-    w.platform.get_org(&late, &w.org).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&late).org(&w.org).get().await.refused(ErrorKind::NotFound);
     w.check().await;
 }

@@ -8,7 +8,7 @@ use docs_core::{
     ports::Clock,
     store::{
         Logged, Mode, Receipt, Tx,
-        jobs::{self, Claim, Claimed, Finish, JobEnd, NewJob},
+        jobs::{self, ClaimJob, Claimed, FinishJob, JobEnd, NewJob},
         records::{JobLine, JobRecord, JobState},
         run,
     },
@@ -45,7 +45,7 @@ fn receipt(w: &World) -> Receipt {
 /// Claims the next job, at a time of its own.
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
-    let claim = Claim { now: w.clock.now().into() };
+    let claim = ClaimJob { now: w.clock.now().into() };
     match run(w.platform.store(), &receipt(w), &claim).await.expect("claimed") {
         Claimed::Job(id) => Some(job(&w.platform, &id).await),
         Claimed::GivenUp | Claimed::Nothing(_) => None,
@@ -54,12 +54,16 @@ async fn claim(w: &World) -> Option<JobRecord> {
 
 async fn finish(w: &World, job: &JobRecord, end: JobEnd, log: Vec<JobLine>) -> bool {
     w.clock.advance(Duration::from_millis(1));
-    let finish = Finish { job: job.clone(), now: w.clock.now().into(), end, log };
+    let finish = FinishJob { job: job.clone(), now: w.clock.now().into(), end, log };
     run(w.platform.store(), &receipt(w), &finish).await.expect("finished")
 }
 
 async fn job(platform: &Platform, id: &JobId) -> JobRecord {
-    JobRecord::clone(&*platform.get_job(&docs_core::Actor::Platform, id).await.expect("a job"))
+    let tx = Tx::new(platform.store().begin(Mode::Read, &[]).await.expect("begins"));
+    let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await.expect("read");
+    let job = JobRecord::clone(&*job.expect("a job"));
+    assert_eq!(platform.as_platform().get_job(id).await.expect("a job"), job.view());
+    job
 }
 
 async fn next(w: &World) -> Option<String> {
@@ -148,7 +152,7 @@ async fn a_job_that_takes_every_worker_with_it_is_given_up() {
     assert!(claim(&w).await.is_none());
     w.clock.advance(Duration::from_secs(31 * 24 * 3600));
     w.platform.tidy().await.expect("tidied");
-    let gone = w.platform.get_job(&docs_core::Actor::Platform, &given_up.id).await;
+    let gone = w.platform.as_platform().get_job(&given_up.id).await;
     assert!(gone.is_err(), "ended jobs are kept for a time only");
     w.check().await;
 }
@@ -158,15 +162,14 @@ async fn imports_of_a_space_run_in_the_order_of_their_timestamps() {
     let remote = Remote::default();
     remote.put("README.md", "# Welcome\n");
     let w = World::with_git(Arc::new(remote.clone())).await;
-    let space: SpaceId =
-        w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+    let space: SpaceId = w.space().await;
     for hour in [3, 1, 2] {
         let request: ImportGitRepository = serde_json::from_value(serde_json::json!({
             "url": format!("https://git.example/{hour}"), "ref": "refs/heads/main",
             "timestamp": format!("2026-01-01T0{hour}:00:00Z"), "force": true,
         }))
         .expect("a request");
-        w.platform.import_git(&w.admin, &space, request).await.expect("enqueued");
+        w.as_admin().space(&space).import_git(request).await.expect("enqueued");
     }
     w.platform.settle().await.expect("settled");
     assert_eq!(remote.urls(), ["https://git.example/1", "https://git.example/2", "https://git.example/3"]);
@@ -177,7 +180,7 @@ async fn a_worker_does_what_comes_and_ends_when_told() {
     let remote = Remote::default();
     remote.put("README.md", "# Welcome\n");
     let w = World::with_git(Arc::new(remote.clone())).await;
-    let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created");
+    let space = w.as_admin().org(&w.org).spaces().create(Default::default()).await.expect("created");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let worker = tokio::spawn({
         let platform = w.platform.clone();
@@ -185,15 +188,15 @@ async fn a_worker_does_what_comes_and_ends_when_told() {
     });
     let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     let request = serde_json::from_value(request).expect("a request");
-    w.platform.import_git(&w.admin, &space.id, request).await.expect("enqueued");
+    w.as_admin().space(&space.id).import_git(request).await.expect("enqueued");
     // Heads are news: the import tells of the space's new one.
     let (store, topic) = (w.platform.store(), docs_core::store::topic::HEAD);
     let mut seen = None;
-    while w.platform.get_space(&w.admin, &space.id).await.expect("read").revision == space.revision {
+    while w.as_admin().space(&space.id).get().await.expect("read").revision == space.revision {
         while let Some((last, _)) = store.changes(topic, seen.clone(), 100).await.expect("news").last() {
             seen = Some(last.clone());
         }
-        if w.platform.get_space(&w.admin, &space.id).await.expect("read").revision == space.revision {
+        if w.as_admin().space(&space.id).get().await.expect("read").revision == space.revision {
             store.changed(topic, seen.clone(), Duration::from_secs(30)).await.expect("news");
         }
     }

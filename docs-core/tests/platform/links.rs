@@ -4,9 +4,9 @@ use docs_core::{
     Actor, ErrorKind,
     content::LinkTarget,
     model::{
-        BrokenContext, ContentLocation, ContentUpdateChange, CreateChangeRequest, CreateTeam,
-        InternalLocation, LinkList, LinkRelation, LinkStatus, LinkUsage, PageId, PutTeamMember, Revision,
-        RevisionPage, Role, SpaceId, TeamRole, UpdateContent, VersionContext,
+        BrokenContext, ContentLocation, ContentUpdateChange, CreateTeam, InternalLocation, LinkList,
+        LinkRelation, LinkStatus, LinkUsage, PageId, PutTeamMember, Revision, RevisionPage, Role, SpaceId,
+        TeamRole, UpdateContent, VersionContext,
     },
     platform::{ContentOf, RequestLinkFilter, Shown},
     store::PageRequest,
@@ -15,18 +15,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Refused, World};
 
-async fn space(w: &World) -> SpaceId {
-    w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id
-}
-
-async fn request(w: &World, space: &SpaceId) -> String {
-    let new = CreateChangeRequest::default();
-    w.platform.create_change_request(&w.admin, space, new).await.expect("created").number.to_string()
-}
-
 async fn edit(w: &World, at: (&SpaceId, &str), changes: Value) -> Vec<PageId> {
     let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
-    let done = w.platform.edit_content(&w.admin, at.0, at.1, update).await.expect("edited");
+    let done = w.as_admin().space(at.0).change_request(at.1).edit(update).await.expect("edited");
     let created = |change: &ContentUpdateChange| match change {
         ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
         _ => None,
@@ -36,8 +27,8 @@ async fn edit(w: &World, at: (&SpaceId, &str), changes: Value) -> Vec<PageId> {
 
 /// Pages with texts, merged into the space; `{0}` in a text is the first of them.
 async fn filled(w: &World, texts: &[&str]) -> (SpaceId, Vec<PageId>) {
-    let space = space(w).await;
-    let number = request(w, &space).await;
+    let space = w.space().await;
+    let number = w.request(&space).await;
     let new = |n: usize| json!({ "operation": "insert_page", "title": format!("Page {n}"), "document": {} });
     let pages: Vec<Value> = (0..texts.len()).map(new).collect();
     let pages = edit(w, (&space, &number), json!(pages)).await;
@@ -50,16 +41,21 @@ async fn filled(w: &World, texts: &[&str]) -> (SpaceId, Vec<PageId>) {
     };
     let sets: Vec<Value> = pages.iter().zip(texts).map(set).collect();
     edit(w, (&space, &number), json!(sets)).await;
-    w.platform.merge_change_request(&w.admin, &space, &number).await.expect("merged");
+    w.as_admin().space(&space).change_request(&number).merge().await.expect("merged");
     (space, pages)
 }
 
 async fn links(w: &World, actor: &Actor, space: &SpaceId, status: Option<LinkStatus>) -> LinkList {
-    w.platform.list_space_links(actor, space, status, &PageRequest::default()).await.expect("listed")
+    w.platform.as_actor(actor).space(space).list_links(status, &PageRequest::default()).await.expect("listed")
 }
 
 async fn request_links(w: &World, at: (&SpaceId, &str), filter: RequestLinkFilter) -> LinkList {
-    w.platform.list_request_links(&w.admin, at, filter, &PageRequest::default()).await.expect("listed")
+    w.as_admin()
+        .space(at.0)
+        .change_request(at.1)
+        .list_links(filter, &PageRequest::default())
+        .await
+        .expect("listed")
 }
 
 /// What a link leads to, in short.
@@ -94,7 +90,8 @@ async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_spac
         (before.stats.total, before.stats.broken.total, before.stats.broken.change_request),
         (4, 1, None)
     );
-    let number = request(&w, &space).await;
+    let number = w.request(&space).await;
+    let mine = w.as_admin().space(&space);
     let at = (&space, number.as_str());
     assert_eq!(request_links(&w, at, RequestLinkFilter::default()).await.items, []);
     edit(&w, at, json!([{ "operation": "delete_page", "page": pages[1] }])).await;
@@ -115,7 +112,7 @@ async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_spac
     assert_eq!(request_links(&w, at, ok).await.items, []);
     let wrong =
         RequestLinkFilter { status: Some(LinkStatus::Ok), broken_context: Some(BrokenContext::Space) };
-    let refused = w.platform.list_request_links(&w.admin, at, wrong, &PageRequest::default()).await;
+    let refused = mine.change_request(&number).list_links(wrong, &PageRequest::default()).await;
     assert!(refused.refused(ErrorKind::Invalid).message().starts_with("brokenContext: "));
     // The request is what its links stand in.
     let Some(ContentLocation::Page {
@@ -129,16 +126,16 @@ async fn a_deleted_page_breaks_links_and_the_request_is_told_apart_from_the_spac
     // The space is as it was until the request is merged, and then as the request was.
     let still = links(&w, &w.admin, &space, None).await;
     assert_eq!((told(&still), still.stats), (told(&before), before.stats));
-    w.platform.merge_change_request(&w.admin, &space, &number).await.expect("merged");
+    mine.change_request(&number).merge().await.expect("merged");
     assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 3);
-    let back = request(&w, &space).await;
+    let back = w.request(&space).await;
     edit(
         &w,
         (&space, &back),
         json!([{ "operation": "revert_page", "page": pages[1], "revision": before_of(&before) }]),
     )
     .await;
-    w.platform.merge_change_request(&w.admin, &space, &back).await.expect("merged");
+    mine.change_request(&back).merge().await.expect("merged");
     assert_eq!(
         links(&w, &w.admin, &space, None).await.stats,
         before.stats,
@@ -184,8 +181,8 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
     let reader = w.member("Rob", Some(Role::Read)).await;
     let stranger = crate::support::person(&w.platform, "Sam").await;
     let (there, their_pages) = filled(&w, &["text"]).await;
-    let gone = space(&w).await;
-    w.platform.delete_space(&w.admin, &gone).await.expect("deleted");
+    let gone = w.space().await;
+    w.as_admin().space(&gone).delete().await.expect("deleted");
     let rob = reader.user().expect("a user");
     let sam = stranger.user().expect("a user");
     let text = format!(
@@ -205,11 +202,11 @@ async fn what_a_link_to_another_space_is_depends_on_who_asks() {
     assert_eq!((broken.items.len(), broken.count), (5, Some(5)));
     // What somebody may not see is not there.
     let hidden = serde_json::from_value(json!({ "defaultLevel": null })).expect("a change");
-    w.platform.update_space(&w.admin, &there, hidden).await.expect("hidden");
+    w.as_admin().space(&there).update(hidden).await.expect("hidden");
     let list = links(&w, &reader, &space, None).await;
     assert_eq!((list.stats.total, list.stats.broken.total), (8, 7));
     assert_eq!(links(&w, &w.admin, &space, None).await.stats.broken.total, 5);
-    let list = w.platform.list_space_links(&stranger, &space, None, &PageRequest::default()).await;
+    let list = w.platform.as_actor(&stranger).space(&space).list_links(None, &PageRequest::default()).await;
     list.refused(ErrorKind::NotFound);
 }
 
@@ -218,14 +215,14 @@ async fn the_organization_that_a_link_leads_to_is_the_one_that_is_read() {
     let w = World::new().await;
     let owner = w.member("Owen", Some(Role::Read)).await;
     let new = CreateTeam { title: "Team".parse().expect("a title"), members: None };
-    let team = w.platform.create_team(&w.admin, &w.org, new).await.expect("created").id;
+    let team = w.as_admin().org(&w.org).teams().create(new).await.expect("created").id;
     let put = PutTeamMember { role: Some(TeamRole::Owner) };
     let user = owner.user().expect("a user");
-    w.platform.put_team_member(&w.admin, (&w.org, &team), user, put).await.expect("owns");
+    w.as_admin().org(&w.org).team(&team).put_member(user, put).await.expect("owns");
     let (there, _) = filled(&w, &["text"]).await;
     let (space, _) = filled(&w, &["text", &format!("[s](/spaces/{there}) [p]({{0}})")]).await;
     for actor in [&owner, &w.admin] {
-        let read = w.platform.get_org(actor, &w.org).await.expect("read");
+        let read = w.platform.as_actor(actor).org(&w.org).get().await.expect("read");
         assert_eq!(read.permissions.own_team, actor == &owner);
         let list = links(&w, actor, &space, None).await;
         let shown = list.items.iter().filter_map(|link| match &link.target_reference {
@@ -253,7 +250,7 @@ async fn totals_judge_a_bounded_number_of_the_links_that_leave_and_lists_judge_e
     let of = ContentOf::space(space);
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
     for id in &pages {
-        let list = w.platform.list_page_links(&w.admin, &of, id, (None, &page)).await.expect("listed");
+        let list = w.as_admin().content(&of).list_page_links(id, None, &page).await.expect("listed");
         assert_eq!((list.stats.broken.total, list.items[0].status), (1_000, LinkStatus::Broken));
     }
 }
@@ -268,7 +265,7 @@ async fn a_revision_around_a_link_is_the_one_that_is_read_without_what_it_holds(
     else {
         panic!("{list:?}")
     };
-    let read = w.platform.get_revision(&w.admin, &ContentOf::space(space), Shown::default()).await;
+    let read = w.as_admin().space(&space).content().get(Shown::default()).await;
     let read = read.expect("read");
     assert_eq!(read.pages.len(), 2);
     let bare = Revision { pages: Vec::new(), files: Vec::new(), variables: None, ..read };
@@ -279,7 +276,7 @@ async fn a_revision_around_a_link_is_the_one_that_is_read_without_what_it_holds(
 async fn a_link_that_names_its_own_space_is_judged_by_the_content_it_stands_in() {
     let w = World::new().await;
     let (space, pages) = filled(&w, &["one", "two"]).await;
-    let number = request(&w, &space).await;
+    let number = w.request(&space).await;
     let at = (&space, number.as_str());
     let text = format!("[own](/spaces/{space}/pages/{}#x) [all](/spaces/{space})", pages[1]);
     let set = json!({ "operation": "update_page", "page": pages[0], "document": { "markdown": text } });
@@ -308,11 +305,8 @@ async fn a_filter_that_drops_much_still_finds_all() {
     let (mut seen, mut cursor) = (Vec::new(), None);
     for _ in 0..200 {
         let page = PageRequest { page: cursor, limit: Some(1) };
-        let list = w
-            .platform
-            .list_space_links(&w.admin, &space, Some(LinkStatus::InApp), &page)
-            .await
-            .expect("listed");
+        let list =
+            w.as_admin().space(&space).list_links(Some(LinkStatus::InApp), &page).await.expect("listed");
         seen.extend(told(&list));
         cursor = list.next.map(|next| next.page);
         if cursor.is_none() {
@@ -330,7 +324,7 @@ async fn backlinks_tell_where_a_page_is_linked_from() {
         filled(&w, &["[me](/pages/{0})", "[a](/pages/{0}) [b](/pages/{0}#x)", "[a](/pages/{0})"]).await;
     let of = ContentOf::space(space.clone());
     let back = async |n: usize, page: PageRequest| {
-        w.platform.list_backlinks(&w.admin, &of, &LinkTarget::Page(pages[n].clone()), &page).await
+        w.as_admin().content(&of).list_backlinks(&LinkTarget::Page(pages[n].clone()), &page).await
     };
     let first = back(0, PageRequest { page: None, limit: Some(1) }).await.expect("listed");
     assert_eq!((first.items.len(), first.count), (1, Some(2)));
@@ -357,6 +351,6 @@ async fn backlinks_tell_where_a_page_is_linked_from() {
     assert_eq!(found, expected);
     assert_eq!(back(1, PageRequest::default()).await.expect("listed").items, []);
     let unknown = LinkTarget::Page("none".parse().expect("an id"));
-    let list = w.platform.list_backlinks(&w.admin, &of, &unknown, &PageRequest::default()).await;
+    let list = w.as_admin().content(&of).list_backlinks(&unknown, &PageRequest::default()).await;
     list.refused(ErrorKind::NotFound);
 }

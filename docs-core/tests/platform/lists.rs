@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use docs_core::{
     ErrorKind,
     store::{
-        Batch, KeyBuf, ListSpec, Lister, MAX_SCANNED, Mode, Op, Page, PageRequest, Store, Tx, Value,
-        key::last_segment,
+        Batch, KeyBuf, ListIdentity, ListSpec, Lister, MAX_SCANNED, Mode, Op, Page, PageRequest, Store, Tx,
+        Value, key::last_segment,
     },
 };
 use docs_memstore::MemStore;
@@ -48,7 +48,7 @@ async fn page(
 }
 
 fn spec(rev: bool) -> ListSpec {
-    ListSpec { prefix: prefix(), rev, filters: String::new() }
+    ListSpec { rev, ..ListSpec::new("rows", prefix()) }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -131,9 +131,11 @@ async fn a_cursor_of_another_list_order_or_filter_is_refused() {
         .next;
     let request = PageRequest { page: next, limit: Some(3) };
     let other_list = ListSpec { prefix: KeyBuf::new("cf.list").part("b"), ..spec(false) };
-    let other_filter = ListSpec { filters: "status=open".to_owned(), ..spec(false) };
+    let other_filter =
+        ListSpec { identity: ListIdentity::new("rows").filter("status", Some("open")), ..spec(false) };
     for other in [other_list, other_filter, spec(true)] {
-        page(&*store, other, &request, |_| true).await.refused(ErrorKind::Invalid);
+        let error = page(&*store, other, &request, |_| true).await.refused(ErrorKind::Invalid);
+        assert_eq!(error.field(), Some("page"));
     }
 }
 

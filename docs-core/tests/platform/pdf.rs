@@ -83,7 +83,7 @@ impl Desk {
         let press = Press::new();
         let w = World::with_pdf(Arc::clone(&press) as Arc<dyn Pdf>).await;
         let new = CreateSpace { title: Some("Guide".parse().expect("a title")), ..CreateSpace::default() };
-        let space = w.platform.create_space(&w.admin, &w.org, new).await.expect("created").id;
+        let space = w.as_admin().org(&w.org).spaces().create(new).await.expect("created").id;
         let insert = |name: &str, more: Value| {
             let mut change = json!({
                 "operation": "insert_page", "title": name, "ref": name, "document": { "markdown": format!("Text of {name}.\n") },
@@ -100,7 +100,7 @@ impl Desk {
             insert("End", json!({ "emoji": "🚀" })),
         ]);
         let (number, ids) = request(&w, &space, changes).await;
-        w.platform.merge_change_request(&w.admin, &space, &number).await.expect("merged");
+        w.as_admin().space(&space).change_request(&number).merge().await.expect("merged");
         let [start, below, hidden] = [0, 1, 3].map(|at| ids[at].clone());
         Self { w, press, space, start, below, hidden }
     }
@@ -110,7 +110,7 @@ impl Desk {
     }
 
     async fn url(&self, of: &ContentOf, part: &PdfPart) -> String {
-        self.w.platform.pdf_url(&self.w.admin, of, part).await.expect("an address").url
+        self.w.as_admin().content(of).pdf_url(part).await.expect("an address").url
     }
 
     async fn load(&self, url: &str) -> docs_core::Result<PdfFile> {
@@ -135,10 +135,10 @@ async fn request(w: &World, space: &SpaceId, changes: Value) -> (String, Vec<Pag
         subject: Some("Better words".parse().expect("a subject")),
         ..Default::default()
     };
-    let request = w.platform.create_change_request(&w.admin, space, new).await.expect("created");
+    let request = w.as_admin().space(space).change_requests().create(new).await.expect("created");
     let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
     let number = request.number.to_string();
-    let done = w.platform.edit_content(&w.admin, space, &number, update).await.expect("edited");
+    let done = w.as_admin().space(space).change_request(&number).edit(update).await.expect("edited");
     let added = done.changes.iter().filter_map(|change| match change {
         ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
         _ => None,
@@ -201,7 +201,7 @@ async fn an_address_shows_the_content_as_it_was_when_it_was_made() {
     let draft = ContentOf::request(desk.space.clone(), &number);
     assert!(desk.titles(&draft, PdfPart::default()).await.starts_with("Renamed|"));
     assert_eq!(desk.press.last().subtitle.as_deref(), Some(format!("#{number} Better words").as_str()));
-    desk.w.platform.merge_change_request(&desk.w.admin, &desk.space, &number).await.expect("merged");
+    desk.w.as_admin().space(&desk.space).change_request(&number).merge().await.expect("merged");
     assert!(desk.load(&url).await.expect("a file").bytes.starts_with(b"Start|"));
     assert!(desk.titles(&desk.of(), PdfPart::default()).await.starts_with("Renamed|"));
 }
@@ -238,7 +238,7 @@ async fn a_file_shows_the_names_that_members_have_now() {
     };
     assert_eq!(shown().await, None, "no member");
     let role = Some(Role::Read);
-    desk.w.platform.put_member(&Actor::Platform, &desk.w.org, &bob, role).await.expect("a member");
+    desk.w.platform.as_platform().org(&desk.w.org).member(&bob).put(role).await.expect("a member");
     assert_eq!(shown().await.as_deref(), Some("Bob"));
     shown().await;
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2, "nothing has changed");
@@ -255,20 +255,15 @@ async fn a_file_shows_the_names_that_members_have_now() {
 async fn an_address_opens_in_its_own_space_and_unchanged_only() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
-    let other = desk
-        .w
-        .platform
-        .create_space(&desk.w.admin, &desk.w.org, Default::default())
-        .await
-        .expect("created")
-        .id;
+    let other =
+        desk.w.as_admin().org(&desk.w.org).spaces().create(Default::default()).await.expect("created").id;
     desk.w.platform.pdf_file(&other, sealed(&url)).await.refused(ErrorKind::NotFound);
     let sealed = sealed(&url);
     for wrong in ["", "x", &sealed[1..], &format!("{sealed}a"), &sealed.to_uppercase()] {
         desk.w.platform.pdf_file(&desk.space, wrong).await.refused(ErrorKind::NotFound);
     }
     assert!(desk.press.books().is_empty());
-    desk.w.platform.delete_space(&desk.w.admin, &desk.space).await.expect("deleted");
+    desk.w.as_admin().space(&desk.space).delete().await.expect("deleted");
     desk.load(&url).await.refused(ErrorKind::NotFound);
 }
 
@@ -277,7 +272,9 @@ async fn whoever_may_read_may_have_a_pdf_and_nobody_else() {
     let desk = Desk::new().await;
     let reader = desk.w.member("Rob", Some(Role::Read)).await;
     let stranger = crate::support::person(&desk.w.platform, "Zoe").await;
-    let ask = async |actor: &Actor| desk.w.platform.pdf_url(actor, &desk.of(), &PdfPart::default()).await;
+    let ask = async |actor: &Actor| {
+        desk.w.platform.as_actor(actor).content(&desk.of()).pdf_url(&PdfPart::default()).await
+    };
     ask(&reader).await.expect("an address");
     ask(&stranger).await.refused(ErrorKind::NotFound);
     ask(&Actor::Platform).await.expect("an address");
@@ -286,15 +283,14 @@ async fn whoever_may_read_may_have_a_pdf_and_nobody_else() {
 #[tokio::test]
 async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
     let desk = Desk::new().await;
-    let ask = async |of: &ContentOf, part: PdfPart| desk.w.platform.pdf_url(&desk.w.admin, of, &part).await;
+    let ask = async |of: &ContentOf, part: PdfPart| desk.w.as_admin().content(of).pdf_url(&part).await;
     let error = ask(&desk.of(), PdfPart { page: None, only: true }).await.refused(ErrorKind::Invalid);
     assert!(error.message().starts_with("only: "), "{error}");
     ask(&desk.of(), part(&"nosuchpage".parse().expect("an id"), false)).await.refused(ErrorKind::NotFound);
     ask(&ContentOf::request(desk.space.clone(), "99"), PdfPart::default()).await.refused(ErrorKind::NotFound);
     let plain = World::new().await;
-    let space =
-        plain.platform.create_space(&plain.admin, &plain.org, Default::default()).await.expect("created").id;
-    let none = plain.platform.pdf_url(&plain.admin, &ContentOf::space(space), &PdfPart::default()).await;
+    let space = plain.space().await;
+    let none = plain.as_admin().space(&space).content().pdf_url(&PdfPart::default()).await;
     none.refused(ErrorKind::Precondition);
 }
 

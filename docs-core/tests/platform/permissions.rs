@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
-        CreateSpace, CreateTeam, DefaultLevel, Invite, LevelInput, Patch, Role, SpaceId, TeamId,
+        ContentTarget, CreateTeam, DefaultLevel, Grantee, Invite, Level, Patch, Role, SpaceId, TeamId,
         UpdateCollection, UpdatePermission, UpdateSpace, UpdateTeamMembers, UserId,
     },
-    policy::{Layer, effective_role, shown_level},
+    policy::{Layer, effective_role, resolved_level},
     store::{
         Mode, PageRequest, Tx,
-        records::{Child, CollectionRecord, Grantee, SpaceRecord},
+        records::{CollectionRecord, SpaceRecord},
     },
 };
 use proptest::prelude::*;
@@ -80,9 +80,9 @@ proptest! {
         let mut mine = layers.clone();
         let at = at % mine.len();
         mine[at] = Layer { member: Some(given.0), team: Some(given.1), is_creator: given.2, ..mine[at] };
-        prop_assert_eq!(shown_level(org, &layers), shown_level(org, &mine));
+        prop_assert_eq!(resolved_level(org, &layers), resolved_level(org, &mine));
         if layers.iter().any(|layer| layer.level != DefaultLevel::Inherit) {
-            prop_assert_eq!(shown_level(org, &layers), shown_level(Some(Role::Admin), &layers));
+            prop_assert_eq!(resolved_level(org, &layers), resolved_level(Some(Role::Admin), &layers));
         }
     }
 
@@ -116,17 +116,10 @@ fn user(actor: &Actor) -> UserId {
     actor.user().expect("a user").clone()
 }
 
-async fn space(w: &World) -> SpaceId {
-    w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id
-}
-
 async fn set_level(w: &World, space: &SpaceId, level: DefaultLevel) {
-    let default_level = match level {
-        DefaultLevel::Nobody => Patch::Clear,
-        level => Patch::Set(LevelInput(level)),
-    };
+    let default_level = Patch::from(level);
     let change = UpdateSpace { default_level, ..UpdateSpace::default() };
-    w.platform.update_space(&w.admin, space, change).await.expect("changed");
+    w.as_admin().space(space).update(change).await.expect("changed");
 }
 
 fn to_users(role: Option<Role>, users: &[&Actor]) -> Invite {
@@ -140,11 +133,11 @@ fn to_team(role: Option<Role>, team: &TeamId) -> Invite {
 async fn team_of(w: &World, members: &[&Actor]) -> TeamId {
     let members = members.iter().map(|actor| user(actor).to_string()).collect();
     let new = CreateTeam { title: "Team".parse().expect("a title"), members: Some(members) };
-    w.platform.create_team(&w.admin, &w.org, new).await.expect("created").id
+    w.as_admin().org(&w.org).teams().create(new).await.expect("created").id
 }
 
 /// Puts a space into new collections of these levels, from the inside out.
-async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<Child> {
+async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<ContentTarget> {
     let store = w.platform.store();
     let mut tx = Tx::new(store.begin(Mode::Write, &[]).await.expect("begins"));
     let old: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(space)).await.expect("read").expect("there");
@@ -165,7 +158,7 @@ async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<Child>
     }
     tx.put(&*old, SpaceRecord { parent: ids.first().cloned(), ..SpaceRecord::clone(&old) }).expect("put");
     tx.commit().await.expect("committed");
-    ids.into_iter().map(Child::Collection).collect()
+    ids.into_iter().map(ContentTarget::Collection).collect()
 }
 
 /// A random tree with roles on it: what the list of all says of each is what each of them sees.
@@ -175,9 +168,9 @@ async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>
     for (n, role) in [None, Some(Role::Read), Some(Role::Review), Some(Role::Admin)].into_iter().enumerate() {
         people.push(w.member(&format!("P{n}"), role).await);
     }
-    let space = space(&w).await;
+    let space = w.space().await;
     set_level(&w, &space, levels[0]).await;
-    let mut contents = vec![Child::Space(space.clone())];
+    let mut contents = vec![ContentTarget::Space(space.clone())];
     contents.extend(nest(&w, &space, &levels[1..]).await);
     for (content, person, role, by_team) in given {
         let (content, person) = (&contents[content % contents.len()], &people[person % people.len()]);
@@ -185,20 +178,20 @@ async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>
             true => to_team(Some(role), &team_of(&w, &[person]).await),
             false => to_users(Some(role), &[person]),
         };
-        w.platform.invite(&w.admin, content, invite).await.expect("given");
+        w.as_admin().permissions(content).invite(invite).await.expect("given");
     }
     let page = PageRequest { page: None, limit: Some(2) };
     let mut listed = BTreeMap::new();
     let mut at = page.clone();
     loop {
         let content = &contents[0];
-        let list = w.platform.list_permissions(&w.admin, content, None, &at).await.expect("listed");
+        let list = w.as_admin().permissions(content).list(None, &at).await.expect("listed");
         listed.extend(list.items.into_iter().map(|item| (item.user.id, item.permission)));
         let Some(next) = list.next else { break };
         at = PageRequest { page: Some(next), ..page.clone() };
     }
     for person in &people {
-        let seen = w.platform.get_space(person, &space).await;
+        let seen = w.platform.as_actor(person).space(&space).get().await;
         let flags = seen.ok().map(|space| space.permissions);
         let role = listed.get(&user(person)).copied();
         assert_eq!(flags.map(|may| may.comment), role.map(|role| role >= Role::Comment), "{person:?}");
@@ -210,9 +203,9 @@ async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>
 }
 
 /// The role that each member has on content.
-async fn roles(w: &World, content: &Child) -> BTreeMap<UserId, Role> {
+async fn roles(w: &World, content: &ContentTarget) -> BTreeMap<UserId, Role> {
     let page = PageRequest::default();
-    let list = w.platform.list_permissions(&w.admin, content, None, &page).await.expect("listed");
+    let list = w.as_admin().permissions(content).list(None, &page).await.expect("listed");
     assert!(list.next.is_none());
     list.items.into_iter().map(|item| (item.user.id, item.permission)).collect()
 }
@@ -246,36 +239,39 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
 async fn attempt(
     w: &World,
     by: &Actor,
-    content: &Child,
+    content: &ContentTarget,
     people: &[&Actor],
     what: &Try,
 ) -> docs_core::Result<()> {
     let p = &w.platform;
     match (what.how, what.role) {
-        (How::Users, role) => p.invite(by, content, to_users(role, people)).await,
+        (How::Users, role) => p.as_actor(by).permissions(content).invite(to_users(role, people)).await,
         (How::Team, role) => {
             let team = team_of(w, people).await;
             if role.is_none() {
                 // There is something to take.
-                p.invite(&w.admin, content, to_team(Some(Role::Comment), &team)).await.expect("given");
+                w.as_admin()
+                    .permissions(content)
+                    .invite(to_team(Some(Role::Comment), &team))
+                    .await
+                    .expect("given");
             }
-            p.invite(by, content, to_team(role, &team)).await
+            p.as_actor(by).permissions(content).invite(to_team(role, &team)).await
         }
         (How::One, role) => {
             let change = UpdatePermission { role: role.map_or(Patch::Clear, Patch::Set) };
-            p.update_permission(by, content, &Grantee::User(user(people[0])), change).await
+            p.as_actor(by).permissions(content).update(&Grantee::User(user(people[0])), change).await
         }
         (How::Level, role) => {
-            let level = LevelInput(role.map_or(DefaultLevel::Inherit, DefaultLevel::Role));
-            let default_level = Patch::Set(level);
+            let default_level = Patch::Set(role.map_or(Level::Inherit, Level::Role));
             match content {
-                Child::Space(id) => {
+                ContentTarget::Space(id) => {
                     let change = UpdateSpace { default_level, ..UpdateSpace::default() };
-                    p.update_space(by, id, change).await.map(drop)
+                    p.as_actor(by).space(id).update(change).await.map(drop)
                 }
-                Child::Collection(id) => {
+                ContentTarget::Collection(id) => {
                     let change = UpdateCollection { default_level, ..UpdateCollection::default() };
-                    p.update_collection(by, id, change).await.map(drop)
+                    p.as_actor(by).collection(id).update(change).await.map(drop)
                 }
             }
         }
@@ -290,9 +286,9 @@ async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>,
     for (n, role) in [None, Some(Role::Read), Some(Role::Review)].into_iter().enumerate() {
         people.push(w.member(&format!("P{n}"), role).await);
     }
-    let space = space(&w).await;
+    let space = w.space().await;
     set_level(&w, &space, levels[0]).await;
-    let mut contents = vec![Child::Space(space.clone())];
+    let mut contents = vec![ContentTarget::Space(space.clone())];
     contents.extend(nest(&w, &space, &levels[1..]).await);
     for (content, person, role, by_team) in given {
         let (content, person) = (&contents[content % contents.len()], &people[person % people.len()]);
@@ -300,7 +296,7 @@ async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>,
             true => to_team(Some(role), &team_of(&w, &[person]).await),
             false => to_users(Some(role), &[person]),
         };
-        w.platform.invite(&w.admin, content, invite).await.expect("given");
+        w.as_admin().permissions(content).invite(invite).await.expect("given");
     }
     for what in tries {
         let content = &contents[what.content % contents.len()];
@@ -355,68 +351,104 @@ proptest! {
 #[tokio::test]
 async fn a_role_by_name_comes_and_goes_with_what_is_listed_and_seen() {
     let w = World::new().await;
-    let (space, guest) = (space(&w).await, w.member("Gus", None).await);
-    let content = Child::Space(space.clone());
+    let (space, guest) = (w.space().await, w.member("Gus", None).await);
+    let content = ContentTarget::Space(space.clone());
     let p = &w.platform;
-    let seen =
-        async || p.list_spaces(&guest, &w.org, &PageRequest::default()).await.expect("listed").items.len();
+    let seen = async || {
+        p.as_actor(&guest)
+            .org(&w.org)
+            .spaces()
+            .list(&PageRequest::default())
+            .await
+            .expect("listed")
+            .items
+            .len()
+    };
     assert_eq!(seen().await, 0);
-    p.get_space(&guest, &space).await.refused(ErrorKind::NotFound);
-    p.invite(&w.admin, &content, to_users(Some(Role::Comment), &[&guest])).await.expect("given");
+    p.as_actor(&guest).space(&space).get().await.refused(ErrorKind::NotFound);
+    w.as_admin().permissions(&content).invite(to_users(Some(Role::Comment), &[&guest])).await.expect("given");
     assert_eq!(seen().await, 1);
-    assert!(p.get_space(&guest, &space).await.expect("seen").permissions.comment);
+    assert!(p.as_actor(&guest).space(&space).get().await.expect("seen").permissions.comment);
     // Guests do not see each other.
-    p.list_permissions(&guest, &content, None, &PageRequest::default()).await.refused(ErrorKind::Forbidden);
-    p.invite(&w.admin, &content, to_users(None, &[&guest])).await.expect("taken");
+    p.as_actor(&guest)
+        .permissions(&content)
+        .list(None, &PageRequest::default())
+        .await
+        .refused(ErrorKind::Forbidden);
+    w.as_admin().permissions(&content).invite(to_users(None, &[&guest])).await.expect("taken");
     assert_eq!(seen().await, 0);
-    p.get_space(&guest, &space).await.refused(ErrorKind::NotFound);
+    p.as_actor(&guest).space(&space).get().await.refused(ErrorKind::NotFound);
     let grantee = Grantee::User(user(&guest));
-    assert!(!p.remove_permission(&w.admin, &content, &grantee).await.expect("none"));
+    assert!(!w.as_admin().permissions(&content).remove(&grantee).await.expect("none"));
     let change = UpdatePermission { role: Patch::Set(Role::Read) };
-    p.update_permission(&w.admin, &content, &grantee, change).await.refused(ErrorKind::NotFound);
+    w.as_admin().permissions(&content).update(&grantee, change).await.refused(ErrorKind::NotFound);
     w.check().await;
 }
 
 #[tokio::test]
 async fn nobody_gives_or_takes_a_role_above_their_own_or_without_the_right() {
     let w = World::new().await;
-    let (space, creator) = (space(&w).await, w.member("Cleo", Some(Role::Create)).await);
+    let (space, creator) = (w.space().await, w.member("Cleo", Some(Role::Create)).await);
     let (editor, boss) = (w.member("Eve", Some(Role::Edit)).await, w.member("Bob", Some(Role::Read)).await);
-    let content = Child::Space(space.clone());
+    let content = ContentTarget::Space(space.clone());
     let p = &w.platform;
-    p.invite(&editor, &content, to_users(Some(Role::Read), &[&boss])).await.refused(ErrorKind::Forbidden);
-    p.invite(&creator, &content, to_users(Some(Role::Admin), &[&boss])).await.refused(ErrorKind::Forbidden);
-    p.invite(&creator, &content, to_users(Some(Role::Create), &[&boss])).await.expect("as much as their own");
-    p.invite(&w.admin, &content, to_users(Some(Role::Admin), &[&boss])).await.expect("by an administrator");
+    p.as_actor(&editor)
+        .permissions(&content)
+        .invite(to_users(Some(Role::Read), &[&boss]))
+        .await
+        .refused(ErrorKind::Forbidden);
+    p.as_actor(&creator)
+        .permissions(&content)
+        .invite(to_users(Some(Role::Admin), &[&boss]))
+        .await
+        .refused(ErrorKind::Forbidden);
+    p.as_actor(&creator)
+        .permissions(&content)
+        .invite(to_users(Some(Role::Create), &[&boss]))
+        .await
+        .expect("as much as their own");
+    w.as_admin()
+        .permissions(&content)
+        .invite(to_users(Some(Role::Admin), &[&boss]))
+        .await
+        .expect("by an administrator");
     for role in [Some(Role::Read), None] {
-        p.invite(&creator, &content, to_users(role, &[&boss])).await.refused(ErrorKind::Forbidden);
+        p.as_actor(&creator)
+            .permissions(&content)
+            .invite(to_users(role, &[&boss]))
+            .await
+            .refused(ErrorKind::Forbidden);
     }
     // Who is held below the others stays so.
-    p.invite(&w.admin, &content, to_users(Some(Role::Read), &[&editor])).await.expect("held");
+    w.as_admin().permissions(&content).invite(to_users(Some(Role::Read), &[&editor])).await.expect("held");
     let own = Grantee::User(user(&editor));
-    p.remove_permission(&editor, &content, &own).await.refused(ErrorKind::Forbidden);
-    assert!(!p.get_space(&editor, &space).await.expect("seen").permissions.edit);
+    p.as_actor(&editor).permissions(&content).remove(&own).await.refused(ErrorKind::Forbidden);
+    assert!(!p.as_actor(&editor).space(&space).get().await.expect("seen").permissions.edit);
     w.check().await;
 }
 
 #[tokio::test]
 async fn at_most_100_teams_have_a_role_on_the_same_content() {
     let w = World::new().await;
-    let content = Child::Space(space(&w).await);
+    let content = ContentTarget::Space(w.space().await);
     let mut teams = Vec::new();
     for _ in 0..101 {
         teams.push(team_of(&w, &[]).await.to_string());
     }
     let last = teams.pop().expect("a team");
     let invite = |teams| Invite { role: Some(Role::Read), users: None, teams: Some(teams) };
-    let p = &w.platform;
-    p.invite(&w.admin, &content, invite(teams.clone())).await.expect("a hundred");
-    let error = p.invite(&w.admin, &content, invite(vec![last.clone()])).await.refused(ErrorKind::Conflict);
+    w.as_admin().permissions(&content).invite(invite(teams.clone())).await.expect("a hundred");
+    let error = w
+        .as_admin()
+        .permissions(&content)
+        .invite(invite(vec![last.clone()]))
+        .await
+        .refused(ErrorKind::Conflict);
     assert!(error.message().starts_with("teams: "), "{error:?}");
-    p.invite(&w.admin, &content, invite(teams.clone())).await.expect("the same again");
+    w.as_admin().permissions(&content).invite(invite(teams.clone())).await.expect("the same again");
     let gone = teams[0].parse().expect("an id");
-    assert!(p.delete_team(&w.admin, &w.org, &gone).await.expect("deleted"));
-    p.invite(&w.admin, &content, invite(vec![last])).await.expect("there is room");
+    assert!(w.as_admin().org(&w.org).team(&gone).delete().await.expect("deleted"));
+    w.as_admin().permissions(&content).invite(invite(vec![last])).await.expect("there is room");
     w.check().await;
 }
 
@@ -424,7 +456,7 @@ async fn at_most_100_teams_have_a_role_on_the_same_content() {
 async fn rename(p: Platform, who: Actor, space: SpaceId) {
     for n in 0..100_000 {
         let title = format!("Title {n}").parse().ok();
-        match p.update_space(&who, &space, UpdateSpace { title, ..UpdateSpace::default() }).await {
+        match p.as_actor(&who).space(&space).update(UpdateSpace { title, ..UpdateSpace::default() }).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return,
             Err(error) if error.kind() != ErrorKind::Unavailable => panic!("{error:?}"),
             _ => {}
@@ -437,31 +469,31 @@ async fn rename(p: Platform, who: Actor, space: SpaceId) {
 async fn once_a_right_is_taken_away_nothing_more_is_done_with_it() {
     for by_team in [false, true] {
         let w = World::new().await;
-        let (space, guest) = (space(&w).await, w.member("Rea", Some(Role::Read)).await);
+        let (space, guest) = (w.space().await, w.member("Rea", Some(Role::Read)).await);
         set_level(&w, &space, DefaultLevel::Nobody).await;
-        let content = Child::Space(space.clone());
+        let content = ContentTarget::Space(space.clone());
         let team = team_of(&w, &[&guest]).await;
         let invite = match by_team {
             true => to_team(Some(Role::Create), &team),
             false => to_users(Some(Role::Create), &[&guest]),
         };
-        w.platform.invite(&w.admin, &content, invite).await.expect("given");
+        w.as_admin().permissions(&content).invite(invite).await.expect("given");
         let using = tokio::spawn(rename(w.platform.clone(), guest.clone(), space.clone()));
         // The first use is waited for, so that both happen at once.
-        while w.platform.get_space(&w.admin, &space).await.expect("read").title.as_str() == "Untitled" {
+        while w.as_admin().space(&space).get().await.expect("read").title.as_str() == "Untitled" {
             tokio::task::yield_now().await;
         }
         if by_team {
             let remove = Some(vec![user(&guest).to_string()]);
             let change = UpdateTeamMembers { remove, ..UpdateTeamMembers::default() };
-            w.platform.update_team_members(&w.admin, &w.org, &team, change).await.expect("removed");
+            w.as_admin().org(&w.org).team(&team).update_members(change).await.expect("removed");
         } else {
             let grantee = Grantee::User(user(&guest));
-            assert!(w.platform.remove_permission(&w.admin, &content, &grantee).await.expect("removed"));
+            assert!(w.as_admin().permissions(&content).remove(&grantee).await.expect("removed"));
         }
-        let at_once = w.platform.get_space(&w.admin, &space).await.expect("read").title;
+        let at_once = w.as_admin().space(&space).get().await.expect("read").title;
         using.await.expect("ended");
-        let later = w.platform.get_space(&w.admin, &space).await.expect("read").title;
+        let later = w.as_admin().space(&space).get().await.expect("read").title;
         assert_eq!(at_once, later, "nothing was stored after the right was gone");
         w.check().await;
     }
@@ -472,29 +504,43 @@ async fn a_role_by_name_is_not_given_to_who_stands_above_through_a_team_or_a_lev
     let w = World::new().await;
     let (cat, bob) = (w.member("Cat", Some(Role::Create)).await, w.member("Bob", Some(Role::Read)).await);
     let eve = w.member("Eve", Some(Role::Edit)).await;
-    let space = space(&w).await;
+    let space = w.space().await;
     let outer = nest(&w, &space, &[DefaultLevel::Inherit]).await.remove(0);
-    let (content, p) = (Child::Space(space.clone()), &w.platform);
+    let (content, p) = (ContentTarget::Space(space.clone()), &w.platform);
     let bosses = team_of(&w, &[&bob]).await;
-    p.invite(&w.admin, &outer, to_team(Some(Role::Admin), &bosses)).await.expect("given");
+    w.as_admin().permissions(&outer).invite(to_team(Some(Role::Admin), &bosses)).await.expect("given");
     let (mixed, equals) = (team_of(&w, &[&bob, &eve]).await, team_of(&w, &[&w.admin, &eve]).await);
     for role in [Role::Read, Role::Create] {
-        p.invite(&cat, &content, to_users(Some(role), &[&bob])).await.refused(ErrorKind::Forbidden);
-        p.invite(&cat, &content, to_team(Some(role), &mixed)).await.refused(ErrorKind::Forbidden);
-        p.invite(&cat, &content, to_users(Some(role), &[&w.admin])).await.refused(ErrorKind::Forbidden);
+        p.as_actor(&cat)
+            .permissions(&content)
+            .invite(to_users(Some(role), &[&bob]))
+            .await
+            .refused(ErrorKind::Forbidden);
+        p.as_actor(&cat)
+            .permissions(&content)
+            .invite(to_team(Some(role), &mixed))
+            .await
+            .refused(ErrorKind::Forbidden);
+        p.as_actor(&cat)
+            .permissions(&content)
+            .invite(to_users(Some(role), &[&w.admin]))
+            .await
+            .refused(ErrorKind::Forbidden);
     }
-    p.invite(&cat, &content, to_team(Some(Role::Review), &equals))
+    p.as_actor(&cat)
+        .permissions(&content)
+        .invite(to_team(Some(Role::Review), &equals))
         .await
         .expect("administrators stay what they are");
-    assert!(p.get_space(&eve, &space).await.expect("seen").permissions.review);
+    assert!(p.as_actor(&eve).space(&space).get().await.expect("seen").permissions.review);
     assert_eq!(roles(&w, &content).await.get(&user(&bob)), Some(&Role::Admin));
     // Who is held below what they inherit is not let go above.
     let held = Grantee::User(user(&bob));
-    p.invite(&w.admin, &content, to_users(Some(Role::Read), &[&bob])).await.expect("held");
-    p.remove_permission(&cat, &content, &held).await.refused(ErrorKind::Forbidden);
+    w.as_admin().permissions(&content).invite(to_users(Some(Role::Read), &[&bob])).await.expect("held");
+    p.as_actor(&cat).permissions(&content).remove(&held).await.refused(ErrorKind::Forbidden);
     let more = UpdatePermission { role: Patch::Set(Role::Create) };
-    p.update_permission(&cat, &content, &held, more).await.expect("as much as their own");
-    assert!(p.remove_permission(&w.admin, &content, &held).await.expect("by an administrator"));
+    p.as_actor(&cat).permissions(&content).update(&held, more).await.expect("as much as their own");
+    assert!(w.as_admin().permissions(&content).remove(&held).await.expect("by an administrator"));
     w.check().await;
 }
 
@@ -502,24 +548,24 @@ async fn a_role_by_name_is_not_given_to_who_stands_above_through_a_team_or_a_lev
 async fn nobody_gives_or_takes_by_a_level_what_is_above_their_own_role() {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
-    let space = space(&w).await;
+    let space = w.space().await;
     let outer = nest(&w, &space, &[DefaultLevel::Inherit]).await.remove(0);
     let p = &w.platform;
-    let set = async |actor: &Actor, content: &Child, level: DefaultLevel| {
-        let default_level = Patch::Set(LevelInput(level));
+    let set = async |actor: &Actor, content: &ContentTarget, level: DefaultLevel| {
+        let default_level = Patch::from(level);
         match content {
-            Child::Space(id) => {
+            ContentTarget::Space(id) => {
                 let change = UpdateSpace { default_level, ..UpdateSpace::default() };
-                p.update_space(actor, id, change).await.map(drop)
+                p.as_actor(actor).space(id).update(change).await.map(drop)
             }
-            Child::Collection(id) => {
+            ContentTarget::Collection(id) => {
                 let change = UpdateCollection { default_level, ..UpdateCollection::default() };
-                p.update_collection(actor, id, change).await.map(drop)
+                p.as_actor(actor).collection(id).update(change).await.map(drop)
             }
         }
     };
     let admin = DefaultLevel::Role(Role::Admin);
-    let content = Child::Space(space.clone());
+    let content = ContentTarget::Space(space.clone());
     for content in [&content, &outer] {
         let error = set(&cat, content, admin).await.refused(ErrorKind::Forbidden);
         assert!(error.message().starts_with("defaultLevel: "), "{error}");
@@ -529,7 +575,7 @@ async fn nobody_gives_or_takes_by_a_level_what_is_above_their_own_role() {
     set(&w.admin, &outer, admin).await.expect("by an administrator");
     set(&cat, &content, DefaultLevel::Inherit).await.refused(ErrorKind::Forbidden);
     // Nor is it taken from those who have it.
-    p.invite(&w.admin, &outer, to_users(Some(Role::Create), &[&cat])).await.expect("held");
+    w.as_admin().permissions(&outer).invite(to_users(Some(Role::Create), &[&cat])).await.expect("held");
     set(&cat, &outer, DefaultLevel::Role(Role::Read)).await.refused(ErrorKind::Forbidden);
     assert_eq!(roles(&w, &content).await.get(&user(&cat)), Some(&Role::Create));
 }

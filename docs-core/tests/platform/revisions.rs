@@ -9,10 +9,10 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use docs_core::{
-    Actor, Platform,
+    Platform,
     model::{CreateChangeRequest, RevisionId, SpaceId, UpdateContent},
     platform::{ContentOf, Shown},
-    store::{Hash, Objects, PageRequest, StoreResult},
+    store::{Hash, Leftovers, Objects, PageRequest, StoreResult},
 };
 use docs_memstore::{MemObjects, MemStore, SeededIds};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ fn flatten(pages: &Value, parent: Option<&str>, out: &mut Flat) {
 }
 
 async fn pages(w: &World, of: &ContentOf) -> Flat {
-    let pages = w.platform.list_pages(&w.admin, of, Shown::default()).await.expect("pages");
+    let pages = w.as_admin().content(of).list_pages(Shown::default()).await.expect("pages");
     let mut flat = Flat::new();
     flatten(&serde_json::to_value(pages).expect("JSON")["pages"], None, &mut flat);
     flat
@@ -196,7 +196,7 @@ struct Draft {
 impl Draft {
     async fn new(w: &World, space: &SpaceId) -> Self {
         let new = CreateChangeRequest::default();
-        let request = w.platform.create_change_request(&w.admin, space, new).await.expect("created");
+        let request = w.as_admin().space(space).change_requests().create(new).await.expect("created");
         Self { space: space.clone(), number: request.number.to_string(), head: request.revision }
     }
 
@@ -210,7 +210,7 @@ impl Draft {
         let known: Vec<String> = before.keys().cloned().collect();
         let changes: Vec<Value> = batch.iter().filter_map(|act| change(act, &known)).collect();
         let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
-        let done = w.platform.edit_content(&w.admin, &self.space, &self.number, update).await;
+        let done = w.as_admin().space(&self.space).change_request(&self.number).edit(update).await;
         let Ok(done) = done else { return };
         if done.change_request.revision == self.head {
             return;
@@ -224,13 +224,13 @@ impl Draft {
 /// What is told of the content is what turns the pages before into those it has.
 async fn agree(w: &World, of: &ContentOf, before: &Flat) {
     let after = pages(w, of).await;
-    let told = w.platform.list_changes(&w.admin, of, Some(1000)).await.expect("changes");
+    let told = w.as_admin().content(of).list_changes(Some(1000)).await.expect("changes");
     let told = serde_json::to_value(told).expect("JSON");
     assert_eq!(told.get("more"), None);
     assert_eq!(without_paths(replay(before, &after, &told)), without_paths(after), "{told}");
     let all = told["changes"].as_array().expect("a list");
     for limit in [0, 1, all.len() / 2, all.len()] {
-        let cut = w.platform.list_changes(&w.admin, of, Some(limit as u32)).await.expect("changes");
+        let cut = w.as_admin().content(of).list_changes(Some(limit as u32)).await.expect("changes");
         assert_eq!(
             serde_json::to_value(&cut.changes).expect("JSON"),
             Value::from(&all[..limit.min(all.len())])
@@ -243,7 +243,7 @@ fn run(first: &[Vec<Act>], second: &[Vec<Act>]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let w = World::new().await;
-        let space = w.platform.create_space(&w.admin, &w.org, Default::default()).await.expect("created").id;
+        let space = w.space().await;
         for batches in [first, second] {
             let base = pages(&w, &ContentOf::space(space.clone())).await;
             let mut draft = Draft::new(&w, &space).await;
@@ -251,7 +251,7 @@ fn run(first: &[Vec<Act>], second: &[Vec<Act>]) {
                 draft.apply(&w, batch).await;
             }
             agree(&w, &draft.of(), &base).await;
-            w.platform.merge_change_request(&w.admin, &space, &draft.number).await.expect("merged");
+            w.as_admin().space(&space).change_request(&draft.number).merge().await.expect("merged");
             agree(&w, &ContentOf::space(space.clone()), &base).await;
         }
         w.check().await;
@@ -284,6 +284,21 @@ struct Large {
 
 #[async_trait]
 impl Objects for Large {
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
+        self.objects.domains(after, max).await
+    }
+    async fn leftovers(
+        &self,
+        owner: &str,
+        after: Option<&str>,
+        untouched_for: Duration,
+    ) -> StoreResult<Leftovers> {
+        self.objects.leftovers(owner, after, untouched_for).await
+    }
+    async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()> {
+        self.objects.delete_leftovers(names).await
+    }
+
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
         for (hash, bytes) in objects.iter().filter(|(_, bytes)| bytes.len() >= 50_000) {
             let mut stored = self.stored.lock().expect("nobody panicked");
@@ -318,22 +333,36 @@ async fn the_same_bytes_are_stored_once_however_often_they_come() {
         Platform::builder(Arc::new(MemStore::new()), objects.clone()).ids(SeededIds::new(3)).build();
     let me = person(&platform, "Ada").await;
     let user = me.user().expect("a user");
-    let org = platform.create_org(&Actor::Platform, "Engines".parse().expect("a title"), user).await;
-    let space =
-        platform.create_space(&me, &org.expect("created").id, Default::default()).await.expect("created");
+    let org = platform.as_platform().orgs().create("Engines".parse().expect("a title"), user).await;
+    let space = platform
+        .as_actor(&me)
+        .org(&org.expect("created").id)
+        .spaces()
+        .create(Default::default())
+        .await
+        .expect("created");
     let bytes = "QUFB".repeat(20_000);
     for name in ["a.txt", "a.txt", "b.txt"] {
-        let request = platform.create_change_request(&me, &space.id, CreateChangeRequest::default()).await;
+        let request = platform
+            .as_actor(&me)
+            .space(&space.id)
+            .change_requests()
+            .create(CreateChangeRequest::default())
+            .await;
         let number = request.expect("created").number.to_string();
         let file = json!({ "name": name, "base64": bytes, "contentType": "text/plain" });
         let update = json!({ "changes": [{ "operation": "insert_files", "files": [file, file] }] });
         let update: UpdateContent = serde_json::from_value(update).expect("changes");
-        platform.edit_content(&me, &space.id, &number, update).await.expect("inserted");
-        platform.merge_change_request(&me, &space.id, &number).await.expect("merged");
+        platform.as_actor(&me).space(&space.id).change_request(&number).edit(update).await.expect("inserted");
+        platform.as_actor(&me).space(&space.id).change_request(&number).merge().await.expect("merged");
     }
     let of = ContentOf::space(space.id.clone());
-    let files =
-        platform.list_files(&me, &of, Shown::default(), &PageRequest::default()).await.expect("files");
+    let files = platform
+        .as_actor(&me)
+        .content(&of)
+        .list_files(Shown::default(), &PageRequest::default())
+        .await
+        .expect("files");
     assert_eq!(files.items.len(), 6);
     let address = |n: usize| files.items[n].download_url.rsplit_once('/').expect("a name").0;
     assert!((1..6).all(|n| address(n) == address(0)), "the same bytes are in one place");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use docs_core::{
-    Actor, ErrorKind,
+    ErrorKind,
     model::{CreateSamlProvider, SamlProvider, SamlProviderStatus, Timestamp},
     ports::{SamlIdentity, SamlRefused, SamlTrust, SamlVerifier},
 };
@@ -43,7 +43,7 @@ async fn provider(w: &World, is_complete: bool) -> SamlProvider {
         new["ssoURL"] = json!("https://idp.example/sso");
     }
     let new: CreateSamlProvider = serde_json::from_value(new).expect("a provider");
-    w.platform.create_saml_provider(&w.admin, &w.org, new).await.expect("a provider")
+    w.as_admin().org(&w.org).saml_providers().create(new).await.expect("a provider")
 }
 
 #[tokio::test]
@@ -53,11 +53,10 @@ async fn what_an_active_provider_says_is_verified_for_this_service_with_its_cert
     let of = provider(&w, true).await;
     assert_eq!(of.status, SamlProviderStatus::Active);
     // The address is that of the administrator's account.
-    let known = p.saml_identity(&Actor::Platform, &of.id, "ada@example.com 60").await;
+    let known = p.as_platform().saml_identity(&of.id, "ada@example.com 60").await;
     known.refused(ErrorKind::Conflict);
-    p.set_sso_member(&w.admin, &w.org, w.admin.user().expect("a user")).await.expect("linked");
-    let (org, who) =
-        p.saml_identity(&Actor::Platform, &of.id, "Ada@Example.com 60").await.expect("an identity");
+    w.as_admin().org(&w.org).member(w.admin.user().expect("a user")).set_sso().await.expect("linked");
+    let (org, who) = p.as_platform().saml_identity(&of.id, "Ada@Example.com 60").await.expect("an identity");
     assert_eq!(
         (org, who.email.as_str(), who.first_name.as_deref()),
         (w.org.clone(), "ada@example.com", Some("Ada"))
@@ -65,8 +64,7 @@ async fn what_an_active_provider_says_is_verified_for_this_service_with_its_cert
     let service = &of.service;
     let expected = format!("https://idp.example {CERTIFICATE} {} {}", service.entity_id, service.acs_url);
     assert_eq!(who.assertion, expected);
-    let (_, new) =
-        p.saml_identity(&Actor::Platform, &of.id, "New@example.com 60").await.expect("an identity");
+    let (_, new) = p.as_platform().saml_identity(&of.id, "New@example.com 60").await.expect("an identity");
     assert_eq!(new.email, "new@example.com", "nobody has the address yet");
     for (response, why) in [
         ("unsigned", "the SAML response: it is not signed"),
@@ -74,7 +72,7 @@ async fn what_an_active_provider_says_is_verified_for_this_service_with_its_cert
         ("ada@example.com -5", "the SAML response: its assertion has expired"),
         ("nobody 60", "the SAML response: the name id: must be an address like name@example.com"),
     ] {
-        let error = p.saml_identity(&Actor::Platform, &of.id, response).await;
+        let error = p.as_platform().saml_identity(&of.id, response).await;
         assert_eq!(error.refused(ErrorKind::Unauthenticated).to_string(), why, "{response}");
     }
 }
@@ -85,12 +83,12 @@ async fn nobody_signs_in_through_a_provider_that_is_pending_or_gone_nor_without_
     let p = &w.platform;
     let (pending, gone) = (provider(&w, false).await, provider(&w, true).await);
     let response = "ada@example.com 60";
-    p.saml_identity(&w.admin, &gone.id, response).await.refused(ErrorKind::Forbidden);
-    p.delete_saml_provider(&w.admin, &w.org, &gone.id).await.expect("deleted");
+    w.as_admin().saml_identity(&gone.id, response).await.refused(ErrorKind::Forbidden);
+    w.as_admin().org(&w.org).saml_provider(&gone.id).delete().await.expect("deleted");
     for id in [&pending.id, &gone.id] {
-        p.saml_identity(&Actor::Platform, id, response).await.refused(ErrorKind::NotFound);
+        p.as_platform().saml_identity(id, response).await.refused(ErrorKind::NotFound);
     }
     let w = World::new().await;
     let of = provider(&w, true).await;
-    w.platform.saml_identity(&Actor::Platform, &of.id, response).await.refused(ErrorKind::Precondition);
+    w.platform.as_platform().saml_identity(&of.id, response).await.refused(ErrorKind::Precondition);
 }

@@ -26,16 +26,16 @@ fn new(token: Option<&str>) -> SetUp {
 #[tokio::test]
 async fn a_set_up_gives_an_administrator_whose_token_works_and_happens_once() {
     let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
-    platform.set_up(&Actor::Platform, new(Some("too short"))).await.refused(ErrorKind::Invalid);
-    let done =
-        platform.set_up(&Actor::Platform, new(None)).await.expect("nothing was left of the refused one");
+    platform.as_platform().set_up(new(Some("too short"))).await.refused(ErrorKind::Invalid);
+    let done = platform.as_platform().set_up(new(None)).await.expect("nothing was left of the refused one");
     let actor = platform.authenticate(&done.token.secret).await.expect("the token is known");
     assert_eq!(actor, Actor::User(done.administrator));
-    let org = platform.get_org(&actor, &done.organization).await.expect("an administrator sees it");
+    let org =
+        platform.as_actor(&actor).org(&done.organization).get().await.expect("an administrator sees it");
     assert_eq!(org.title.as_str(), "Engines");
-    let error = platform.set_up(&Actor::Platform, new(None)).await.refused(ErrorKind::Conflict);
+    let error = platform.as_platform().set_up(new(None)).await.refused(ErrorKind::Conflict);
     assert!(error.to_string().contains("email"), "{error}");
-    platform.set_up(&actor, new(None)).await.refused(ErrorKind::Forbidden);
+    platform.as_actor(&actor).set_up(new(None)).await.refused(ErrorKind::Forbidden);
 }
 
 #[tokio::test]

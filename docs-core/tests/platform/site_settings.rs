@@ -23,21 +23,21 @@ struct Published {
 async fn published(w: &World, title: &str) -> Published {
     let (p, me) = (&w.platform, &w.admin);
     let new = CreateSpace { title: title.parse().ok(), ..CreateSpace::default() };
-    let space = p.create_space(me, &w.org, new).await.expect("a space").id;
+    let space = p.as_actor(me).org(&w.org).spaces().create(new).await.expect("a space").id;
     let new = CreateSite {
         title: title.parse().ok(),
         spaces: Some(SiteSpacesInput::Existing(Vec::new())),
         ..CreateSite::default()
     };
-    let site = p.create_site(me, &w.org, new).await.expect("a site").id;
+    let site = p.as_actor(me).org(&w.org).sites().create(new).await.expect("a site").id;
     let place = add(w, &site, &space).await;
-    p.publish_site(me, &w.org, &site).await.expect("published");
+    p.as_actor(me).org(&w.org).site(&site).publish().await.expect("published");
     Published { site, place, space }
 }
 
 async fn add(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
     let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
-    w.platform.add_site_space(&w.admin, (&w.org, site), &add).await.expect("a place").id
+    w.as_admin().org(&w.org).site(site).spaces().create(add).await.expect("a place").id
 }
 
 /// How many records there are of the kinds that hold settings.
@@ -63,7 +63,7 @@ async fn what_is_set_on_a_site_goes_with_it_however_much_it_is() {
     for one in [&gone, &kept] {
         customization::set_everything(&w, one).await;
         adaptive::set(&w, one).await;
-        p.get_publishing_auth(me, &w.org, &one.site).await.expect("a key");
+        p.as_actor(me).org(&w.org).site(&one.site).get_publishing_auth().await.expect("a key");
     }
     let left = records(&w).await / 2;
     let key = secrets::create(&w, &gone.site).await.1;
@@ -77,10 +77,10 @@ async fn what_is_set_on_a_site_goes_with_it_however_much_it_is() {
             customization::retitle(&w, &gone.site, &place, "Other").await;
         }
     }
-    assert!(p.delete_site(me, &w.org, &gone.site).await.expect("deleted"));
+    assert!(p.as_actor(me).org(&w.org).site(&gone.site).delete().await.expect("deleted"));
     let platform = &docs_core::Actor::Platform;
-    assert!(!p.opens_site(platform, &gone.site, &key).await.expect("asked"), "at once");
-    assert_eq!(p.signing_key(platform, &gone.site).await.expect("asked"), None, "at once");
+    assert!(!p.as_actor(platform).opens_site(&gone.site, &key).await.expect("asked"), "at once");
+    assert_eq!(p.as_actor(platform).signing_key(&gone.site).await.expect("asked"), None, "at once");
     p.settle().await.expect("settled");
     assert_eq!(records(&w).await, left, "those of the other site");
     w.check().await;
@@ -92,8 +92,14 @@ async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;
     let section = redirects::section(&w, &one).await;
-    let inside =
-        p.list_site_spaces(me, (&w.org, &one.site), None, &Default::default()).await.expect("places");
+    let inside = p
+        .as_actor(me)
+        .org(&w.org)
+        .site(&one.site)
+        .spaces()
+        .list(Default::default(), &Default::default())
+        .await
+        .expect("places");
     let inside = inside.items.iter().find(|place| place.section.as_ref() == Some(&section)).expect("a place");
     redirects::create(&w, &one, "/kept").await;
     for n in 0..75 {
@@ -102,7 +108,7 @@ async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_
             redirects::lead(&w, &one.site, &format!("/to/{n}"), redirects::to_section(&section)).await;
         }
     }
-    assert!(p.delete_section(me, (&w.org, &one.site), &section).await.expect("deleted"));
+    assert!(p.as_actor(me).org(&w.org).site(&one.site).section(&section).delete().await.expect("deleted"));
     let refused = redirects::rename_left(&w, &one.site, "/kept").await;
     assert_eq!(refused, Some(ErrorKind::NotFound), "until the job has run");
     p.settle().await.expect("settled");
@@ -114,15 +120,15 @@ async fn redirects_go_with_the_section_or_space_they_lead_to_however_many_there_
     let page = crate::search::add(&w, &one.space, "Page", "text").await;
     redirects::lead(&w, &one.site, "/page", redirects::to_page(&place, &page)).await;
     redirects::lead(&w, &one.site, "/space", redirects::to_space(&place)).await;
-    assert!(p.delete_site_space(me, (&w.org, &one.site), &place).await.expect("deleted"));
+    assert!(p.as_actor(me).org(&w.org).site(&one.site).space(&place).delete().await.expect("deleted"));
     assert_eq!(redirects::sources(&w, &one.site).await, ["/kept", "/to/0"]);
     // With a space that is purged.
     for n in 0..75 {
         redirects::create(&w, &one, &format!("/{n}")).await;
     }
-    assert!(p.delete_space(me, &one.space).await.expect("deleted"));
+    assert!(p.as_actor(me).space(&one.space).delete().await.expect("deleted"));
     assert_eq!(redirects::sources(&w, &one.site).await.len(), 77, "it may be restored");
-    p.purge_deleted_space(&docs_core::Actor::Platform, &one.space).await.expect("purged");
+    p.as_platform().space(&one.space).purge().await.expect("purged");
     assert_eq!(records(&w).await, 0);
     w.check().await;
 }
@@ -139,12 +145,27 @@ async fn the_largest_section_goes_in_one_transaction_with_what_leads_to_it() {
             redirects::lead(&w, &one.site, &format!("/{n}"), redirects::to_space(&place)).await;
         }
     }
-    assert!(p.delete_site_space(me, (&w.org, &one.site), &one.place).await.expect("room for another"));
+    assert!(
+        p.as_actor(me)
+            .org(&w.org)
+            .site(&one.site)
+            .space(&one.place)
+            .delete()
+            .await
+            .expect("room for another")
+    );
     let section = redirects::section(&w, &one).await;
-    assert!(p.delete_section(me, (&w.org, &one.site), &section).await.expect("deleted"));
-    let rest = p.list_sections(me, (&w.org, &one.site), &Default::default()).await.expect("sections");
+    assert!(p.as_actor(me).org(&w.org).site(&one.site).section(&section).delete().await.expect("deleted"));
+    let rest = p
+        .as_actor(me)
+        .org(&w.org)
+        .site(&one.site)
+        .sections()
+        .list(&Default::default())
+        .await
+        .expect("sections");
     let all = rest.items.first().expect("the one that took in all").id.clone();
-    assert!(p.delete_section(me, (&w.org, &one.site), &all).await.expect("deleted"));
+    assert!(p.as_actor(me).org(&w.org).site(&one.site).section(&all).delete().await.expect("deleted"));
     p.settle().await.expect("settled");
     assert_eq!(records(&w).await, 0);
     w.check().await;
@@ -157,8 +178,8 @@ async fn how_a_space_differs_goes_with_its_place_on_the_site() {
     let one = published(&w, "Docs").await;
     customization::retitle(&w, &one.site, &one.place, "Other").await;
     assert_eq!(records(&w).await, 1);
-    assert!(p.delete_space(me, &one.space).await.expect("deleted"));
-    p.purge_deleted_space(&docs_core::Actor::Platform, &one.space).await.expect("purged");
+    assert!(p.as_actor(me).space(&one.space).delete().await.expect("deleted"));
+    p.as_platform().space(&one.space).purge().await.expect("purged");
     assert_eq!(records(&w).await, 0);
     w.check().await;
 }

@@ -1,16 +1,16 @@
 use std::{sync::Arc, time::Duration};
 
 use docs_core::{
-    Actor, ErrorKind,
+    ErrorKind,
     model::{
-        CreateSpace, DefaultLevel, EditMode, Emoji, Invite, LevelInput, Patch, Role, SpaceId, Timestamp,
-        UpdateSpace,
+        ContentTarget, CreateSpace, DefaultLevel, EditMode, Emoji, Grantee, Invite, Level, Patch, Role,
+        SpaceId, Timestamp, UpdateSpace,
     },
     platform::{ContentOf, Shown},
     ports::{Clock as _, Ids as _},
     store::{
-        Mode, PageRequest, Tx,
-        records::{Child, GrantRecord, Grantee, LinkGives, LinkInviteRecord, RevisionRecord, SpaceRecord},
+        MAX_SCAN, Mode, PageRequest, Tx, decode,
+        records::{GrantRecord, LinkGives, LinkInviteRecord, RevisionRecord, SpaceRecord},
     },
 };
 use docs_memstore::SeededIds;
@@ -26,12 +26,12 @@ fn titled(title: &str) -> CreateSpace {
 #[tokio::test]
 async fn a_new_space_is_locked_private_and_empty() {
     let w = World::new().await;
-    let space = w.platform.create_space(&w.admin, &w.org, titled("Guide")).await.expect("created");
+    let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created");
     assert_eq!(&*space.title, "Guide");
     assert_eq!(space.edit_mode, EditMode::Locked);
     assert_eq!((space.comments, space.change_requests), (0, 0));
     let of = ContentOf::space(space.id);
-    let pages = w.platform.list_pages(&w.admin, &of, Shown::default());
+    let pages = w.as_admin().content(&of).list_pages(Shown::default());
     assert_eq!(pages.await.expect("read").pages, []);
     w.check().await;
 }
@@ -40,21 +40,21 @@ async fn a_new_space_is_locked_private_and_empty() {
 async fn a_deleted_space_can_be_restored_for_exactly_seven_days() {
     let w = World::new().await;
     for (wait, restored) in [(DAYS_7, true), (DAYS_7 + Duration::from_millis(1), false)] {
-        let space = w.platform.create_space(&w.admin, &w.org, titled("Guide")).await.expect("created");
+        let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created");
         w.clock.advance(Duration::from_secs(1));
-        assert!(w.platform.delete_space(&w.admin, &space.id).await.expect("deleted"));
-        assert!(!w.platform.delete_space(&w.admin, &space.id).await.expect("a second time"));
-        let list = w.platform.list_spaces(&w.admin, &w.org, &PageRequest::default()).await.expect("listed");
+        assert!(w.as_admin().space(&space.id).delete().await.expect("deleted"));
+        assert!(!w.as_admin().space(&space.id).delete().await.expect("a second time"));
+        let list = w.as_admin().org(&w.org).spaces().list(&PageRequest::default()).await.expect("listed");
         assert!(list.items.iter().all(|other| other.id != space.id));
         w.clock.advance(wait);
-        let answer = w.platform.restore_space(&w.admin, &space.id).await;
+        let answer = w.as_admin().space(&space.id).restore().await;
         w.platform.settle().await.expect("settled");
         if restored {
             assert_eq!(answer.expect("restored").deleted_at, None);
-            assert!(w.platform.get_space(&w.admin, &space.id).await.is_ok());
+            assert!(w.as_admin().space(&space.id).get().await.is_ok());
         } else {
             answer.refused(ErrorKind::NotFound);
-            w.platform.get_space(&w.admin, &space.id).await.refused(ErrorKind::NotFound);
+            w.as_admin().space(&space.id).get().await.refused(ErrorKind::NotFound);
         }
         w.check().await;
     }
@@ -63,7 +63,7 @@ async fn a_deleted_space_can_be_restored_for_exactly_seven_days() {
 #[tokio::test]
 async fn a_role_decides_what_may_be_done_with_a_space() {
     let w = World::new().await;
-    let space = w.platform.create_space(&w.admin, &w.org, titled("Guide")).await.expect("created");
+    let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created");
     for (role, reads, manages) in [
         (None, false, false),
         (Some(Role::Read), true, false),
@@ -72,9 +72,9 @@ async fn a_role_decides_what_may_be_done_with_a_space() {
         (Some(Role::Admin), true, true),
     ] {
         let actor = w.member(&format!("m{role:?}").replace(['(', ')'], ""), role).await;
-        assert_eq!(w.platform.get_space(&actor, &space.id).await.is_ok(), reads, "{role:?}");
+        assert_eq!(w.platform.as_actor(&actor).space(&space.id).get().await.is_ok(), reads, "{role:?}");
         let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
-        let changed = w.platform.update_space(&actor, &space.id, change).await;
+        let changed = w.platform.as_actor(&actor).space(&space.id).update(change).await;
         match (reads, manages) {
             (_, true) => drop(changed.expect("changed")),
             (true, false) => drop(changed.refused(ErrorKind::Forbidden)),
@@ -88,21 +88,20 @@ async fn null_hides_a_space_from_all_but_administrators_and_its_creator() {
     let w = World::new().await;
     let creator = w.member("Cleo", Some(Role::Create)).await;
     let other = w.member("Otto", Some(Role::Create)).await;
-    let space = w.platform.create_space(&creator, &w.org, titled("Secret")).await.expect("created");
+    let space =
+        w.platform.as_actor(&creator).org(&w.org).spaces().create(titled("Secret")).await.expect("created");
     let change = UpdateSpace { default_level: Patch::Clear, ..UpdateSpace::default() };
-    let space = w.platform.update_space(&creator, &space.id, change).await.expect("hidden");
+    let space = w.platform.as_actor(&creator).space(&space.id).update(change).await.expect("hidden");
     assert_eq!(space.default_level, None);
-    w.platform.get_space(&other, &space.id).await.refused(ErrorKind::NotFound);
-    assert!(w.platform.get_space(&w.admin, &space.id).await.is_ok());
-    let list = w.platform.list_spaces(&other, &w.org, &PageRequest::default()).await.expect("listed");
+    w.platform.as_actor(&other).space(&space.id).get().await.refused(ErrorKind::NotFound);
+    assert!(w.as_admin().space(&space.id).get().await.is_ok());
+    let list =
+        w.platform.as_actor(&other).org(&w.org).spaces().list(&PageRequest::default()).await.expect("listed");
     assert_eq!((list.items.len(), list.count), (0, None), "a count would tell that there is something");
 }
 
 fn level(level: DefaultLevel) -> UpdateSpace {
-    let default_level = match level {
-        DefaultLevel::Nobody => Patch::Clear,
-        level => Patch::Set(LevelInput(level)),
-    };
+    let default_level = Patch::from(level);
     UpdateSpace { default_level, ..UpdateSpace::default() }
 }
 
@@ -110,40 +109,37 @@ fn level(level: DefaultLevel) -> UpdateSpace {
 async fn nobody_hides_a_space_from_themselves() {
     let w = World::new().await;
     let other = w.member("Otto", Some(Role::Create)).await;
-    let space = w.platform.create_space(&w.admin, &w.org, titled("Guide")).await.expect("created").id;
+    let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
     let both = UpdateSpace { title: Some("New".parse().expect("a title")), ..level(DefaultLevel::Nobody) };
-    let error = w.platform.update_space(&other, &space, both).await.refused(ErrorKind::Precondition);
+    let error = w.platform.as_actor(&other).space(&space).update(both).await.refused(ErrorKind::Precondition);
     assert!(error.message().starts_with("defaultLevel: "), "{error}");
-    assert_eq!(&*w.platform.get_space(&other, &space).await.expect("still seen").title, "Guide");
-    w.platform
-        .update_space(&w.admin, &space, level(DefaultLevel::Nobody))
-        .await
-        .expect("an administrator may");
+    assert_eq!(&*w.platform.as_actor(&other).space(&space).get().await.expect("still seen").title, "Guide");
+    w.as_admin().space(&space).update(level(DefaultLevel::Nobody)).await.expect("an administrator may");
 }
 
 #[tokio::test]
 async fn a_copy_is_like_the_space_and_its_maker_keeps_the_role_they_have() {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
-    let space = w.platform.create_space(&w.admin, &w.org, titled("Guide")).await.expect("created").id;
+    let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
     let look = UpdateSpace {
         edit_mode: Some(EditMode::Live),
         emoji: Patch::Set(Emoji::new("🚀").expect("an emoji")),
         ..level(DefaultLevel::Role(Role::Read))
     };
-    w.platform.update_space(&w.admin, &space, look).await.expect("changed");
+    w.as_admin().space(&space).update(look).await.expect("changed");
     let user = cat.user().expect("a user").to_string();
     let invite = Invite { role: Some(Role::Create), users: Some(vec![user]), teams: None };
-    w.platform.invite(&w.admin, &Child::Space(space.clone()), invite).await.expect("given");
-    let copy = w.platform.duplicate_space(&cat, &space).await.expect("copied");
+    w.as_admin().space(&space).permissions().invite(invite).await.expect("given");
+    let copy = w.platform.as_actor(&cat).space(&space).duplicate().await.expect("copied");
     assert_eq!((&*copy.title, copy.emoji.as_str(), copy.edit_mode), ("Guide (copy)", "🚀", EditMode::Live));
-    assert_eq!(copy.default_level, Some(Role::Read));
+    assert_eq!(copy.default_level, Some(Level::Role(Role::Read)));
     assert!(copy.permissions.admin, "who made it manages it");
-    assert!(w.platform.delete_space(&cat, &copy.id).await.expect("deleted"));
+    assert!(w.platform.as_actor(&cat).space(&copy.id).delete().await.expect("deleted"));
     // Who has the role anyway is given none by name, which would hold when the other one goes.
-    let copy = w.platform.duplicate_space(&w.admin, &space).await.expect("copied").id;
-    let content = Child::Space(copy);
-    let named = w.platform.list_user_permissions(&w.admin, &content, &PageRequest::default()).await;
+    let copy = w.as_admin().space(&space).duplicate().await.expect("copied").id;
+    let content = ContentTarget::Space(copy);
+    let named = w.as_admin().permissions(&content).list_users(&PageRequest::default()).await;
     assert_eq!(named.expect("listed").items, []);
     w.check().await;
 }
@@ -159,12 +155,19 @@ async fn load(w: &World, id: &SpaceId) {
         let space: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(id)).await.expect("read").expect("there");
         let head = RevisionRecord::at(id, &space.head);
         let head: Arc<RevisionRecord> = tx.get(&head).await.expect("read").expect("there");
-        let (organization, content) = (w.org.clone(), Child::Space(id.clone()));
+        let (organization, content) = (w.org.clone(), ContentTarget::Space(id.clone()));
         match kind {
             0 => (0..480).for_each(|_| {
                 let grantee = Grantee::User(id_text().parse().expect("an id"));
                 let (organization, content) = (organization.clone(), content.clone());
-                tx.create(GrantRecord { organization, content, grantee, role: Role::Read, granted_at: at });
+                tx.create(GrantRecord {
+                    organization,
+                    content,
+                    grantee,
+                    role: Role::Read,
+                    granted_at: at,
+                    space_deleted: false,
+                });
             }),
             1 => (0..199).for_each(|_| {
                 let gives = LinkGives::Content(content.clone(), Role::Read);
@@ -181,13 +184,47 @@ async fn load(w: &World, id: &SpaceId) {
     }
 }
 
+/// How many of the members who have a role on a space by name are counted with a space.
+async fn counted(w: &World, space: &SpaceId) -> usize {
+    let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
+    let grants = tx.below(&GrantRecord::on(space.as_str()), MAX_SCAN).await.expect("read");
+    let users =
+        grants.into_iter().map(|(_, value)| match &decode::<GrantRecord>(value).expect("a grant").grantee {
+            Grantee::User(user) => GrantRecord::spaces_of(&w.org, user),
+            Grantee::Team(team) => GrantRecord::spaces_of_team(team),
+        });
+    let numbers = tx.numbers(&users.collect::<Vec<_>>()).await.expect("read");
+    numbers.into_iter().filter(|number| *number == 1).count()
+}
+
+#[tokio::test]
+async fn a_deleted_space_is_counted_for_none_of_many_who_have_a_role_on_it() {
+    let w = World::new().await;
+    let me = w.platform.as_actor(&w.admin);
+    let space = me.org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
+    load(&w, &space).await;
+    assert_eq!(counted(&w, &space).await, 480);
+    assert!(me.space(&space).delete().await.expect("deleted"));
+    w.platform.settle().await.expect("settled");
+    assert_eq!(counted(&w, &space).await, 0);
+    me.space(&space).restore().await.expect("restored");
+    // A restored space that is deleted again before the job has run ends as the deleted one it is.
+    assert!(me.space(&space).delete().await.expect("deleted"));
+    w.platform.settle().await.expect("settled");
+    assert_eq!(counted(&w, &space).await, 0);
+    me.space(&space).restore().await.expect("restored");
+    w.platform.settle().await.expect("settled");
+    assert_eq!(counted(&w, &space).await, 480);
+    w.check().await;
+}
+
 #[tokio::test]
 async fn a_deleted_space_is_removed_whatever_it_has_of_each_kind() {
     let w = World::new().await;
-    let space = w.platform.create_space(&w.admin, &w.org, titled("Guide")).await.expect("created").id;
+    let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
     load(&w, &space).await;
-    assert!(w.platform.delete_space(&w.admin, &space).await.expect("deleted"));
-    w.platform.purge_deleted_space(&Actor::Platform, &space).await.expect("removed");
+    assert!(w.as_admin().space(&space).delete().await.expect("deleted"));
+    w.platform.as_platform().space(&space).purge().await.expect("removed");
     w.check().await;
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
     let prefixes = [

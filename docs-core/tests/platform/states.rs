@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use docs_core::{
     ErrorKind,
     model::{
-        ChangeRequestStatus as Status, CreateChangeRequest, CreateSpace, EditMode, SettableStatus, Space,
-        SpaceId, UpdateChangeRequest, UpdateSpace,
+        ChangeRequestStatus as Status, CreateSpace, EditMode, SettableStatus, Space, SpaceId,
+        UpdateChangeRequest, UpdateSpace,
     },
     platform::RequestFilter,
     store::{PageRequest, Store},
@@ -74,7 +74,7 @@ impl Model {
 async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     let w = World::over(store).await;
     let (p, me) = (&w.platform, &w.admin);
-    let space = p.create_space(me, &w.org, CreateSpace::default()).await.expect("created").id;
+    let space = p.as_actor(me).org(&w.org).spaces().create(CreateSpace::default()).await.expect("created").id;
     let mut model = Model::default();
     for step in steps {
         let (answer, expected) = apply(&w, &space, &mut model, &step).await;
@@ -91,43 +91,14 @@ async fn apply(
     model: &mut Model,
     step: &Step,
 ) -> (Option<ErrorKind>, Option<ErrorKind>) {
-    let (p, me) = (&w.platform, &w.admin);
-    let name = |n: &usize| (n + 1).to_string();
-    let dead =
-        |status: Status| matches!(status, Status::Archived | Status::Merged).then_some(ErrorKind::Conflict);
+    let mine = w.platform.as_actor(&w.admin).space(space);
     match step {
-        Step::Create => {
-            let answer = p.create_change_request(me, space, CreateChangeRequest::default()).await;
-            let expected = model.deleted.map(|_| ErrorKind::NotFound);
-            if expected.is_none() {
-                model.requests.push(Status::Draft);
-            }
-            (answer.err().map(|e| e.kind()), expected)
-        }
-        Step::Status(n, status) => {
-            let change = UpdateChangeRequest { status: Some(*status), subject: None };
-            let answer = p.update_change_request(me, space, &name(n), change).await;
-            let expected = model.refuses(*n, |s| (s == Status::Merged).then_some(ErrorKind::Conflict));
-            if expected.is_none() {
-                model.requests[*n] = (*status).into();
-            }
-            (answer.err().map(|e| e.kind()), expected)
-        }
-        Step::Merge(n) => {
-            let answer = p.merge_change_request(me, space, &name(n)).await;
-            let expected = model.refuses(*n, dead);
-            if expected.is_none() {
-                model.requests[*n] = Status::Merged;
-            }
-            (answer.err().map(|e| e.kind()), expected)
-        }
-        Step::Update(n) => {
-            let answer = p.pull_change_request(me, space, &name(n)).await;
-            (answer.err().map(|e| e.kind()), model.refuses(*n, dead))
+        Step::Create | Step::Status(..) | Step::Merge(_) | Step::Update(_) => {
+            apply_to_request(w, space, model, step).await
         }
         Step::EditMode(mode) => {
             let change = UpdateSpace { edit_mode: Some(*mode), ..UpdateSpace::default() };
-            let answer = p.update_space(me, space, change).await;
+            let answer = mine.update(change).await;
             let expected = model.deleted.map(|_| ErrorKind::NotFound);
             if expected.is_none() {
                 model.mode = *mode;
@@ -135,13 +106,13 @@ async fn apply(
             (answer.err().map(|e| e.kind()), expected)
         }
         Step::Delete => {
-            let there = p.delete_space(me, space).await.expect("never an error");
+            let there = mine.delete().await.expect("never an error");
             assert_eq!(there, model.deleted.is_none());
             model.deleted = Some(model.deleted.unwrap_or_default());
             (None, None)
         }
         Step::Restore => {
-            let answer = p.restore_space(me, space).await;
+            let answer = mine.restore().await;
             let expected = match model.deleted {
                 None => Some(ErrorKind::Conflict),
                 Some(_) if model.expired() => Some(ErrorKind::NotFound),
@@ -155,15 +126,60 @@ async fn apply(
         Step::Wait(time) => {
             w.clock.advance(*time);
             model.deleted = model.deleted.map(|age| age + *time);
-            p.settle().await.expect("settled");
+            w.platform.settle().await.expect("settled");
             (None, None)
         }
     }
 }
 
+/// Does a step on a change request.
+async fn apply_to_request(
+    w: &World,
+    space: &SpaceId,
+    model: &mut Model,
+    step: &Step,
+) -> (Option<ErrorKind>, Option<ErrorKind>) {
+    let mine = w.platform.as_actor(&w.admin).space(space);
+    let name = |n: &usize| (n + 1).to_string();
+    let dead =
+        |status: Status| matches!(status, Status::Archived | Status::Merged).then_some(ErrorKind::Conflict);
+    match step {
+        Step::Create => {
+            let answer = mine.change_requests().create(Default::default()).await;
+            let expected = model.deleted.map(|_| ErrorKind::NotFound);
+            if expected.is_none() {
+                model.requests.push(Status::Draft);
+            }
+            (answer.err().map(|e| e.kind()), expected)
+        }
+        Step::Status(n, status) => {
+            let change = UpdateChangeRequest { status: Some(*status), subject: None };
+            let answer = mine.change_request(&name(n)).update(change).await;
+            let expected = model.refuses(*n, |s| (s == Status::Merged).then_some(ErrorKind::Conflict));
+            if expected.is_none() {
+                model.requests[*n] = (*status).into();
+            }
+            (answer.err().map(|e| e.kind()), expected)
+        }
+        Step::Merge(n) => {
+            let answer = mine.change_request(&name(n)).merge().await;
+            let expected = model.refuses(*n, dead);
+            if expected.is_none() {
+                model.requests[*n] = Status::Merged;
+            }
+            (answer.err().map(|e| e.kind()), expected)
+        }
+        Step::Update(n) => {
+            let answer = mine.change_request(&name(n)).pull().await;
+            (answer.err().map(|e| e.kind()), model.refuses(*n, dead))
+        }
+        other => unreachable!("{other:?}"),
+    }
+}
+
 /// What is shown is what the model says, counters and lists included.
 async fn check(w: &World, id: &SpaceId, model: &Model) {
-    let shown = w.platform.get_space(&w.admin, id).await;
+    let shown = w.as_admin().space(id).get().await;
     if model.expired() {
         assert_eq!(shown.expect_err("gone").kind(), ErrorKind::NotFound);
         return;
@@ -181,7 +197,7 @@ async fn check(w: &World, id: &SpaceId, model: &Model) {
     let mut listed = BTreeMap::new();
     for status in [Status::Draft, Status::Open, Status::Archived, Status::Merged] {
         let filter = RequestFilter { status: Some(status), ..RequestFilter::default() };
-        let list = w.platform.list_change_requests(&w.admin, id, &filter, &PageRequest::default()).await;
+        let list = w.as_admin().space(id).change_requests().list(&filter, &PageRequest::default()).await;
         let list = list.expect("listed");
         assert_eq!(list.count, Some(count(status)));
         listed.extend(list.items.into_iter().map(|request| (request.number, request.status)));

@@ -13,6 +13,7 @@ use std::{
 use docs_core::{
     ErrorKind,
     model::{CreateSite, CreateSpace, SiteId, SpaceId},
+    platform::SiteSpaceFilter,
     store::{KeyBuf, Mode, PageRequest, Store},
 };
 use docs_memstore::MemStore;
@@ -106,7 +107,7 @@ impl Site {
     async fn new(store: Arc<dyn Store>) -> Self {
         let w = World::over(store).await;
         let new: CreateSite = read(json!({ "title": "Site" }));
-        let site = w.platform.create_site(&w.admin, &w.org, new).await.expect("a site").id;
+        let site = w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id;
         let mut this = Self { w, site, spaces: Vec::new(), model: Model::default() };
         for _ in 0..SPACES {
             let space = this.space().await;
@@ -117,7 +118,7 @@ impl Site {
 
     async fn space(&self) -> SpaceId {
         let new: CreateSpace = read(json!({ "title": "A space" }));
-        self.w.platform.create_space(&self.w.admin, &self.w.org, new).await.expect("a space").id
+        self.w.as_admin().org(&self.w.org).spaces().create(new).await.expect("a space").id
     }
 
     /// Does a step; answers how it was refused, and how it should have been. Steps about nothing are not done.
@@ -137,87 +138,103 @@ impl Site {
     }
 
     async fn add(&mut self, step: &Step) -> (Option<ErrorKind>, Option<ErrorKind>) {
-        let (p, me, of) = (&self.w.platform, &self.w.admin, (&self.w.org, &self.site));
         match step {
             Step::AddPlace { space, section } => {
-                let section = section.and_then(|n| pick(&self.model.sections(), n));
-                let space = space % SPACES;
-                let mut add = json!({ "spaceId": self.spaces[space] });
-                if let Some(section) = &section {
-                    add["sectionId"] = section.as_str().into();
-                }
-                let place = p.add_site_space(me, of, &read(add)).await.expect("added").id.to_string();
-                let section = section.or_else(|| self.model.default_section.clone()).unwrap_or_default();
-                let at = self.model.inside(&section).len();
-                self.model.put_place(&section, &place, at);
-                self.model.shows.insert(place, space);
+                self.add_place(space % SPACES, *section).await;
                 (None, None)
             }
             Step::AddSection { space, title } => {
-                let space = space % SPACES;
-                let add = json!({ "spaceId": self.spaces[space], "title": title });
-                let added = p.add_section(me, of, read(add)).await.expect("added");
-                let known = self.model.sections();
-                let all = p.list_sections(me, of, &PageRequest::default()).await.expect("listed").items;
-                if !self.model.root.is_empty() {
-                    let is_new = |id: &String| !known.contains(id) && *id != added.id.as_str();
-                    let wrapper = all.iter().map(|section| section.id.to_string()).find(is_new);
-                    let wrapper = wrapper.expect("a section for what was there");
-                    let root = std::mem::take(&mut self.model.root);
-                    let default = self.model.defaults.remove("").expect("a default");
-                    self.model.defaults.insert(wrapper.clone(), default);
-                    self.model.default_section = Some(wrapper.clone());
-                    self.model.trees.push(Tree::Section(wrapper, root));
-                }
-                let (section, place) = (added.id.to_string(), added.site_spaces[0].id.to_string());
-                self.model.trees.push(Tree::Section(section.clone(), Vec::new()));
-                self.model.put_place(&section, &place, 0);
-                self.model.shows.insert(place, space);
-                self.model.default_section.get_or_insert(section);
+                self.add_section(space % SPACES, *title).await;
                 (None, None)
             }
-            Step::AddGroup { parent, sections } => {
-                let parent = parent.and_then(|n| pick(&self.model.groups(), n));
-                let all = self.model.sections();
-                let sections: BTreeSet<String> = sections.iter().filter_map(|n| pick(&all, *n)).collect();
-                let mut add = json!({ "title": "Group", "sections": sections });
-                let depth = match &parent {
-                    None => 0,
-                    Some(parent) => {
-                        add["parent"] = parent.as_str().into();
-                        self.model.depth(parent) + 1
-                    }
-                };
-                let answer = p.add_section_group(me, of, read(add)).await;
-                if depth >= DEPTH {
-                    return (kind(answer), Some(ErrorKind::Conflict));
-                }
-                let group = answer.expect("added").id.to_string();
-                let inside = sections.iter().map(|section| self.model.take(section)).collect();
-                let list = match &parent {
-                    None => &mut self.model.trees,
-                    Some(parent) => self.model.group(parent),
-                };
-                list.push(Tree::Group(group, inside));
-                (None, None)
-            }
+            Step::AddGroup { parent, sections } => self.add_group(*parent, sections).await,
             other => unreachable!("{other:?}"),
         }
     }
 
+    async fn add_place(&mut self, space: usize, section: Option<usize>) {
+        let site = self.w.platform.as_actor(&self.w.admin).org(&self.w.org).site(&self.site);
+        let section = section.and_then(|n| pick(&self.model.sections(), n));
+        let mut add = json!({ "spaceId": self.spaces[space] });
+        if let Some(section) = &section {
+            add["sectionId"] = section.as_str().into();
+        }
+        let place = site.spaces().create(read(add)).await.expect("added").id.to_string();
+        let section = section.or_else(|| self.model.default_section.clone()).unwrap_or_default();
+        let at = self.model.inside(&section).len();
+        self.model.put_place(&section, &place, at);
+        self.model.shows.insert(place, space);
+    }
+
+    /// A section with a space in it; the first one takes in what the site showed before.
+    async fn add_section(&mut self, space: usize, title: Option<&str>) {
+        let site = self.w.platform.as_actor(&self.w.admin).org(&self.w.org).site(&self.site);
+        let add = json!({ "spaceId": self.spaces[space], "title": title });
+        let added = site.sections().create(read(add)).await.expect("added");
+        let known = self.model.sections();
+        let all = site.sections().list(&PageRequest::default()).await.expect("listed").items;
+        if !self.model.root.is_empty() {
+            let is_new = |id: &String| !known.contains(id) && *id != added.id.as_str();
+            let wrapper = all.iter().map(|section| section.id.to_string()).find(is_new);
+            let wrapper = wrapper.expect("a section for what was there");
+            let root = std::mem::take(&mut self.model.root);
+            let default = self.model.defaults.remove("").expect("a default");
+            self.model.defaults.insert(wrapper.clone(), default);
+            self.model.default_section = Some(wrapper.clone());
+            self.model.trees.push(Tree::Section(wrapper, root));
+        }
+        let (section, place) = (added.id.to_string(), added.site_spaces[0].id.to_string());
+        self.model.trees.push(Tree::Section(section.clone(), Vec::new()));
+        self.model.put_place(&section, &place, 0);
+        self.model.shows.insert(place, space);
+        self.model.default_section.get_or_insert(section);
+    }
+
+    async fn add_group(
+        &mut self,
+        parent: Option<usize>,
+        sections: &[usize],
+    ) -> (Option<ErrorKind>, Option<ErrorKind>) {
+        let site = self.w.platform.as_actor(&self.w.admin).org(&self.w.org).site(&self.site);
+        let parent = parent.and_then(|n| pick(&self.model.groups(), n));
+        let all = self.model.sections();
+        let sections: BTreeSet<String> = sections.iter().filter_map(|n| pick(&all, *n)).collect();
+        let mut add = json!({ "title": "Group", "sections": sections });
+        let depth = match &parent {
+            None => 0,
+            Some(parent) => {
+                add["parent"] = parent.as_str().into();
+                self.model.depth(parent) + 1
+            }
+        };
+        let answer = site.section_groups().create(read(add)).await;
+        if depth >= DEPTH {
+            return (kind(answer), Some(ErrorKind::Conflict));
+        }
+        let group = answer.expect("added").id.to_string();
+        let inside = sections.iter().map(|section| self.model.take(section)).collect();
+        let list = match &parent {
+            None => &mut self.model.trees,
+            Some(parent) => self.model.group(parent),
+        };
+        list.push(Tree::Group(group, inside));
+        (None, None)
+    }
+
     async fn remove(&mut self, step: &Step) {
-        let (p, me, of) = (&self.w.platform, &self.w.admin, (&self.w.org, &self.site));
+        let admin = self.w.platform.as_actor(&self.w.admin);
+        let site = admin.org(&self.w.org).site(&self.site);
         match step {
             Step::DeletePlace(n) => {
                 let Some((section, place)) = pick(&self.model.places(), *n) else { return };
-                assert!(p.delete_site_space(me, of, &id(&place)).await.expect("deleted"));
-                assert!(!p.delete_site_space(me, of, &id(&place)).await.expect("no error"));
+                assert!(site.space(&id(&place)).delete().await.expect("deleted"));
+                assert!(!site.space(&id(&place)).delete().await.expect("no error"));
                 self.model.take_place(&section, &place);
             }
             Step::DeleteSection(n) => {
                 let Some(section) = pick(&self.model.sections(), *n) else { return };
-                assert!(p.delete_section(me, of, &id(&section)).await.expect("deleted"));
-                assert!(!p.delete_section(me, of, &id(&section)).await.expect("no error"));
+                assert!(site.section(&id(&section)).delete().await.expect("deleted"));
+                assert!(!site.section(&id(&section)).delete().await.expect("no error"));
                 self.model.take(&section);
                 self.model.defaults.remove(&section);
                 if self.model.default_section.as_ref() == Some(&section) {
@@ -226,8 +243,8 @@ impl Site {
             }
             Step::DeleteGroup(n) => {
                 let Some(group) = pick(&self.model.groups(), *n) else { return };
-                assert!(p.delete_section_group(me, of, &id(&group)).await.expect("deleted"));
-                assert!(!p.delete_section_group(me, of, &id(&group)).await.expect("no error"));
+                assert!(site.section_group(&id(&group)).delete().await.expect("deleted"));
+                assert!(!site.section_group(&id(&group)).delete().await.expect("no error"));
                 let (list, _) = holder(&mut self.model.trees, &group, 0).expect("there");
                 let at = list.iter().position(|tree| tree.id() == group).expect("there");
                 let Tree::Group(_, inside) = list.remove(at) else { panic!("a group") };
@@ -235,9 +252,9 @@ impl Site {
             }
             Step::Purge(n) => {
                 let n = n % SPACES;
-                p.delete_space(me, &self.spaces[n]).await.expect("deleted");
+                admin.space(&self.spaces[n]).delete().await.expect("deleted");
                 self.w.clock.advance(WINDOW);
-                p.settle().await.expect("settled");
+                self.w.platform.settle().await.expect("settled");
                 for (section, place) in self.model.places() {
                     if self.model.shows[&place] == n {
                         self.model.take_place(&section, &place);
@@ -254,7 +271,7 @@ impl Site {
         let found = (pick(&self.model.groups(), group), pick(&self.model.sections(), section));
         let (Some(group), Some(section)) = found else { return (None, None) };
         let add = read(json!({ "sectionId": section }));
-        let answer = p.add_section_to_group(me, of, &id(&group), &add).await;
+        let answer = p.as_actor(me).org(of.0).site(of.1).section_group(&id(&group)).add_section(add).await;
         if !self.model.group(&group).iter().any(|tree| tree.id() == section) {
             let moved = self.model.take(&section);
             self.model.group(&group).push(moved);
@@ -267,7 +284,13 @@ impl Site {
         let found = (pick(&self.model.groups(), group), pick(&self.model.sections(), section));
         let (Some(group), Some(section)) = found else { return (None, None) };
         let is_inside = self.model.group(&group).iter().any(|tree| tree.id() == section);
-        let answer = p.remove_section_from_group(me, of, &id(&group), &id(&section)).await;
+        let answer = p
+            .as_actor(me)
+            .org(of.0)
+            .site(of.1)
+            .section_group(&id(&group))
+            .remove_section(&id(&section))
+            .await;
         assert_eq!(answer.expect("no error"), is_inside);
         if is_inside {
             let moved = self.model.take(&section);
@@ -296,23 +319,25 @@ impl Site {
         let pointer = |(kind, id): &(&str, String)| json!({ "type": kind, "id": id });
         let answer = if matches!(step, Step::Sort { .. }) {
             let sort = json!({ "item": pointer(&item), "position": { *side: pointer(&beside) } });
-            kind(p.sort_structure(me, of, read(sort)).await)
+            kind(p.as_actor(me).org(of.0).site(of.1).sort_structure(read(sort)).await)
         } else {
             // The older ways to move take fewer types.
             match (item.0, beside.0) {
                 ("site-space", "site-space") => {
                     let to = json!({ "type": "site-space", "siteSpace": beside.1 });
                     let to = read(json!({ "position": { *side: to } }));
-                    kind(p.move_site_space(me, of, &id(&item.1), to).await)
+                    kind(p.as_actor(me).org(of.0).site(of.1).space(&id(&item.1)).move_beside(to).await)
                 }
                 ("site-section", "site-section") => {
                     let to = json!({ "type": "site-section", "siteSection": beside.1 });
                     let to = read(json!({ "position": { *side: to } }));
-                    kind(p.move_section(me, of, &id(&item.1), to).await)
+                    kind(p.as_actor(me).org(of.0).site(of.1).section(&id(&item.1)).move_beside(to).await)
                 }
                 ("site-section-group", "site-section" | "site-section-group") => {
                     let to = read(json!({ "position": { *side: pointer(&beside) } }));
-                    kind(p.move_section_group(me, of, &id(&item.1), to).await)
+                    kind(
+                        p.as_actor(me).org(of.0).site(of.1).section_group(&id(&item.1)).move_beside(to).await,
+                    )
                 }
                 _ => return (None, None),
             }
@@ -329,7 +354,13 @@ impl Site {
             Step::SectionPath(n, path) => {
                 let all = self.model.sections();
                 let Some(section) = pick(&all, *n) else { return (None, None) };
-                let answer = p.update_section(me, of, &id(&section), read(json!({ "path": path }))).await;
+                let answer = p
+                    .as_actor(me)
+                    .org(of.0)
+                    .site(of.1)
+                    .section(&id(&section))
+                    .update(read(json!({ "path": path })))
+                    .await;
                 let taken = is_taken(&all, &section, path);
                 assert!(taken || answer.as_ref().expect("changed").path.as_str() == *path);
                 (kind(answer), taken)
@@ -338,7 +369,13 @@ impl Site {
                 let Some((section, place)) = pick(&self.model.places(), *n) else { return (None, None) };
                 let beside = self.model.places().into_iter().filter(|(other, _)| *other == section);
                 let beside: Vec<String> = beside.map(|(_, place)| place).collect();
-                let answer = p.update_site_space(me, of, &id(&place), read(json!({ "path": path }))).await;
+                let answer = p
+                    .as_actor(me)
+                    .org(of.0)
+                    .site(of.1)
+                    .space(&id(&place))
+                    .update(read(json!({ "path": path })))
+                    .await;
                 let taken = is_taken(&beside, &place, path);
                 assert!(taken || answer.as_ref().expect("changed").path.as_str() == *path);
                 (kind(answer), taken)
@@ -355,12 +392,16 @@ impl Site {
                 let Some(section) = pick(&self.model.sections(), *n) else { return (None, None) };
                 let change = read(json!({ "defaultSiteSection": section }));
                 self.model.default_section = Some(section);
-                (kind(p.update_site(me, org, &self.site, change).await), None)
+                (kind(p.as_actor(me).org(org).site(&self.site).update(change).await), None)
             }
             Step::DefaultPlace(n) => {
                 let Some((section, place)) = pick(&self.model.places(), *n) else { return (None, None) };
-                let answer =
-                    p.update_site(me, org, &self.site, read(json!({ "defaultSiteSpace": place }))).await;
+                let answer = p
+                    .as_actor(me)
+                    .org(org)
+                    .site(&self.site)
+                    .update(read(json!({ "defaultSiteSpace": place })))
+                    .await;
                 if self.model.default_section.clone().unwrap_or_default() != section {
                     return (kind(answer), Some(ErrorKind::Invalid));
                 }
@@ -371,7 +412,8 @@ impl Site {
                 let found = (pick(&self.model.sections(), *section), pick(&self.model.places(), *place));
                 let (Some(section), Some((holder, place))) = found else { return (None, None) };
                 let change = read(json!({ "defaultSiteSpace": place }));
-                let answer = p.update_section(me, (org, &self.site), &id(&section), change).await;
+                let answer =
+                    p.as_actor(me).org(org).site(&self.site).section(&id(&section)).update(change).await;
                 if holder != section {
                     return (kind(answer), Some(ErrorKind::Invalid));
                 }
@@ -385,7 +427,7 @@ impl Site {
     /// What is shown is what the model says, and no path is there twice.
     async fn check(&mut self) {
         let (p, me, of) = (&self.w.platform, &self.w.admin, (&self.w.org, &self.site));
-        let shown = p.site_structure(me, of).await.expect("shown");
+        let shown = p.as_actor(me).org(of.0).site(of.1).structure().await.expect("shown");
         let shown = serde_json::to_value(shown).expect("JSON");
         let sectioned =
             !self.model.sections().is_empty() || (self.model.root.is_empty() && !self.model.trees.is_empty());
@@ -415,18 +457,33 @@ impl Site {
             loop {
                 let (ids, next): (Vec<String>, _) = match list {
                     0 => {
-                        let list = p.list_sections(me, of, &page).await.expect("listed");
+                        let list =
+                            p.as_actor(me).org(of.0).site(of.1).sections().list(&page).await.expect("listed");
                         assert_eq!(list.count, Some(self.model.sections().len() as u64));
                         (list.items.into_iter().map(|item| item.id.to_string()).collect(), list.next)
                     }
                     1 => {
-                        let list = p.list_section_groups(me, of, &page).await.expect("listed");
+                        let list = p
+                            .as_actor(me)
+                            .org(of.0)
+                            .site(of.1)
+                            .section_groups()
+                            .list(&page)
+                            .await
+                            .expect("listed");
                         assert_eq!(list.count, Some(self.model.groups().len() as u64));
                         (list.items.into_iter().map(|item| item.id.to_string()).collect(), list.next)
                     }
                     n => {
                         let default = (n == 3).then_some(true);
-                        let list = p.list_site_spaces(me, of, default, &page).await.expect("listed");
+                        let list = p
+                            .as_actor(me)
+                            .org(of.0)
+                            .site(of.1)
+                            .spaces()
+                            .list(SiteSpaceFilter { default }, &page)
+                            .await
+                            .expect("listed");
                         (list.items.into_iter().map(|item| item.id.to_string()).collect(), list.next)
                     }
                 };
@@ -440,7 +497,7 @@ impl Site {
         let first = self.model.first_section().unwrap_or_default();
         assert_eq!(defaults, self.model.defaults.get(&first).into_iter().cloned().collect::<Vec<_>>());
         assert_eq!(places, all);
-        let site = p.get_site(me, &self.w.org, &self.site).await.expect("the site");
+        let site = p.as_actor(me).org(&self.w.org).site(&self.site).get().await.expect("the site");
         assert_eq!(site.site_spaces, all.len() as u64);
     }
 }
@@ -453,13 +510,13 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
         site.check().await;
     }
     let (p, me) = (&site.w.platform, &site.w.admin);
-    assert!(p.delete_site(me, &site.w.org, &site.site).await.expect("deleted"));
+    assert!(p.as_actor(me).org(&site.w.org).site(&site.site).delete().await.expect("deleted"));
     for space in &site.spaces {
-        p.get_space(me, space).await.expect("a space outlives what shows it");
+        p.as_actor(me).space(space).get().await.expect("a space outlives what shows it");
     }
     let tx = p.store().begin(Mode::Read, &[]).await.expect("a snapshot");
     for class in ["sec", "sec.r", "sgr", "sgr.r", "ssp", "ssp.r", "ssp.s"] {
-        let left = tx.scan(&[KeyBuf::new(class).scan(false, 10)]).await.expect("a scan");
+        let left = tx.scan(&[KeyBuf::new(class).scan(10)]).await.expect("a scan");
         assert!(left.iter().all(Vec::is_empty), "nothing of the site is left");
     }
     site.w.check().await;

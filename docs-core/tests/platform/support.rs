@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform,
-    model::{OrgId, PageId, RevisionPage, Role, Timestamp},
-    platform::{Builder, ContentOf, NewUser, Shown},
+    model::{CreateChangeRequest, CreateSpace, OrgId, PageId, RevisionPage, Role, SpaceId, Timestamp},
+    platform::{Builder, Caller, ContentOf, NewUser, Shown},
     ports::{GitRemote, Pdf, SearchIndex, Web},
     store::{Objects, Store, verify},
 };
@@ -54,7 +54,7 @@ impl World {
         let admin = person(&platform, "Ada").await;
         let user = admin.user().expect("a user").clone();
         let title = "Test organization".parse().expect("a title");
-        let org = platform.create_org(&Actor::Platform, title, &user).await.expect("an organization").id;
+        let org = platform.as_platform().orgs().create(title, &user).await.expect("an organization").id;
         Self { platform, clock, objects, org, admin }
     }
 
@@ -68,8 +68,25 @@ impl World {
     pub(crate) async fn member(&self, name: &str, role: Option<Role>) -> Actor {
         let actor = person(&self.platform, name).await;
         let user = actor.user().expect("a user");
-        self.platform.put_member(&Actor::Platform, &self.org, user, role).await.expect("a member");
+        self.platform.as_platform().org(&self.org).member(user).put(role).await.expect("a member");
         actor
+    }
+
+    /// The platform as its first administrator uses it.
+    pub(crate) fn as_admin(&self) -> Caller<'_> {
+        self.platform.as_actor(&self.admin)
+    }
+
+    /// An untitled space of the organization, made by its administrator.
+    pub(crate) async fn space(&self) -> SpaceId {
+        self.as_admin().org(&self.org).spaces().create(CreateSpace::default()).await.expect("a space").id
+    }
+
+    /// The number of an untitled change request of a space, made by the administrator.
+    pub(crate) async fn request(&self, space: &SpaceId) -> String {
+        let new = CreateChangeRequest::default();
+        let request = self.as_admin().space(space).change_requests().create(new).await.expect("a request");
+        request.number.to_string()
     }
 
     /// What time it is.
@@ -88,7 +105,7 @@ pub(crate) async fn person(platform: &Platform, name: &str) -> Actor {
     let email = format!("{}@example.com", name.to_lowercase().replace(' ', "."));
     let new =
         NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
-    Actor::User(platform.create_user(&Actor::Platform, new).await.expect("a user").id)
+    Actor::User(platform.as_platform().users().create(new).await.expect("a user").id)
 }
 
 pub(crate) trait Refused {
@@ -106,5 +123,5 @@ impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
 
 /// A page with its Markdown.
 pub(crate) async fn page(w: &World, of: &ContentOf, id: &PageId) -> RevisionPage {
-    w.platform.get_page(&w.admin, of, id, Shown::default()).await.expect("read")
+    w.as_admin().content(of).get_page(id, Shown::default()).await.expect("read")
 }

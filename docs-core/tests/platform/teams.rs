@@ -8,11 +8,11 @@ use std::{
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        CreateSpace, CreateTeam, Invite, LevelInput, Patch, PutTeamMember, Role, TeamId, TeamMembership,
-        TeamRole, UpdateMember, UpdateSpace, UpdateTeamMembers, UserId,
+        CreateTeam, Invite, Level, Patch, PutTeamMember, Role, TeamId, TeamMembership, TeamRole,
+        UpdateMember, UpdateSpace, UpdateTeamMembers, UserId,
     },
     platform::TeamFilter,
-    store::{PageRequest, Store, records::Child},
+    store::{PageRequest, Store},
 };
 use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
             }
             Err(kind) => assert_eq!(answer, Some(kind), "{step:?}"),
         }
-        let listed = w.platform.list_team_members(&w.admin, &w.org, &team, &PageRequest::default()).await;
+        let listed = w.as_admin().org(&w.org).team(&team).list_members(&PageRequest::default()).await;
         let listed = listed.expect("listed");
         let shown: BTreeMap<UserId, TeamRole> =
             listed.items.into_iter().map(|item| (item.organization.id, item.team.role)).collect();
@@ -116,12 +116,12 @@ async fn apply(w: &World, team: &TeamId, people: &[UserId], step: &Step) -> Opti
                 memberships: Some(roles.iter().map(place).collect()),
                 remove: Some(remove.iter().map(name).collect()),
             };
-            p.update_team_members(me, org, team, change).await
+            p.as_actor(me).org(org).team(team).update_members(change).await
         }
         Step::Put(n, role) => {
-            p.put_team_member(me, (org, team), &people[*n], PutTeamMember { role: *role }).await
+            p.as_actor(me).org(org).team(team).put_member(&people[*n], PutTeamMember { role: *role }).await
         }
-        Step::Remove(n) => p.remove_team_member(me, org, team, &people[*n]).await.map(drop),
+        Step::Remove(n) => p.as_actor(me).org(org).team(team).remove_member(&people[*n]).await.map(drop),
     };
     answer.err().map(|error| error.kind())
 }
@@ -132,7 +132,7 @@ fn user(actor: &Actor) -> UserId {
 
 async fn new_team(w: &World, title: &str) -> TeamId {
     let new = CreateTeam { title: title.parse().expect("a title"), members: None };
-    w.platform.create_team(&w.admin, &w.org, new).await.expect("created").id
+    w.as_admin().org(&w.org).teams().create(new).await.expect("created").id
 }
 
 fn finish(program: impl Future<Output = ()>) {
@@ -169,10 +169,10 @@ proptest! {
 #[tokio::test]
 async fn a_large_team_that_is_deleted_gives_nothing_from_then_on_and_is_removed_in_steps() {
     let w = World::new().await;
-    let space = w.platform.create_space(&w.admin, &w.org, CreateSpace::default()).await.expect("created").id;
-    let level = Patch::Clear::<LevelInput>;
+    let space = w.space().await;
+    let level = Patch::Clear::<Level>;
     let hidden = UpdateSpace { default_level: level, ..UpdateSpace::default() };
-    w.platform.update_space(&w.admin, &space, hidden).await.expect("hidden");
+    w.as_admin().space(&space).update(hidden).await.expect("hidden");
     let team = new_team(&w, "Everybody").await;
     let mut members = Vec::new();
     for n in 0..450 {
@@ -181,29 +181,29 @@ async fn a_large_team_that_is_deleted_gives_nothing_from_then_on_and_is_removed_
     for some in members.chunks(300) {
         let add = some.iter().map(|member| user(member).to_string()).collect();
         let change = UpdateTeamMembers { add: Some(add), ..UpdateTeamMembers::default() };
-        w.platform.update_team_members(&w.admin, &w.org, &team, change).await.expect("added");
+        w.as_admin().org(&w.org).team(&team).update_members(change).await.expect("added");
     }
     let invite = Invite { role: Some(Role::Edit), users: None, teams: Some(vec![team.to_string()]) };
-    w.platform.invite(&w.admin, &Child::Space(space.clone()), invite).await.expect("given");
+    w.as_admin().space(&space).permissions().invite(invite).await.expect("given");
     for member in [&members[0], &members[449]] {
-        assert!(w.platform.get_space(member, &space).await.expect("seen").permissions.edit);
+        assert!(w.platform.as_actor(member).space(&space).get().await.expect("seen").permissions.edit);
     }
-    assert!(w.platform.delete_team(&w.admin, &w.org, &team).await.expect("deleted"));
+    assert!(w.as_admin().org(&w.org).team(&team).delete().await.expect("deleted"));
     // No job has run yet.
     for member in [&members[0], &members[449]] {
-        w.platform.get_space(member, &space).await.refused(ErrorKind::NotFound);
+        w.platform.as_actor(member).space(&space).get().await.refused(ErrorKind::NotFound);
         let page = PageRequest::default();
         let user = user(member);
-        let teams = w.platform.list_member_teams(&w.admin, (&w.org, &user), None, &page).await;
+        let teams = w.as_admin().org(&w.org).member(&user).list_teams(None, &page).await;
         assert!(teams.expect("listed").items.is_empty());
     }
-    w.platform.get_team(&w.admin, &w.org, &team).await.refused(ErrorKind::NotFound);
-    assert!(!w.platform.delete_team(&w.admin, &w.org, &team).await.expect("gone"));
+    w.as_admin().org(&w.org).team(&team).get().await.refused(ErrorKind::NotFound);
+    assert!(!w.as_admin().org(&w.org).team(&team).delete().await.expect("gone"));
     assert_eq!(w.platform.settle().await.expect("settled"), 1, "a job removes the rest");
     w.check().await;
     let left = docs_core::store::records::TeamMemberRecord::of_team(&team);
     let tx = w.platform.store().begin(docs_core::store::Mode::Read, &[]).await.expect("begins");
-    assert!(tx.scan(&[left.scan(false, 10)]).await.expect("read")[0].is_empty());
+    assert!(tx.scan(&[left.scan(10)]).await.expect("read")[0].is_empty());
 }
 
 #[tokio::test]
@@ -215,7 +215,7 @@ async fn a_request_changes_at_most_300_members() {
         remove: Some(vec!["nobody".to_owned(); remove]),
         memberships: None,
     };
-    let update = async |change| w.platform.update_team_members(&w.admin, &w.org, &team, change).await;
+    let update = async |change| w.as_admin().org(&w.org).team(&team).update_members(change).await;
     update(change(150, 150)).await.expect("taken");
     let error = update(change(151, 150)).await.refused(ErrorKind::Invalid);
     assert!(error.message().starts_with("remove: "), "{error:?}");
@@ -231,17 +231,33 @@ async fn owners_manage_the_members_of_their_team_and_nothing_else() {
     let (mine, theirs) = (new_team(&w, "beta").await, new_team(&w, "Alpha").await);
     let p = &w.platform;
     let put = PutTeamMember { role: Some(TeamRole::Owner) };
-    assert!(!p.get_org(&owner, &w.org).await.expect("seen").permissions.own_team);
-    p.put_team_member(&w.admin, (&w.org, &mine), &user(&owner), put.clone()).await.expect("owns");
-    assert!(p.get_org(&owner, &w.org).await.expect("seen").permissions.own_team);
-    let listed = p.list_orgs(&owner, &PageRequest::default()).await.expect("listed");
+    assert!(!p.as_actor(&owner).org(&w.org).get().await.expect("seen").permissions.own_team);
+    w.as_admin().org(&w.org).team(&mine).put_member(&user(&owner), put.clone()).await.expect("owns");
+    assert!(p.as_actor(&owner).org(&w.org).get().await.expect("seen").permissions.own_team);
+    let listed = p.as_actor(&owner).orgs().list(&PageRequest::default()).await.expect("listed");
     assert!(listed.items[0].permissions.own_team);
-    p.put_team_member(&owner, (&w.org, &mine), &user(&other), PutTeamMember::default()).await.expect("added");
-    p.put_team_member(&owner, (&w.org, &theirs), &user(&other), put).await.refused(ErrorKind::Forbidden);
-    p.remove_team_member(&owner, &w.org, &theirs, &user(&other)).await.refused(ErrorKind::Forbidden);
-    p.delete_team(&owner, &w.org, &mine).await.refused(ErrorKind::Forbidden);
+    p.as_actor(&owner)
+        .org(&w.org)
+        .team(&mine)
+        .put_member(&user(&other), PutTeamMember::default())
+        .await
+        .expect("added");
+    p.as_actor(&owner)
+        .org(&w.org)
+        .team(&theirs)
+        .put_member(&user(&other), put)
+        .await
+        .refused(ErrorKind::Forbidden);
+    p.as_actor(&owner)
+        .org(&w.org)
+        .team(&theirs)
+        .remove_member(&user(&other))
+        .await
+        .refused(ErrorKind::Forbidden);
+    p.as_actor(&owner).org(&w.org).team(&mine).delete().await.refused(ErrorKind::Forbidden);
     let filter = TeamFilter { owner: Some(user(&owner).to_string()), title: None };
-    let all = p.list_teams(&owner, &w.org, &TeamFilter::default(), &PageRequest::default()).await;
+    let all =
+        p.as_actor(&owner).org(&w.org).teams().list(&TeamFilter::default(), &PageRequest::default()).await;
     let shown: Vec<(String, bool)> =
         all.expect("listed").items.iter().map(|t| (t.title.to_string(), t.permissions.admin)).collect();
     assert_eq!(
@@ -249,15 +265,24 @@ async fn owners_manage_the_members_of_their_team_and_nothing_else() {
         [("Alpha".to_owned(), false), ("beta".to_owned(), true)],
         "by title, whatever the case"
     );
-    let owned = p.list_teams(&other, &w.org, &filter, &PageRequest::default()).await.expect("listed");
+    let owned =
+        p.as_actor(&other).org(&w.org).teams().list(&filter, &PageRequest::default()).await.expect("listed");
     assert_eq!(owned.items.iter().map(|team| &team.id).collect::<BTreeSet<_>>(), BTreeSet::from([&mine]));
     let guest = w.member("Gus", None).await;
-    p.list_teams(&guest, &w.org, &filter, &PageRequest::default()).await.refused(ErrorKind::Forbidden);
-    p.get_team(&guest, &w.org, &mine).await.refused(ErrorKind::NotFound);
+    p.as_actor(&guest)
+        .org(&w.org)
+        .teams()
+        .list(&filter, &PageRequest::default())
+        .await
+        .refused(ErrorKind::Forbidden);
+    p.as_actor(&guest).org(&w.org).team(&mine).get().await.refused(ErrorKind::NotFound);
     let guest = UpdateMember { role: Patch::Clear };
-    p.update_member(&w.admin, &w.org, &user(&owner), guest).await.expect("a guest");
-    p.get_team(&owner, &w.org, &mine).await.refused(ErrorKind::NotFound);
-    assert!(!p.get_org(&owner, &w.org).await.expect("seen").permissions.own_team, "a guest sees no team");
+    w.as_admin().org(&w.org).member(&user(&owner)).update(guest).await.expect("a guest");
+    p.as_actor(&owner).org(&w.org).team(&mine).get().await.refused(ErrorKind::NotFound);
+    assert!(
+        !p.as_actor(&owner).org(&w.org).get().await.expect("seen").permissions.own_team,
+        "a guest sees no team"
+    );
     w.check().await;
 }
 
@@ -273,7 +298,7 @@ async fn the_teams_somebody_owns_are_listed_by_title_at_the_cost_of_those() {
         let team = new_team(&w, &title).await;
         if n % 40 == 0 {
             let put = PutTeamMember { role: Some(TeamRole::Owner) };
-            w.platform.put_team_member(&w.admin, (&w.org, &team), &user(&owner), put).await.expect("owns");
+            w.as_admin().org(&w.org).team(&team).put_member(&user(&owner), put).await.expect("owns");
             expected.push(title);
         }
     }
@@ -284,18 +309,15 @@ async fn the_teams_somebody_owns_are_listed_by_title_at_the_cost_of_those() {
         let (mut shown, mut request) = (Vec::new(), PageRequest { page: None, limit: Some(3) });
         loop {
             let before = store.calls(FaultStep::Scan);
-            let page = w.platform.list_teams(&w.admin, &w.org, &filter, &request).await.expect("listed");
+            let page = w.as_admin().org(&w.org).teams().list(&filter, &request).await.expect("listed");
             assert_eq!(store.calls(FaultStep::Scan) - before, 1, "only what is owned is read");
             assert!(page.items.len() <= 3 && page.count.is_none());
             shown.extend(page.items.iter().map(|team| team.title.to_string()));
             let Some(next) = page.next else { break };
-            w.platform
-                .list_teams(
-                    &w.admin,
-                    &w.org,
-                    &TeamFilter::default(),
-                    &PageRequest { page: Some(next.clone()), limit: None },
-                )
+            w.as_admin()
+                .org(&w.org)
+                .teams()
+                .list(&TeamFilter::default(), &PageRequest { page: Some(next.clone()), limit: None })
                 .await
                 .refused(ErrorKind::Invalid);
             request.page = Some(next);
@@ -303,6 +325,6 @@ async fn the_teams_somebody_owns_are_listed_by_title_at_the_cost_of_those() {
         assert_eq!(shown, expected);
     }
     let none = PageRequest { page: None, limit: Some(0) };
-    let page = w.platform.list_teams(&w.admin, &w.org, &owned, &none).await.expect("listed");
+    let page = w.as_admin().org(&w.org).teams().list(&owned, &none).await.expect("listed");
     assert!(page.items.is_empty() && page.next.is_none());
 }

@@ -1,5 +1,12 @@
 //! Rules of the repository that a program can check.
 
+mod citations;
+mod layers;
+mod numbers;
+mod operations;
+mod sizes;
+mod source;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -8,67 +15,6 @@ use std::{
 };
 
 use serde_json::Value as Json;
-
-/// Who may depend on whom, outside of tests: what stands on nothing comes first.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("docs-expression", &[]),
-    ("docs-model", &["docs-expression"]),
-    ("docs-markup", &["docs-model"]),
-    ("docs-ports", &["docs-model"]),
-    ("docs-store", &["docs-model"]),
-    ("docs-content", &["docs-expression", "docs-markup", "docs-model", "docs-store"]),
-    (
-        "docs-core",
-        &["docs-content", "docs-expression", "docs-markup", "docs-model", "docs-ports", "docs-store"],
-    ),
-    ("docs-memstore", &["docs-model", "docs-ports", "docs-store"]),
-    ("docs-sqlstore", &["docs-ports", "docs-store"]),
-    ("docs-web", &["docs-ports"]),
-    ("docs-blobs", &["docs-store", "docs-web"]),
-    ("docs-convert", &["docs-markup", "docs-ports"]),
-    ("docs-git", &["docs-ports", "docs-web"]),
-    ("docs-pdf", &["docs-markup", "docs-model", "docs-ports"]),
-    ("docs-search", &["docs-model", "docs-ports"]),
-    ("docs-worker", &["docs-model", "docs-ports"]),
-    ("docs-http", &["docs-core"]),
-    (
-        "docs-server",
-        &[
-            "docs-blobs",
-            "docs-convert",
-            "docs-core",
-            "docs-git",
-            "docs-http",
-            "docs-memstore",
-            "docs-pdf",
-            "docs-search",
-            "docs-sqlstore",
-            "docs-web",
-            "docs-worker",
-        ],
-    ),
-    ("docs-examples", &["docs-server"]),
-    ("docs-benches", &["docs-core", "docs-memstore"]),
-];
-
-/// What each layer within docs-core may use of it.
-const MODULES: &[(&str, &[&str])] =
-    &[("records", &["model", "store"]), ("policy", &["Error", "Result", "model", "store"])];
-
-/// What the core, and what it stands on, never name: sockets, HTTP, databases, Git libraries.
-const NOT_IN_CORE: &[&str] = &[
-    "poem",
-    "poem-openapi",
-    "hyper",
-    "reqwest",
-    "git2",
-    "rusqlite",
-    "tokio-postgres",
-    "object_store",
-    "axum",
-    "krilla",
-    "parley",
-];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
@@ -98,112 +44,40 @@ fn packages() -> BTreeMap<String, Package> {
     workspace["packages"].as_array().expect("a list").iter().map(package).collect()
 }
 
-/// The Rust files of a folder, and of those in it.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The files of a folder, and of those in it, by the end of their names. What is built or hidden is no part of the
+/// repository, but for the folder of CI.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let is_hidden = name.starts_with('.') && ![".ci", ".gitbook"].contains(&name.as_str());
+            if !is_hidden && name != "target" {
+                found.extend(files(&path, extension));
+            }
+        } else if extension.is_empty() || path.extension().is_some_and(|own| own == extension) {
             found.push(path);
         }
     }
+    found
 }
 
-/// The first names behind each `crate::` of a text without its comments.
-fn names_of_the_crate(text: &str) -> BTreeSet<String> {
-    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
-    let code = code.join("\n");
-    let first = |path: &str| -> String {
-        path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    let mut names = BTreeSet::new();
-    for path in code.split("crate::").skip(1) {
-        let Some(list) = path.strip_prefix('{') else {
-            names.insert(first(path));
-            continue;
-        };
-        let (mut depth, mut part) = (0, String::new());
-        for c in list.chars() {
-            match c {
-                '}' if depth == 0 => break,
-                ',' if depth == 0 => {
-                    names.insert(first(&part));
-                    part.clear();
-                    continue;
-                }
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            part.push(c);
-        }
-        names.insert(first(&part));
-    }
-    names.retain(|name| !name.is_empty());
-    names
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    files(folder, "rs")
 }
 
-#[test]
-fn dependencies_point_one_way() {
-    let packages = packages();
-    for (name, package) in &packages {
-        let layer = LAYERS.iter().find(|(layer, _)| layer == name);
-        let (_, allowed) = layer.unwrap_or_else(|| panic!("{name} needs its place in this table"));
-        for ours in package.dependencies.iter().filter(|dependency| packages.contains_key(*dependency)) {
-            assert!(allowed.contains(&ours.as_str()), "{name} must not depend on {ours}");
+/// The sources of all packages, without their tests.
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for package in packages().values() {
+        let source = package.manifest.with_file_name("src");
+        if source.is_dir() {
+            found.extend(rust_files(&source));
         }
     }
-    for (name, allowed) in LAYERS {
-        assert!(packages.contains_key(*name), "{name} is in this table only");
-        let before = LAYERS.iter().take_while(|(layer, _)| layer != name);
-        let before: BTreeSet<&str> = before.map(|(layer, _)| *layer).collect();
-        let above = allowed.iter().find(|ours| !before.contains(*ours));
-        assert_eq!(above, None, "{name} would stand on what comes after it");
-    }
-}
-
-#[test]
-fn layers_within_the_core_point_one_way() {
-    for (layer, allowed) in MODULES {
-        let mut found = Vec::new();
-        files(&root().join("docs-core/src").join(layer), &mut found);
-        assert!(!found.is_empty(), "{layer}");
-        for file in found {
-            let text = fs::read_to_string(&file).expect("a file");
-            for name in names_of_the_crate(&text) {
-                assert!(allowed.contains(&name.as_str()), "{} must not use `{name}`", file.display());
-            }
-        }
-    }
-}
-
-#[test]
-fn names_of_the_crate_are_found_in_every_form_of_use() {
-    let text = "use crate::{\n    Error,\n    model::{A, b::{C, D}},\n    store::E, // crate::not_this\n};\nuse crate::platform::F;\nfn f() -> crate::Result<()> {}\n";
-    let names = names_of_the_crate(text);
-    assert_eq!(
-        names.iter().map(String::as_str).collect::<Vec<_>>(),
-        ["Error", "Result", "model", "platform", "store"]
-    );
-}
-
-#[test]
-fn the_core_names_no_transport_and_no_engine() {
-    let packages = packages();
-    let (core, of_it) = LAYERS.iter().find(|(name, _)| *name == "docs-core").expect("the core");
-    for ours in of_it.iter().chain([core]) {
-        for name in NOT_IN_CORE {
-            assert!(!packages[*ours].dependencies.contains(*name), "{ours} must not depend on {name}");
-        }
-    }
-}
-
-#[test]
-fn versions_stand_in_the_workspace_only() {
-    for (name, package) in packages() {
-        let text = fs::read_to_string(package.manifest).expect("a manifest");
-        let own: Vec<&str> = text.lines().filter(|line| line.contains("version = \"")).collect();
-        assert!(own.is_empty(), "{name}: {own:?}");
-    }
+    let in_tests = |file: &PathBuf| file.iter().any(|part| part == "tests" || part == "tests.rs");
+    found.retain(|file| !in_tests(file));
+    assert!(found.len() > 300, "{}", found.len());
+    found
 }

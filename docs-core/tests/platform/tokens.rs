@@ -28,16 +28,16 @@ async fn a_token_works_until_its_end_and_not_at_it() {
     let at = |seconds| Timestamp::new(w.clock.now() + Duration::from_secs(seconds));
     for end in [at(0), Timestamp::new(w.clock.now() - Duration::from_millis(1))] {
         let new = NewToken { expires_at: Some(end), ..labelled("late") };
-        let error = w.platform.issue_token(&w.admin, &ada, new).await.refused(ErrorKind::Invalid);
+        let error = w.as_admin().user(&ada).issue_token(new).await.refused(ErrorKind::Invalid);
         assert!(error.message().starts_with("expiresAt:"), "{error}");
     }
     let new = NewToken { expires_at: Some(at(60)), ..labelled("a minute") };
-    let token = w.platform.issue_token(&w.admin, &ada, new).await.expect("made");
+    let token = w.as_admin().user(&ada).issue_token(new).await.expect("made");
     w.clock.advance(Duration::from_millis(59_999));
     assert_eq!(w.platform.authenticate(&token.secret).await.expect("good"), w.admin);
     w.clock.advance(Duration::from_millis(1));
     w.platform.authenticate(&token.secret).await.refused(ErrorKind::Unauthenticated);
-    let listed = w.platform.list_tokens(&w.admin, &ada, &PageRequest::default()).await.expect("listed");
+    let listed = w.as_admin().user(&ada).list_tokens(&PageRequest::default()).await.expect("listed");
     assert_eq!(listed.items[0].id, token.id, "one that has ended is still shown");
 }
 
@@ -48,12 +48,12 @@ async fn tokens_are_listed_in_pages_without_their_secrets() {
     let mut made = Vec::new();
     for n in 0..5 {
         w.clock.advance(Duration::from_secs(1));
-        let token = w.platform.issue_token(&w.admin, &ada, labelled(&format!("token {n}"))).await;
+        let token = w.as_admin().user(&ada).issue_token(labelled(&format!("token {n}"))).await;
         made.push(token.expect("made"));
     }
     let (mut listed, mut page) = (Vec::new(), PageRequest { page: None, limit: Some(2) });
     loop {
-        let found = w.platform.list_tokens(&w.admin, &ada, &page).await.expect("listed");
+        let found = w.as_admin().user(&ada).list_tokens(&page).await.expect("listed");
         listed.extend(found.items);
         page.page = found.next;
         if page.page.is_none() {
@@ -73,14 +73,14 @@ async fn tokens_are_listed_in_pages_without_their_secrets() {
 async fn a_revoked_token_stops_working_at_once_and_the_others_go_on() {
     let w = World::new().await;
     let ada = user(&w.admin);
-    let first = w.platform.issue_token(&w.admin, &ada, labelled("first")).await.expect("made");
-    let second = w.platform.issue_token(&w.admin, &ada, labelled("second")).await.expect("made");
-    w.platform.revoke_token(&w.admin, &ada, &first.id).await.expect("revoked");
+    let first = w.as_admin().user(&ada).issue_token(labelled("first")).await.expect("made");
+    let second = w.as_admin().user(&ada).issue_token(labelled("second")).await.expect("made");
+    w.as_admin().user(&ada).revoke_token(&first.id).await.expect("revoked");
     w.platform.authenticate(&first.secret).await.refused(ErrorKind::Unauthenticated);
     w.platform.authenticate(&second.secret).await.expect("good");
-    w.platform.revoke_token(&w.admin, &ada, &first.id).await.refused(ErrorKind::NotFound);
-    w.platform.revoke_token(&Actor::Platform, &ada, &second.id).await.expect("revoked");
-    let left = w.platform.list_tokens(&w.admin, &ada, &PageRequest::default()).await.expect("listed");
+    w.as_admin().user(&ada).revoke_token(&first.id).await.refused(ErrorKind::NotFound);
+    w.platform.as_platform().user(&ada).revoke_token(&second.id).await.expect("revoked");
+    let left = w.as_admin().user(&ada).list_tokens(&PageRequest::default()).await.expect("listed");
     assert!(left.items.is_empty());
     w.check().await;
 }
@@ -90,17 +90,17 @@ async fn tokens_are_for_their_user_and_the_platform_alone() {
     let w = World::new().await;
     let ada = user(&w.admin);
     let zoe = person(&w.platform, "Zoe").await;
-    let token = w.platform.issue_token(&w.admin, &ada, labelled("mine")).await.expect("made");
+    let token = w.as_admin().user(&ada).issue_token(labelled("mine")).await.expect("made");
     let page = PageRequest::default();
-    w.platform.issue_token(&zoe, &ada, labelled("")).await.refused(ErrorKind::Forbidden);
-    w.platform.list_tokens(&zoe, &ada, &page).await.refused(ErrorKind::Forbidden);
-    w.platform.revoke_token(&zoe, &ada, &token.id).await.refused(ErrorKind::Forbidden);
+    w.platform.as_actor(&zoe).user(&ada).issue_token(labelled("")).await.refused(ErrorKind::Forbidden);
+    w.platform.as_actor(&zoe).user(&ada).list_tokens(&page).await.refused(ErrorKind::Forbidden);
+    w.platform.as_actor(&zoe).user(&ada).revoke_token(&token.id).await.refused(ErrorKind::Forbidden);
     // The id of another user's token finds nothing among one's own.
-    w.platform.revoke_token(&zoe, &user(&zoe), &token.id).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&zoe).user(&user(&zoe)).revoke_token(&token.id).await.refused(ErrorKind::NotFound);
     let nobody: UserId = "nobody".parse().expect("an id");
-    w.platform.list_tokens(&Actor::Platform, &nobody, &page).await.refused(ErrorKind::NotFound);
-    w.platform.user_by_email(&w.admin, "zoe@example.com").await.refused(ErrorKind::Forbidden);
-    let found = w.platform.user_by_email(&Actor::Platform, "ZOE@example.com").await.expect("found");
+    w.platform.as_platform().user(&nobody).list_tokens(&page).await.refused(ErrorKind::NotFound);
+    w.as_admin().users().by_email("zoe@example.com").await.refused(ErrorKind::Forbidden);
+    let found = w.platform.as_platform().users().by_email("ZOE@example.com").await.expect("found");
     assert_eq!(found.id, user(&zoe));
 }
 
@@ -116,12 +116,12 @@ async fn a_secret_that_no_header_carries_is_refused() {
         "tab\tin-the-middle",
     ] {
         let new = NewToken { secret: Some(secret.to_owned()), ..labelled("chosen") };
-        let error = w.platform.issue_token(&w.admin, &ada, new).await.refused(ErrorKind::Invalid);
+        let error = w.as_admin().user(&ada).issue_token(new).await.refused(ErrorKind::Invalid);
         assert!(error.message().starts_with("secret:"), "{secret}: {error}");
     }
     let secret = "!\"#$%&'()*+,-./~".to_owned();
     let new = NewToken { secret: Some(secret.clone()), ..labelled("chosen") };
-    w.platform.issue_token(&w.admin, &ada, new).await.expect("made");
+    w.as_admin().user(&ada).issue_token(new).await.expect("made");
     assert_eq!(w.platform.authenticate(&secret).await.expect("good"), w.admin);
 }
 
@@ -141,7 +141,7 @@ async fn no_secret_is_stored_or_shown() {
     };
     let shown = format!("{new:?} {set_up:?}");
     assert!(!shown.contains(SECRET), "{shown}");
-    let token = w.platform.issue_token(&w.admin, &user(&w.admin), new).await.expect("made");
+    let token = w.as_admin().user(&user(&w.admin)).issue_token(new).await.expect("made");
     assert!(!format!("{token:?}").contains(SECRET));
     let tx = w.platform.store().begin(docs_core::store::Mode::Read, &[]).await.expect("a snapshot");
     let mut from: docs_core::store::Key = "!".into();

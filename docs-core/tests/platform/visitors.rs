@@ -40,22 +40,22 @@ async fn site(w: &World, title: &str) -> SiteId {
         spaces: Some(SiteSpacesInput::Existing(Vec::new())),
         ..CreateSite::default()
     };
-    w.platform.create_site(&w.admin, &w.org, new).await.expect("a site").id
+    w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id
 }
 
 async fn place(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
     let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
-    w.platform.add_site_space(&w.admin, (&w.org, site), &add).await.expect("a place").id
+    w.as_admin().org(&w.org).site(site).spaces().create(add).await.expect("a place").id
 }
 
 async fn show(w: &World, site: &SiteId, visibility: SiteVisibility) {
     let change = UpdateSite { visibility: Some(visibility), ..UpdateSite::default() };
-    w.platform.update_site(&w.admin, &w.org, site, change).await.expect("changed");
-    w.platform.publish_site(&w.admin, &w.org, site).await.expect("published");
+    w.as_admin().org(&w.org).site(site).update(change).await.expect("changed");
+    w.as_admin().org(&w.org).site(site).publish().await.expect("published");
 }
 
 async fn address(w: &World, site: &SiteId) -> String {
-    let site = w.platform.get_site(&w.admin, &w.org, site).await.expect("the site");
+    let site = w.as_admin().org(&w.org).site(site).get().await.expect("the site");
     site.urls.published.expect("it is published")
 }
 
@@ -78,5 +78,5 @@ async fn enter(w: &World, url: &str, visitor: Value) -> docs_core::Result<(Resol
 
 /// The key that a site's sign-in signs with.
 async fn key(w: &World, org: &OrgId, site: &SiteId) -> String {
-    w.platform.get_publishing_auth(&w.admin, org, site).await.expect("a key").private_key
+    w.as_admin().org(org).site(site).get_publishing_auth().await.expect("a key").private_key
 }

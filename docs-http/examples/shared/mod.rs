@@ -3,7 +3,7 @@
 use std::{error::Error, sync::Arc};
 
 use docs_core::{
-    Actor, Platform,
+    Platform,
     platform::{NewUser, SetUp},
 };
 use docs_memstore::{MemObjects, MemSearch, MemStore};
@@ -16,6 +16,6 @@ pub(crate) async fn in_memory(base_url: &str) -> Result<(Platform, String), Box<
         .build();
     let administrator = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
     let first = SetUp { administrator, organization: "Engines".parse()?, token: None };
-    let done = platform.set_up(&Actor::Platform, first).await?;
+    let done = platform.as_platform().set_up(first).await?;
     Ok((platform, done.token.secret))
 }

@@ -10,12 +10,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::Strict,
         reply::{Created, Reply},
     },
@@ -35,11 +35,7 @@ impl ChangeRequests {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only those in this status.
         status: Query<ChangeRequestStatus>,
         /// Only those that this user changed.
@@ -49,7 +45,7 @@ impl ChangeRequests {
     ) -> Answer<Reply<List<ChangeRequest>>> {
         let space = id(&space, "space")?;
         let filter = RequestFilter { status: status.0, contributor: contributor.0, creator: creator.0 };
-        let list = self.0.list_change_requests(&auth.0, &space, &filter, &page(cursor.0, limit.0)).await?;
+        let list = auth.caller(&self.0).space(&space).change_requests().list(&filter, &page.0).await?;
         Ok(Reply(list.into()))
     }
 
@@ -64,8 +60,12 @@ impl ChangeRequests {
         #[oai(name = "spaceId")] space: Path<String>,
         new: Strict<CreateChangeRequest>,
     ) -> Answer<Created<ChangeRequest>> {
-        let request =
-            idempotency.on(&self.0).create_change_request(&auth.0, &id(&space, "space")?, new.0).await?;
+        let request = auth
+            .caller(&idempotency.platform(&self.0))
+            .space(&id(&space, "space")?)
+            .change_requests()
+            .create(new.0)
+            .await?;
         let location = request.urls.location.clone();
         Ok(Created::new(request).at(location))
     }
@@ -80,7 +80,7 @@ impl ChangeRequests {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<ChangeRequest>> {
-        Ok(Reply(self.0.get_change_request(&auth.0, &id(&space, "space")?, &request).await?))
+        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).change_request(&request).get().await?))
     }
 
     /// Change subject or status of a change request
@@ -93,7 +93,7 @@ impl ChangeRequests {
         change: Strict<UpdateChangeRequest>,
     ) -> Answer<Reply<ChangeRequest>> {
         let space = id(&space, "space")?;
-        Ok(Reply(self.0.update_change_request(&auth.0, &space, &request, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).change_request(&request).update(change.0).await?))
     }
 
     /// Merge a change request
@@ -108,7 +108,11 @@ impl ChangeRequests {
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<MergeResult>> {
         Ok(Reply(
-            idempotency.on(&self.0).merge_change_request(&auth.0, &id(&space, "space")?, &request).await?,
+            auth.caller(&idempotency.platform(&self.0))
+                .space(&id(&space, "space")?)
+                .change_request(&request)
+                .merge()
+                .await?,
         ))
     }
 
@@ -122,13 +126,18 @@ impl ChangeRequests {
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<UpdateResult>> {
         Ok(Reply(
-            idempotency.on(&self.0).pull_change_request(&auth.0, &id(&space, "space")?, &request).await?,
+            auth.caller(&idempotency.platform(&self.0))
+                .space(&id(&space, "space")?)
+                .change_request(&request)
+                .pull()
+                .await?,
         ))
     }
 
     /// Change the content of a change request
     ///
-    /// 1 to 50 changes, applied in order and all or none, as one new revision.
+    /// Changes of pages, files, variables and reusable contents, applied in order and all or none, as one new
+    /// revision. A change that cannot be done as it is asked for is refused by its field.
     #[oai(path = "/:changeRequestId/content", method = "post", operation_id = "updateChangeRequestContent")]
     async fn edit(
         &self,
@@ -141,7 +150,17 @@ impl ChangeRequests {
         changes: Strict<UpdateContent>,
     ) -> Answer<Reply<ContentAnswer>> {
         let space = id(&space, "space")?;
-        let done = idempotency.on(&self.0).edit_content(&auth.0, &space, &request, changes.0).await?;
-        Ok(Reply(ContentAnswer::new(done, compat.0.unwrap_or(true))))
+        let done = auth
+            .caller(&idempotency.platform(&self.0))
+            .space(&space)
+            .change_request(&request)
+            .edit(changes.0)
+            .await?;
+        let answer = if compat.0.unwrap_or(true) {
+            ContentAnswer::compatible(done)
+        } else {
+            ContentAnswer::update(done)
+        };
+        Ok(Reply(answer))
     }
 }

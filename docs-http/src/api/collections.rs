@@ -7,12 +7,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::{Optional, Strict},
         reply::{Conditional, Created, Empty, NoContent, Reply},
     },
@@ -36,18 +36,13 @@ impl Collections {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Whether those that lie in other collections are listed; `true` when absent.
         nested: Query<bool>,
     ) -> Answer<Reply<List<Collection>>> {
         let org = id(&org, "organization")?;
         let reach = if nested.0.unwrap_or(true) { Reach::Nested } else { Reach::Direct };
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_collections(&auth.0, &org, reach, &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).collections().list(reach, &page.0).await?.into()))
     }
 
     /// Create a collection
@@ -59,8 +54,12 @@ impl Collections {
         #[oai(name = "organizationId")] org: Path<String>,
         new: Optional<CreateCollection>,
     ) -> Answer<Created<Collection>> {
-        let collection =
-            idempotency.on(&self.0).create_collection(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let collection = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&id(&org, "organization")?)
+            .collections()
+            .create(new.0)
+            .await?;
         let location = collection.urls.location.clone();
         Ok(Created::new(collection).at(location))
     }
@@ -72,7 +71,7 @@ impl Collections {
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<String>,
     ) -> Answer<Reply<Collection>> {
-        Ok(Reply(self.0.get_collection(&auth.0, &id(&collection, "collection")?).await?))
+        Ok(Reply(auth.caller(&self.0).collection(&id(&collection, "collection")?).get().await?))
     }
 
     /// Change a collection
@@ -86,7 +85,7 @@ impl Collections {
         change: Strict<UpdateCollection>,
     ) -> Answer<Conditional<Collection>> {
         let collection = id(&collection, "collection")?;
-        Ok(Conditional(self.0.update_collection(&auth.0, &collection, change.0).await?))
+        Ok(Conditional(auth.caller(&self.0).collection(&collection).update(change.0).await?))
     }
 
     /// Delete a collection
@@ -99,7 +98,7 @@ impl Collections {
         #[oai(name = "collectionId")] collection: Path<String>,
     ) -> Answer<NoContent> {
         if let Ok(collection) = collection.parse() {
-            self.0.delete_collection(&auth.0, &collection).await?;
+            auth.caller(&self.0).collection(&collection).delete().await?;
         }
         Ok(Empty)
     }
@@ -116,15 +115,10 @@ impl Collections {
         &self,
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<Space>>> {
         let collection = id(&collection, "collection")?;
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_collection_spaces(&auth.0, &collection, &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).collection(&collection).list_spaces(&page.0).await?.into()))
     }
 
     /// Move a collection
@@ -139,7 +133,7 @@ impl Collections {
         to: Strict<MoveContent>,
     ) -> Answer<Reply<Collection>> {
         let collection = id(&collection, "collection")?;
-        Ok(Reply(self.0.move_collection(&auth.0, &collection, to.0).await?))
+        Ok(Reply(auth.caller(&self.0).collection(&collection).move_to(to.0).await?))
     }
 
     /// Transfer a collection to another organization
@@ -154,6 +148,6 @@ impl Collections {
         to: Strict<TransferContent>,
     ) -> Answer<Conditional<Collection>> {
         let collection = id(&collection, "collection")?;
-        Ok(Conditional(self.0.transfer_collection(&auth.0, &collection, to.0).await?))
+        Ok(Conditional(auth.caller(&self.0).collection(&collection).transfer(to.0).await?))
     }
 }

@@ -10,12 +10,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::Strict,
         reply::{Empty, NoContent, Reply},
     },
@@ -47,11 +47,7 @@ impl Comments {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// `asc` for the oldest first.
         order: Query<ListOrder>,
         /// Only those that are open, or resolved.
@@ -61,7 +57,7 @@ impl Comments {
         target_page: Query<String>,
         /// Only those of these users.
         authors: Query<Vec<String>>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<List<Comment>>> {
         let query = CommentQuery {
@@ -71,8 +67,9 @@ impl Comments {
             authors: authors.0.unwrap_or_default(),
             format: format.0.unwrap_or_default(),
         };
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_comments(&auth.0, &of_space(&space)?, &query, &page).await?.into()))
+        Ok(Reply(
+            auth.caller(&self.0).content(&of_space(&space)?).comments().list(&query, &page.0).await?.into(),
+        ))
     }
 
     /// Post a comment in a space
@@ -86,7 +83,13 @@ impl Comments {
         #[oai(name = "spaceId")] space: Path<String>,
         new: Strict<PostComment>,
     ) -> Answer<Reply<Comment>> {
-        Ok(Reply(idempotency.on(&self.0).post_comment(&auth.0, &of_space(&space)?, new.0).await?))
+        Ok(Reply(
+            auth.caller(&idempotency.platform(&self.0))
+                .content(&of_space(&space)?)
+                .comments()
+                .post(new.0)
+                .await?,
+        ))
     }
 
     /// Get a comment of a space
@@ -96,11 +99,11 @@ impl Comments {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<Comment>> {
         let thread = thread(of_space(&space), &comment)?;
-        Ok(Reply(self.0.get_comment(&auth.0, &thread, format.0.unwrap_or_default()).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
     }
 
     /// Change, resolve, reopen or react to a comment of a space
@@ -118,7 +121,7 @@ impl Comments {
         #[oai(name = "commentId")] comment: Path<String>,
         change: Strict<UpdateComment>,
     ) -> Answer<Reply<Comment>> {
-        Ok(Reply(self.0.update_comment(&auth.0, &thread(of_space(&space), &comment)?, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread(of_space(&space), &comment)?).update(change.0).await?))
     }
 
     /// Delete a comment of a space
@@ -136,7 +139,7 @@ impl Comments {
         #[oai(name = "commentId")] comment: Path<String>,
     ) -> Answer<NoContent> {
         if let Ok(thread) = thread(of_space(&space), &comment) {
-            self.0.delete_comment(&auth.0, &thread).await?;
+            auth.caller(&self.0).comment(&thread).delete().await?;
         }
         Ok(Empty)
     }
@@ -154,17 +157,13 @@ impl Comments {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        page: PageQuery,
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<List<CommentReply>>> {
-        let (thread, page) = (thread(of_space(&space), &comment)?, page(cursor.0, limit.0));
+        let thread = thread(of_space(&space), &comment)?;
         let format = format.0.unwrap_or_default();
-        Ok(Reply(self.0.list_replies(&auth.0, &thread, format, &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
     }
 
     /// Reply to a comment of a space
@@ -183,9 +182,9 @@ impl Comments {
     ) -> Answer<Reply<CommentReply>> {
         let format = ContentFormat::default();
         Ok(Reply(
-            idempotency
-                .on(&self.0)
-                .post_reply(&auth.0, &thread(of_space(&space), &comment)?, new.0, format)
+            auth.caller(&idempotency.platform(&self.0))
+                .comment(&thread(of_space(&space), &comment)?)
+                .post_reply(new.0, format)
                 .await?,
         ))
     }
@@ -202,12 +201,12 @@ impl Comments {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         #[oai(name = "commentReplyId")] reply: Path<String>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_space(&space), &comment)?, id(&reply, "reply")?);
         let format = format.0.unwrap_or_default();
-        Ok(Reply(self.0.get_reply(&auth.0, &thread, &reply, format).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
     }
 
     /// Change a reply to a comment of a space, or react to it
@@ -227,7 +226,7 @@ impl Comments {
         change: Strict<UpdateCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_space(&space), &comment)?, id(&reply, "reply")?);
-        Ok(Reply(self.0.update_reply(&auth.0, &thread, &reply, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
     }
 
     /// Delete a reply to a comment of a space
@@ -246,7 +245,7 @@ impl Comments {
         #[oai(name = "commentReplyId")] reply: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(thread), Ok(reply)) = (thread(of_space(&space), &comment), reply.parse()) {
-            self.0.delete_reply(&auth.0, &thread, &reply).await?;
+            auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
         }
         Ok(Empty)
     }
@@ -259,14 +258,16 @@ impl Comments {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<Member>>> {
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_commenters(&auth.0, &of_space(&space)?, &page).await?.into()))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .content(&of_space(&space)?)
+                .comments()
+                .list_commenters(&page.0)
+                .await?
+                .into(),
+        ))
     }
 
     /// List the comments of a change request
@@ -282,11 +283,7 @@ impl Comments {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// `asc` for the oldest first.
         order: Query<ListOrder>,
         /// Only those that are open, or resolved.
@@ -296,7 +293,7 @@ impl Comments {
         target_page: Query<String>,
         /// Only those of these users.
         authors: Query<Vec<String>>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<List<Comment>>> {
         let query = CommentQuery {
@@ -306,13 +303,20 @@ impl Comments {
             authors: authors.0.unwrap_or_default(),
             format: format.0.unwrap_or_default(),
         };
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_comments(&auth.0, &of_request(&space, &request)?, &query, &page).await?.into()))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .content(&of_request(&space, &request)?)
+                .comments()
+                .list(&query, &page.0)
+                .await?
+                .into(),
+        ))
     }
 
     /// Post a comment in a change request
     ///
-    /// About the content as a whole, a page, or a block of a page. A request that is merged or archived takes comments, too.
+    /// About the content as a whole, a page, or a block of a page. A request that is merged or archived takes comments,
+    /// too.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/comments",
         method = "post",
@@ -326,7 +330,13 @@ impl Comments {
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<PostComment>,
     ) -> Answer<Reply<Comment>> {
-        Ok(Reply(idempotency.on(&self.0).post_comment(&auth.0, &of_request(&space, &request)?, new.0).await?))
+        Ok(Reply(
+            auth.caller(&idempotency.platform(&self.0))
+                .content(&of_request(&space, &request)?)
+                .comments()
+                .post(new.0)
+                .await?,
+        ))
     }
 
     /// Get a comment of a change request
@@ -341,11 +351,11 @@ impl Comments {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<Comment>> {
         let thread = thread(of_request(&space, &request), &comment)?;
-        Ok(Reply(self.0.get_comment(&auth.0, &thread, format.0.unwrap_or_default()).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
     }
 
     /// Change, resolve, reopen or react to a comment of a change request
@@ -365,8 +375,9 @@ impl Comments {
         change: Strict<UpdateComment>,
     ) -> Answer<Reply<Comment>> {
         Ok(Reply(
-            self.0
-                .update_comment(&auth.0, &thread(of_request(&space, &request), &comment)?, change.0)
+            auth.caller(&self.0)
+                .comment(&thread(of_request(&space, &request), &comment)?)
+                .update(change.0)
                 .await?,
         ))
     }
@@ -387,7 +398,7 @@ impl Comments {
         #[oai(name = "commentId")] comment: Path<String>,
     ) -> Answer<NoContent> {
         if let Ok(thread) = thread(of_request(&space, &request), &comment) {
-            self.0.delete_comment(&auth.0, &thread).await?;
+            auth.caller(&self.0).comment(&thread).delete().await?;
         }
         Ok(Empty)
     }
@@ -406,17 +417,13 @@ impl Comments {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        page: PageQuery,
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<List<CommentReply>>> {
-        let (thread, page) = (thread(of_request(&space, &request), &comment)?, page(cursor.0, limit.0));
+        let thread = thread(of_request(&space, &request), &comment)?;
         let format = format.0.unwrap_or_default();
-        Ok(Reply(self.0.list_replies(&auth.0, &thread, format, &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
     }
 
     /// Reply to a comment of a change request
@@ -432,15 +439,15 @@ impl Comments {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
         new: Strict<PostCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let format = format.0.unwrap_or_default();
         Ok(Reply(
-            idempotency
-                .on(&self.0)
-                .post_reply(&auth.0, &thread(of_request(&space, &request), &comment)?, new.0, format)
+            auth.caller(&idempotency.platform(&self.0))
+                .comment(&thread(of_request(&space, &request), &comment)?)
+                .post_reply(new.0, format)
                 .await?,
         ))
     }
@@ -458,12 +465,12 @@ impl Comments {
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         #[oai(name = "commentReplyId")] reply: Path<String>,
-        /// The form of what is said; `markdown` when absent, and the only one that is answered.
+        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_request(&space, &request), &comment)?, id(&reply, "reply")?);
         let format = format.0.unwrap_or_default();
-        Ok(Reply(self.0.get_reply(&auth.0, &thread, &reply, format).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
     }
 
     /// Change a reply to a comment of a change request, or react to it
@@ -484,7 +491,7 @@ impl Comments {
         change: Strict<UpdateCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_request(&space, &request), &comment)?, id(&reply, "reply")?);
-        Ok(Reply(self.0.update_reply(&auth.0, &thread, &reply, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
     }
 
     /// Delete a reply to a comment of a change request
@@ -504,7 +511,7 @@ impl Comments {
         #[oai(name = "commentReplyId")] reply: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(thread), Ok(reply)) = (thread(of_request(&space, &request), &comment), reply.parse()) {
-            self.0.delete_reply(&auth.0, &thread, &reply).await?;
+            auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
         }
         Ok(Empty)
     }
@@ -522,13 +529,15 @@ impl Comments {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<Member>>> {
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_commenters(&auth.0, &of_request(&space, &request)?, &page).await?.into()))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .content(&of_request(&space, &request)?)
+                .comments()
+                .list_commenters(&page.0)
+                .await?
+                .into(),
+        ))
     }
 }

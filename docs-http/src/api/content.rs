@@ -11,8 +11,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Asks, Auth, Limit, Reader, Tag, id, page};
-use crate::wire::{error::Answer, params::Query, reply::Reply};
+use super::{AsCaller as _, Auth, Reader, Tag, id};
+use crate::wire::{
+    error::Answer,
+    params::{Limit, PageQuery, Query},
+    reply::Reply,
+};
 
 /// Operations of this noun.
 pub(super) type Content = (Live, OfRequest, OfRevision, Changes, Documents);
@@ -93,7 +97,7 @@ macro_rules! mount {
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Reply<Revision>> {
-                Ok(Reply(self.0.get_revision(&auth.actor(), &$content, shown(metadata)).await?))
+                Ok(Reply(auth.caller(&self.0).content(&$content).get(shown(metadata)).await?))
             }
 
             #[doc = $pages_title]
@@ -110,7 +114,7 @@ macro_rules! mount {
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Reply<Pages>> {
-                Ok(Reply(self.0.list_pages(&auth.actor(), &$content, shown(metadata)).await?))
+                Ok(Reply(auth.caller(&self.0).content(&$content).list_pages(shown(metadata)).await?))
             }
 
             #[doc = $files_title]
@@ -119,19 +123,14 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
-                /// The `next.page` of the page before.
-                #[oai(name = "page")]
-                cursor: Query<String>,
-                /// Most items of a page; 50 when absent.
-                limit: Query<Limit>,
+                page: PageQuery,
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
                 /// Nothing about files is computed, so nothing changes.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Reply<List<RevisionFile>>> {
-                let which = page(cursor.0, limit.0);
-                Ok(Reply(self.0.list_files(&auth.actor(), &$content, shown(metadata), &which).await?.into()))
+                Ok(Reply(auth.caller(&self.0).content(&$content).list_files(shown(metadata), &page.0).await?.into()))
             }
 
             #[doc = $file_title]
@@ -148,7 +147,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionFile>> {
                 let (of, file) = ($content, id(&file, "file")?);
-                Ok(Reply(self.0.get_file(&auth.actor(), &of, &file, shown(metadata)).await?))
+                Ok(Reply(auth.caller(&self.0).content(&of).get_file(&file, shown(metadata)).await?))
             }
 
             #[doc = $page_title]
@@ -171,7 +170,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionPage>> {
                 let (of, page) = ($content, id(&page, "page")?);
-                Ok(Reply(self.0.get_page(&auth.actor(), &of, &page, written(metadata, format, evaluated)).await?))
+                Ok(Reply(auth.caller(&self.0).content(&of).get_page(&page, written(metadata, format, evaluated)).await?))
             }
 
             #[doc = $path_title]
@@ -194,7 +193,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<RevisionPage>> {
                 let how = written(metadata, format, evaluated);
-                Ok(Reply(self.0.get_page_by_path(&auth.actor(), &$content, &path, how).await?))
+                Ok(Reply(auth.caller(&self.0).content(&$content).get_page_by_path(&path, how).await?))
             }
 
             #[doc = $reusable_title]
@@ -211,7 +210,7 @@ macro_rules! mount {
                 _computed: Query<bool>,
             ) -> Answer<Reply<ReusableContent>> {
                 let (of, reusable) = ($content, id(&reusable, "reusable content")?);
-                Ok(Reply(self.0.get_reusable_content(&auth.actor(), &of, &reusable, shown(metadata)).await?))
+                Ok(Reply(auth.caller(&self.0).content(&of).get_reusable_content(&reusable, shown(metadata)).await?))
             }
         }
     };
@@ -274,11 +273,11 @@ impl Changes {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// Most changes to answer; 10 when absent.
+        /// Most changes to answer; a few when absent.
         limit: Query<Limit>,
     ) -> Answer<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
-        Ok(Reply(self.0.list_changes(&auth.0, &of_request(&space, &request)?, limit).await?))
+        Ok(Reply(auth.caller(&self.0).content(&of_request(&space, &request)?).list_changes(limit).await?))
     }
 
     /// List the changes of a revision
@@ -300,11 +299,11 @@ impl Changes {
         /// Computed pages are compared as they were written, whatever is asked.
         #[oai(name = "computed")]
         _computed: Query<bool>,
-        /// Most changes to answer; 10 when absent.
+        /// Most changes to answer; a few when absent.
         limit: Query<Limit>,
     ) -> Answer<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
-        Ok(Reply(self.0.list_changes(&auth.0, &of_revision(&space, &revision)?, limit).await?))
+        Ok(Reply(auth.caller(&self.0).content(&of_revision(&space, &revision)?).list_changes(limit).await?))
     }
 }
 
@@ -327,7 +326,7 @@ impl Documents {
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
     ) -> Answer<Reply<Document>> {
-        Ok(Reply(self.0.get_document(&auth.actor(), &id(&space, "space")?, &document).await?))
+        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).get_document(&document).await?))
     }
 
     /// Get the document of a page of a revision
@@ -346,7 +345,12 @@ impl Documents {
         evaluated: Query<Evaluated>,
     ) -> Answer<Reply<Document>> {
         let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
-        Ok(Reply(self.0.get_page_document(&auth.actor(), &of, &page, evaluated.0.unwrap_or_default()).await?))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .content(&of)
+                .get_page_document(&page, evaluated.0.unwrap_or_default())
+                .await?,
+        ))
     }
 
     /// Get the document of a reusable content of a revision
@@ -366,8 +370,9 @@ impl Documents {
     ) -> Answer<Reply<Document>> {
         let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
         Ok(Reply(
-            self.0
-                .get_reusable_document(&auth.actor(), &of, &reusable, evaluated.0.unwrap_or_default())
+            auth.caller(&self.0)
+                .content(&of)
+                .get_reusable_document(&reusable, evaluated.0.unwrap_or_default())
                 .await?,
         ))
     }

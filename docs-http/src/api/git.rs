@@ -6,7 +6,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
@@ -33,13 +33,16 @@ impl Git {
         #[oai(name = "spaceId")] space: Path<String>,
         request: Strict<ImportGitRepository>,
     ) -> Answer<NoContent> {
-        idempotency.on(&self.0).import_git(&auth.0, &id(&space, "space")?, request.0).await?;
+        auth.caller(&idempotency.platform(&self.0))
+            .space(&id(&space, "space")?)
+            .import_git(request.0)
+            .await?;
         Ok(Empty)
     }
 
     /// Get what is known of the repository of a space
     #[oai(path = "/spaces/:spaceId/git/info", method = "get", operation_id = "getSpaceGitInfo")]
     async fn info(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<GitSync>> {
-        Ok(Reply(self.0.git_info(&auth.0, &id(&space, "space")?).await?))
+        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).git_info().await?))
     }
 }

@@ -7,7 +7,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
@@ -30,7 +30,7 @@ impl Imports {
         of: ContentOf,
         request: ImportContent,
     ) -> Answer<Created<ImportContentResult>> {
-        let result = idempotency.on(&self.0).import_content(&auth.0, &of, request).await?;
+        let result = auth.caller(&idempotency.platform(&self.0)).content(&of).import(request).await?;
         Ok(Created::new(result).at(self.0.urls().content(&of)))
     }
 }
@@ -39,8 +39,8 @@ impl Imports {
 impl Imports {
     /// Import documents into a space
     ///
-    /// Their pages are added behind those that are there. Live content has to be open for edits. At most 20 pages and
-    /// 20 files are fetched.
+    /// Their pages are added behind those that are there. Live content has to be open for edits. How many pages and
+    /// files are fetched is limited.
     #[oai(path = "/spaces/:spaceId/content/import", method = "post", operation_id = "importContent")]
     async fn import_live(
         &self,
@@ -54,7 +54,7 @@ impl Imports {
 
     /// Import documents into a change request
     ///
-    /// Their pages are added behind those that are there. At most 20 pages and 20 files are fetched.
+    /// Their pages are added behind those that are there. How many pages and files are fetched is limited.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/import",
         method = "post",
@@ -83,7 +83,10 @@ impl Imports {
         #[oai(name = "spaceId")] space: Path<String>,
         request: Strict<ApplySpaceTemplate>,
     ) -> Answer<CreatedEmpty> {
-        idempotency.on(&self.0).apply_template(&auth.0, &id(&space, "space")?, request.0).await?;
+        auth.caller(&idempotency.platform(&self.0))
+            .space(&id(&space, "space")?)
+            .apply_template(request.0)
+            .await?;
         Ok(Empty)
     }
 }

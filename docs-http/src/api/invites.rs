@@ -9,12 +9,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::PageQuery,
         payload::Strict,
         reply::{Created, NoContent, Reply},
     },
@@ -28,7 +28,7 @@ pub struct Invites(pub(super) Platform);
 impl Invites {
     /// Invite people by their e-mail addresses
     ///
-    /// Users who have one of them become members at once; other addresses are invited for 30 days.
+    /// Users who have one of them become members at once; other addresses are invited for a while.
     #[oai(path = "/invites", method = "post", operation_id = "inviteUsersToOrganization")]
     async fn invite(
         &self,
@@ -37,7 +37,13 @@ impl Invites {
         #[oai(name = "organizationId")] org: Path<String>,
         new: Strict<InviteUsers>,
     ) -> Answer<Reply<InvitedUsers>> {
-        Ok(Reply(idempotency.on(&self.0).invite_users(&auth.0, &id(&org, "organization")?, new.0).await?))
+        Ok(Reply(
+            auth.caller(&idempotency.platform(&self.0))
+                .org(&id(&org, "organization")?)
+                .invites()
+                .send(new.0)
+                .await?,
+        ))
     }
 
     /// Join an organization by an invite
@@ -51,7 +57,7 @@ impl Invites {
         #[oai(name = "inviteId")] invite: Path<String>,
     ) -> Answer<Reply<JoinedOrganization>> {
         let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
-        Ok(Reply(self.0.join_with_invite(&auth.0, &org, &invite).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).join().await?))
     }
 
     /// List the invite links of an organization
@@ -62,20 +68,16 @@ impl Invites {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<MemberInvite>>> {
         let org = id(&org, "organization")?;
-        Ok(Reply(self.0.list_link_invites(&auth.0, &org, &page(cursor.0, limit.0)).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).invites().list_links(&page.0).await?.into()))
     }
 
     /// Create an invite link
     ///
     /// To the organization with a role, or to a space or a collection with a level: who joins by that becomes a guest
-    /// who has the level on it.
+    /// who has the level on it. While `inviteLinks` of the organization is `false`, none is made: 409.
     #[oai(path = "/link-invites", method = "post", operation_id = "createOrganizationInvite")]
     async fn create(
         &self,
@@ -85,7 +87,7 @@ impl Invites {
         new: Strict<CreateLinkInvite>,
     ) -> Answer<Created<LinkInvite>> {
         let org = id(&org, "organization")?;
-        let link = idempotency.on(&self.0).create_link_invite(&auth.0, &org, new.0).await?;
+        let link = auth.caller(&idempotency.platform(&self.0)).org(&org).invites().create_link(new.0).await?;
         let location = self.0.urls().link_invite(&org, link.id());
         Ok(Created::new(link).at(location))
     }
@@ -99,7 +101,7 @@ impl Invites {
         #[oai(name = "inviteId")] invite: Path<String>,
     ) -> Answer<Reply<LinkInvite>> {
         let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
-        Ok(Reply(self.0.get_link_invite(&auth.0, &org, &invite).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).get().await?))
     }
 
     /// Change what an invite link gives
@@ -112,7 +114,7 @@ impl Invites {
         change: Strict<UpdateLinkInvite>,
     ) -> Answer<Reply<LinkInvite>> {
         let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
-        Ok(Reply(self.0.update_link_invite(&auth.0, &org, &invite, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).update(change.0).await?))
     }
 
     /// Delete an invite
@@ -126,7 +128,7 @@ impl Invites {
         #[oai(name = "inviteId")] invite: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(invite)) = (org.parse(), invite.parse()) {
-            self.0.delete_link_invite(&auth.0, &org, &invite).await?;
+            auth.caller(&self.0).org(&org).invite(&invite).delete().await?;
         }
         Ok(NoContent::default())
     }

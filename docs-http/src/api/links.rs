@@ -9,11 +9,15 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{
-    Auth, Limit, Tag,
+    AsCaller as _, Auth, Tag,
     content::{live, of_request},
-    id, page,
+    id,
 };
-use crate::wire::{error::Answer, params::Query, reply::Reply};
+use crate::wire::{
+    error::Answer,
+    params::{PageQuery, Query},
+    reply::Reply,
+};
 
 /// Operations of this noun.
 #[derive(Debug)]
@@ -29,17 +33,12 @@ impl Links {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only links that stand so.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
         let space = id(&space, "space")?;
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_space_links(&auth.0, &space, status.0, &page).await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).list_links(status.0, &page.0).await?))
     }
 
     /// List the links of a change request
@@ -55,11 +54,7 @@ impl Links {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only links that stand so.
         status: Query<LinkStatus>,
         /// Only broken links: those that the request made or broke, or those that its content has from the space.
@@ -68,8 +63,9 @@ impl Links {
     ) -> Answer<Reply<LinkList>> {
         let space = id(&space, "space")?;
         let filter = RequestLinkFilter { status: status.0, broken_context: broken_context.0 };
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_request_links(&auth.0, (&space, &request), filter, &page).await?))
+        Ok(Reply(
+            auth.caller(&self.0).space(&space).change_request(&request).list_links(filter, &page.0).await?,
+        ))
     }
 
     /// List the links of a page of a space
@@ -85,17 +81,12 @@ impl Links {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only links that stand so.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
         let (of, id) = (live(&space)?, id(&id_of_page, "page")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_page_links(&auth.0, &of, &id, (status.0, &page)).await?))
+        Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id, status.0, &page.0).await?))
     }
 
     /// List what links to a page of a space
@@ -111,14 +102,10 @@ impl Links {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
         let (of, target) = (live(&space)?, LinkTarget::Page(id(&id_of_page, "page")?));
-        let list = self.0.list_backlinks(&auth.0, &of, &target, &page(cursor.0, limit.0)).await?;
+        let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
 
@@ -135,14 +122,10 @@ impl Links {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "fileId")] id_of_file: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
         let (of, target) = (live(&space)?, LinkTarget::File(id(&id_of_file, "file")?));
-        let list = self.0.list_backlinks(&auth.0, &of, &target, &page(cursor.0, limit.0)).await?;
+        let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
 
@@ -160,17 +143,12 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only links that stand so.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
         let (of, id) = (of_request(&space, &request)?, id(&id_of_page, "page")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_page_links(&auth.0, &of, &id, (status.0, &page)).await?))
+        Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id, status.0, &page.0).await?))
     }
 
     /// List what links to a page of a change request
@@ -187,14 +165,10 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
         let (of, target) = (of_request(&space, &request)?, LinkTarget::Page(id(&id_of_page, "page")?));
-        let list = self.0.list_backlinks(&auth.0, &of, &target, &page(cursor.0, limit.0)).await?;
+        let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
 
@@ -212,14 +186,10 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "fileId")] id_of_file: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
         let (of, target) = (of_request(&space, &request)?, LinkTarget::File(id(&id_of_file, "file")?));
-        let list = self.0.list_backlinks(&auth.0, &of, &target, &page(cursor.0, limit.0)).await?;
+        let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
 }

@@ -2,15 +2,15 @@
 
 use docs_core::{
     Platform,
-    model::{List, ListOrder, Member, MemberRole, MemberSort, MemberSpace, Text, UpdateMember},
+    model::{BoundedText, List, ListOrder, Member, MemberRole, MemberSort, MemberSpace, UpdateMember},
     platform::MemberFilter,
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::wire::{
     error::Answer,
-    params::Query,
+    params::{PageQuery, Query},
     payload::Strict,
     reply::{NoContent, Reply},
 };
@@ -29,18 +29,14 @@ impl Members {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Which way; `desc` when absent.
         order: Query<ListOrder>,
         /// Only those with this role.
         role: Query<MemberRole>,
         /// Only those whose name or e-mail address contains this, whatever the case. One or two characters have to
         /// begin a word of it.
-        search: Query<Text<0, 512>>,
+        search: Query<BoundedText<0, 512>>,
         /// What they are listed by; by `lastSeenAt`, members who were never there are left out.
         sort: Query<MemberSort>,
     ) -> Answer<Reply<List<Member>>> {
@@ -51,7 +47,7 @@ impl Members {
             order: order.0.unwrap_or_default(),
         };
         let org = id(&org, "organization")?;
-        Ok(Reply(self.0.list_members(&auth.0, &org, &filter, &page(cursor.0, limit.0)).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).members().list(&filter, &page.0).await?.into()))
     }
 
     /// Get a member of an organization
@@ -63,7 +59,7 @@ impl Members {
         #[oai(name = "userId")] user: Path<String>,
     ) -> Answer<Reply<Member>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
-        Ok(Reply(self.0.get_member(&auth.0, &org, &user).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).member(&user).get().await?))
     }
 
     /// Change the role of a member
@@ -78,7 +74,7 @@ impl Members {
         change: Strict<UpdateMember>,
     ) -> Answer<Reply<Member>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
-        Ok(Reply(self.0.update_member(&auth.0, &org, &user, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).member(&user).update(change.0).await?))
     }
 
     /// Remove a member from an organization
@@ -93,7 +89,7 @@ impl Members {
         #[oai(name = "userId")] user: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(user)) = (org.parse(), user.parse()) {
-            self.0.remove_member(&auth.0, &org, &user).await?;
+            auth.caller(&self.0).org(&org).member(&user).remove().await?;
         }
         Ok(NoContent::default())
     }
@@ -107,7 +103,7 @@ impl Members {
         #[oai(name = "userId")] user: Path<String>,
     ) -> Answer<Reply<Member>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
-        Ok(Reply(self.0.set_sso_member(&auth.0, &org, &user).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).member(&user).set_sso().await?))
     }
 
     /// List the spaces that a member may see
@@ -119,16 +115,12 @@ impl Members {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "userId")] user: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Which way; `desc` when absent.
         order: Query<ListOrder>,
     ) -> Answer<Reply<List<MemberSpace>>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
-        let (order, page) = (order.0.unwrap_or_default(), page(cursor.0, limit.0));
-        Ok(Reply(self.0.list_member_spaces(&auth.0, (&org, &user), order, &page).await?.into()))
+        let order = order.0.unwrap_or_default();
+        Ok(Reply(auth.caller(&self.0).org(&org).member(&user).list_spaces(order, &page.0).await?.into()))
     }
 }

@@ -14,6 +14,7 @@ mod members;
 mod orgs;
 mod pdf;
 mod permissions;
+mod platform_info;
 mod reviews;
 mod saml;
 mod search;
@@ -25,11 +26,12 @@ mod teams;
 mod urls;
 mod users;
 
+use std::sync::LazyLock;
+
 use docs_core::{
     Actor, Platform,
     model::NotAnId,
-    platform::Visitor,
-    store::{MAX_LIMIT, PageRequest},
+    platform::{Caller, Visitor},
 };
 use poem_openapi::Tags;
 
@@ -40,26 +42,31 @@ type Auth = crate::auth::Signed<Actor>;
 /// Who reads what is published: without a token, anybody.
 type Reader = crate::auth::MaybeSigned<Actor>;
 
-/// Whoever sent a request, as the platform knows them.
-trait Asks {
-    fn actor(self) -> Actor;
+/// What tells who sent a request.
+trait AsCaller {
+    /// The platform as they may use it.
+    fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p>;
 }
 
-impl Asks for Auth {
-    fn actor(self) -> Actor {
-        self.0
+impl AsCaller for Auth {
+    fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p> {
+        platform.as_actor(&self.0)
     }
 }
 
-impl Asks for Reader {
-    fn actor(self) -> Actor {
-        self.0.unwrap_or_else(|| Actor::Visitor(Visitor::anonymous()))
+impl AsCaller for Reader {
+    fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p> {
+        static ANYBODY: LazyLock<Visitor> = LazyLock::new(Visitor::anonymous);
+        match &self.0 {
+            Some(actor) => platform.as_actor(actor),
+            None => platform.as_visitor(&ANYBODY),
+        }
     }
 }
 
 /// All operations.
 pub type Api = (
-    users::Users,
+    (platform_info::PlatformInfo, users::Users),
     (orgs::Orgs, members::Members, invites::Invites),
     spaces::Spaces,
     collections::Collections,
@@ -79,7 +86,7 @@ pub type Api = (
 /// All operations on a platform.
 pub(crate) fn api(platform: &Platform) -> Api {
     (
-        users::Users(platform.clone()),
+        (platform_info::PlatformInfo, users::Users(platform.clone())),
         (
             orgs::Orgs(platform.clone()),
             members::Members(platform.clone()),
@@ -109,6 +116,8 @@ pub(crate) fn api(platform: &Platform) -> Api {
 /// What an operation is about.
 #[derive(Tags)]
 enum Tag {
+    /// The service as a whole.
+    Service,
     /// The user whose token it is.
     Users,
     /// Organizations and their settings.
@@ -141,14 +150,3 @@ enum Tag {
 fn id<T: std::str::FromStr<Err = NotAnId>>(text: &str, noun: &str) -> Result<T, ApiError> {
     text.parse().map_err(|_| docs_core::Error::not_found(noun).into())
 }
-
-/// The page of a list that the query asks for.
-fn page(page: Option<String>, limit: Option<Limit>) -> PageRequest {
-    PageRequest { page, limit: limit.map(|limit| limit.0) }
-}
-
-/// How many items a page has at most.
-#[derive(Clone, Copy, Debug, serde::Deserialize, schemars::JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-struct Limit(#[schemars(range(max = MAX_LIMIT))] u32);

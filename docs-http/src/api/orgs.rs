@@ -2,12 +2,12 @@
 
 use docs_core::{
     Platform,
-    model::{DomainOrganizations, List, Organization, UpdateOrganization, Visit},
+    model::{DomainOrganizations, List, Organization, Subdomain, UpdateOrganization, Visit},
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
-use crate::wire::{error::Answer, params::Query, payload::Strict, reply::Reply};
+use super::{AsCaller as _, Auth, Tag, id};
+use crate::wire::{error::Answer, params::PageQuery, payload::Strict, reply::Reply};
 
 /// Operations of this noun.
 #[derive(Debug)]
@@ -17,16 +17,8 @@ pub struct Orgs(pub(super) Platform);
 impl Orgs {
     /// List the organizations of the user
     #[oai(path = "/orgs", method = "get", operation_id = "listOrganizationsForAuthenticatedUser")]
-    async fn list(
-        &self,
-        auth: Auth,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
-    ) -> Answer<Reply<List<Organization>>> {
-        Ok(Reply(self.0.list_orgs(&auth.0, &page(cursor.0, limit.0)).await?.into()))
+    async fn list(&self, auth: Auth, page: PageQuery) -> Answer<Reply<List<Organization>>> {
+        Ok(Reply(auth.caller(&self.0).orgs().list(&page.0).await?.into()))
     }
 
     /// Get an organization
@@ -36,7 +28,7 @@ impl Orgs {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
     ) -> Answer<Reply<Organization>> {
-        Ok(Reply(self.0.get_org(&auth.0, &id(&org, "organization")?).await?))
+        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).get().await?))
     }
 
     /// Change an organization
@@ -49,7 +41,7 @@ impl Orgs {
         #[oai(name = "organizationId")] org: Path<String>,
         change: Strict<UpdateOrganization>,
     ) -> Answer<Reply<Organization>> {
-        Ok(Reply(self.0.update_org(&auth.0, &id(&org, "organization")?, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).update(change.0).await?))
     }
 
     /// Tell that the member who asks is there
@@ -63,7 +55,15 @@ impl Orgs {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
     ) -> Answer<Reply<Visit>> {
-        Ok(Reply(self.0.ping_org(&auth.0, &id(&org, "organization")?).await?))
+        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).ping().await?))
+    }
+
+    /// Find the organization that has a host name
+    ///
+    /// For everybody who is signed in: it tells no more than the id.
+    #[oai(path = "/subdomains/:subdomain", method = "get", operation_id = "getSubdomain")]
+    async fn subdomain(&self, auth: Auth, subdomain: Path<String>) -> Answer<Reply<Subdomain>> {
+        Ok(Reply(auth.caller(&self.0).subdomain(&subdomain).await?))
     }
 
     /// Find the organization that claims an e-mail domain
@@ -79,6 +79,6 @@ impl Orgs {
         auth: Auth,
         #[oai(name = "emailDomain")] domain: Path<String>,
     ) -> Answer<Reply<DomainOrganizations>> {
-        Ok(Reply(self.0.orgs_of_email_domain(&auth.0, &domain).await?))
+        Ok(Reply(auth.caller(&self.0).orgs().of_email_domain(&domain).await?))
     }
 }

@@ -7,7 +7,7 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::wire::{error::Answer, params::Query, reply::Reply};
 
 /// Operations of this noun.
@@ -23,8 +23,8 @@ fn part(page: Query<String>, only: Query<bool>) -> Answer<PdfPart> {
 impl Pdf {
     /// Get a space as a PDF file
     ///
-    /// The answer is the address of the file, which is good for an hour and needs no token. The file shows the content
-    /// as it is now.
+    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may read
+    /// the content. The file shows the content as it is now.
     #[oai(path = "/spaces/:spaceId/pdf", method = "get", operation_id = "getSpacePDF", tag = "Tag::Content")]
     async fn space(
         &self,
@@ -36,13 +36,13 @@ impl Pdf {
         only: Query<bool>,
     ) -> Answer<Reply<PdfLink>> {
         let of = ContentOf::space(id(&space, "space")?);
-        Ok(Reply(self.0.pdf_url(&auth.0, &of, &part(page, only)?).await?))
+        Ok(Reply(auth.caller(&self.0).content(&of).pdf_url(&part(page, only)?).await?))
     }
 
     /// Get the content of a change request as a PDF file
     ///
-    /// The answer is the address of the file, which is good for an hour and needs no token. The file shows the content
-    /// as it is now.
+    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may read
+    /// the content. The file shows the content as it is now.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/pdf",
         method = "get",
@@ -60,6 +60,6 @@ impl Pdf {
         only: Query<bool>,
     ) -> Answer<Reply<PdfLink>> {
         let of = ContentOf::request(id(&space, "space")?, &request);
-        Ok(Reply(self.0.pdf_url(&auth.0, &of, &part(page, only)?).await?))
+        Ok(Reply(auth.caller(&self.0).content(&of).pdf_url(&part(page, only)?).await?))
     }
 }

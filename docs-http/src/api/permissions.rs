@@ -2,17 +2,16 @@
 
 use docs_core::{
     Platform,
-    model::{Invite, List, Role, TeamPermission, UpdatePermission, UserPermission},
-    store::records::{Child, Grantee},
+    model::{ContentTarget, Grantee, Invite, List, Role, TeamPermission, UpdatePermission, UserPermission},
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::Strict,
         reply::{Empty, NoContent, Reply},
     },
@@ -26,12 +25,12 @@ pub(super) fn permissions(platform: &Platform) -> Permissions {
     (OfSpace(platform.clone()), OfCollection(platform.clone()))
 }
 
-fn space(text: &str) -> Answer<Child> {
-    Ok(Child::Space(id(text, "space")?))
+fn space(text: &str) -> Answer<ContentTarget> {
+    Ok(ContentTarget::Space(id(text, "space")?))
 }
 
-fn collection(text: &str) -> Answer<Child> {
-    Ok(Child::Collection(id(text, "collection")?))
+fn collection(text: &str) -> Answer<ContentTarget> {
+    Ok(ContentTarget::Collection(id(text, "collection")?))
 }
 
 fn user(text: &str) -> Answer<Grantee> {
@@ -77,7 +76,7 @@ macro_rules! mount {
                 #[oai(name = $name)] content: Path<String>,
                 invite: Strict<Invite>,
             ) -> Answer<NoContent> {
-                idempotency.on(&self.0).invite(&auth.0, &$read(&content)?, invite.0).await?;
+                auth.caller(&idempotency.platform(&self.0)).permissions(&$read(&content)?).invite(invite.0).await?;
                 Ok(Empty)
             }
 
@@ -89,14 +88,10 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = $name)] content: Path<String>,
-                /// The `next.page` of the page before.
-                #[oai(name = "page")]
-                cursor: Query<String>,
-                /// Most items of a page; 50 when absent.
-                limit: Query<Limit>,
+                page: PageQuery,
             ) -> Answer<Reply<List<UserPermission>>> {
-                let (content, page) = ($read(&content)?, page(cursor.0, limit.0));
-                Ok(Reply(self.0.list_user_permissions(&auth.0, &content, &page).await?.into()))
+                let content = $read(&content)?;
+                Ok(Reply(auth.caller(&self.0).permissions(&content).list_users(&page.0).await?.into()))
             }
 
             #[doc = $update_user_title]
@@ -110,7 +105,7 @@ macro_rules! mount {
                 #[oai(name = "userId")] of: Path<String>,
                 change: Strict<UpdatePermission>,
             ) -> Answer<NoContent> {
-                self.0.update_permission(&auth.0, &$read(&content)?, &user(&of)?, change.0).await?;
+                auth.caller(&self.0).permissions(&$read(&content)?).update(&user(&of)?, change.0).await?;
                 Ok(Empty)
             }
 
@@ -125,7 +120,7 @@ macro_rules! mount {
                 #[oai(name = "userId")] of: Path<String>,
             ) -> Answer<NoContent> {
                 if let (Ok(content), Ok(user)) = ($read(&content), user(&of)) {
-                    self.0.remove_permission(&auth.0, &content, &user).await?;
+                    auth.caller(&self.0).permissions(&content).remove(&user).await?;
                 }
                 Ok(Empty)
             }
@@ -136,14 +131,10 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = $name)] content: Path<String>,
-                /// The `next.page` of the page before.
-                #[oai(name = "page")]
-                cursor: Query<String>,
-                /// Most items of a page; 50 when absent.
-                limit: Query<Limit>,
+                page: PageQuery,
             ) -> Answer<Reply<List<TeamPermission>>> {
-                let (content, page) = ($read(&content)?, page(cursor.0, limit.0));
-                Ok(Reply(self.0.list_team_permissions(&auth.0, &content, &page).await?.into()))
+                let content = $read(&content)?;
+                Ok(Reply(auth.caller(&self.0).permissions(&content).list_teams(&page.0).await?.into()))
             }
 
             #[doc = $update_team_title]
@@ -157,7 +148,7 @@ macro_rules! mount {
                 #[oai(name = "teamId")] of: Path<String>,
                 change: Strict<UpdatePermission>,
             ) -> Answer<NoContent> {
-                self.0.update_permission(&auth.0, &$read(&content)?, &team(&of)?, change.0).await?;
+                auth.caller(&self.0).permissions(&$read(&content)?).update(&team(&of)?, change.0).await?;
                 Ok(Empty)
             }
 
@@ -172,7 +163,7 @@ macro_rules! mount {
                 #[oai(name = "teamId")] of: Path<String>,
             ) -> Answer<NoContent> {
                 if let (Ok(content), Ok(team)) = ($read(&content), team(&of)) {
-                    self.0.remove_permission(&auth.0, &content, &team).await?;
+                    auth.caller(&self.0).permissions(&content).remove(&team).await?;
                 }
                 Ok(Empty)
             }
@@ -185,16 +176,12 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = $name)] content: Path<String>,
-                /// The `next.page` of the page before.
-                #[oai(name = "page")]
-                cursor: Query<String>,
-                /// Most items of a page; 50 when absent.
-                limit: Query<Limit>,
+                page: PageQuery,
                 /// Only those who have this role.
                 role: Query<Role>,
             ) -> Answer<Reply<List<UserPermission>>> {
-                let (content, page) = ($read(&content)?, page(cursor.0, limit.0));
-                Ok(Reply(self.0.list_permissions(&auth.0, &content, role.0, &page).await?.into()))
+                let content = $read(&content)?;
+                Ok(Reply(auth.caller(&self.0).permissions(&content).list(role.0, &page.0).await?.into()))
             }
         }
     };

@@ -9,12 +9,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::Strict,
         reply::{Created, Empty, NoContent, Reply},
     },
@@ -35,17 +35,20 @@ impl Reviews {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The form of what reviewers say; `markdown` when absent, and the only one that is answered.
+        /// The form of what reviewers say: as Markdown, which it is when absent, or as a tree of blocks.
         format: Query<ContentFormat>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<Review>>> {
-        let (space, page) = (id(&space, "space")?, page(cursor.0, limit.0));
+        let space = id(&space, "space")?;
         let format = format.0.unwrap_or_default();
-        Ok(Reply(self.0.list_reviews(&auth.0, (&space, &request), format, &page).await?.into()))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .space(&space)
+                .change_request(&request)
+                .list_reviews(format, &page.0)
+                .await?
+                .into(),
+        ))
     }
 
     /// Review a change request
@@ -61,7 +64,12 @@ impl Reviews {
         new: Strict<SubmitReview>,
     ) -> Answer<Created<Review>> {
         let space = id(&space, "space")?;
-        let review = idempotency.on(&self.0).submit_review(&auth.0, (&space, &request), new.0).await?;
+        let review = auth
+            .caller(&idempotency.platform(&self.0))
+            .space(&space)
+            .change_request(&request)
+            .submit_review(new.0)
+            .await?;
         // A review has no address of its own: it is found among the others.
         Ok(Created::new(review).at(self.0.urls().reviews(&space, &request)))
     }
@@ -79,14 +87,17 @@ impl Reviews {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<RequestedReviewer>>> {
-        let (space, page) = (id(&space, "space")?, page(cursor.0, limit.0));
-        Ok(Reply(self.0.list_requested_reviewers(&auth.0, (&space, &request), &page).await?.into()))
+        let space = id(&space, "space")?;
+        Ok(Reply(
+            auth.caller(&self.0)
+                .space(&space)
+                .change_request(&request)
+                .list_requested_reviewers(&page.0)
+                .await?
+                .into(),
+        ))
     }
 
     /// Ask members to review a change request
@@ -102,7 +113,13 @@ impl Reviews {
         new: Strict<RequestReviewers>,
     ) -> Answer<Reply<RequestedReviewers>> {
         let space = id(&space, "space")?;
-        Ok(Reply(idempotency.on(&self.0).request_reviewers(&auth.0, (&space, &request), new.0).await?))
+        Ok(Reply(
+            auth.caller(&idempotency.platform(&self.0))
+                .space(&space)
+                .change_request(&request)
+                .request_reviewers(new.0)
+                .await?,
+        ))
     }
 
     /// Wait for the review of a member no longer
@@ -121,7 +138,11 @@ impl Reviews {
         #[oai(name = "userId")] user: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(space), Ok(user)) = (space.parse(), user.parse()) {
-            self.0.remove_requested_reviewer(&auth.0, (&space, &request), &user).await?;
+            auth.caller(&self.0)
+                .space(&space)
+                .change_request(&request)
+                .remove_requested_reviewer(&user)
+                .await?;
         }
         Ok(Empty)
     }
@@ -137,6 +158,8 @@ impl Reviews {
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<List<Contributor>>> {
         let space = id(&space, "space")?;
-        Ok(Reply(self.0.list_contributors(&auth.0, (&space, &request)).await?.into()))
+        Ok(Reply(
+            auth.caller(&self.0).space(&space).change_request(&request).list_contributors().await?.into(),
+        ))
     }
 }

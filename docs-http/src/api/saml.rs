@@ -6,12 +6,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::PageQuery,
         payload::Strict,
         reply::{Created, Empty, NoContent, Reply},
     },
@@ -29,14 +29,10 @@ impl Saml {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<SamlProvider>>> {
         let org = id(&org, "organization")?;
-        Ok(Reply(self.0.list_saml_providers(&auth.0, &org, &page(cursor.0, limit.0)).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).saml_providers().list(&page.0).await?.into()))
     }
 
     /// Create a SAML provider
@@ -50,8 +46,12 @@ impl Saml {
         #[oai(name = "organizationId")] org: Path<String>,
         new: Strict<CreateSamlProvider>,
     ) -> Answer<Created<SamlProvider>> {
-        let provider =
-            idempotency.on(&self.0).create_saml_provider(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let provider = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&id(&org, "organization")?)
+            .saml_providers()
+            .create(new.0)
+            .await?;
         let location = provider.urls.location.clone();
         Ok(Created::new(provider).at(location))
     }
@@ -65,7 +65,7 @@ impl Saml {
         #[oai(name = "samlProviderId")] provider: Path<String>,
     ) -> Answer<Reply<SamlProvider>> {
         let (org, provider) = (id(&org, "organization")?, id(&provider, "SAML provider")?);
-        Ok(Reply(self.0.get_saml_provider(&auth.0, &org, &provider).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).saml_provider(&provider).get().await?))
     }
 
     /// Change a SAML provider
@@ -80,7 +80,7 @@ impl Saml {
         change: Strict<UpdateSamlProvider>,
     ) -> Answer<Reply<SamlProvider>> {
         let (org, provider) = (id(&org, "organization")?, id(&provider, "SAML provider")?);
-        Ok(Reply(self.0.update_saml_provider(&auth.0, &org, &provider, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).saml_provider(&provider).update(change.0).await?))
     }
 
     /// Delete a SAML provider
@@ -94,7 +94,7 @@ impl Saml {
         #[oai(name = "samlProviderId")] provider: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(provider)) = (org.parse(), provider.parse()) {
-            self.0.delete_saml_provider(&auth.0, &org, &provider).await?;
+            auth.caller(&self.0).org(&org).saml_provider(&provider).delete().await?;
         }
         Ok(Empty)
     }
@@ -106,6 +106,6 @@ impl Saml {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
     ) -> Answer<Reply<SsoLogins>> {
-        Ok(Reply(self.0.list_sso_logins(&auth.0, &id(&org, "organization")?).await?))
+        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).list_sso_logins().await?))
     }
 }

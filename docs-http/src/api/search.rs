@@ -6,10 +6,10 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Asks, Auth, Limit, Reader, Tag, id, page};
+use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::wire::{
     error::Answer,
-    params::{Query, RequiredQuery},
+    params::{PageQuery, RequiredQuery},
     payload::Strict,
     reply::Reply,
 };
@@ -32,19 +32,16 @@ impl Search {
         #[oai(name = "spaceId")] space: Path<String>,
         /// What to search for.
         query: RequiredQuery<SearchText>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<SearchPageResult>>> {
-        let (space, page) = (id(&space, "space")?, page(cursor.0, limit.0));
-        Ok(Reply(self.0.search_space(&auth.0, &space, &query.0, &page).await?.into()))
+        let space = id(&space, "space")?;
+        Ok(Reply(auth.caller(&self.0).space(&space).search(&query.0, &page.0).await?.into()))
     }
 
     /// Search the spaces of an organization
     ///
-    /// The spaces that the user may see and that have a page with every word, each with its best pages.
+    /// The best pages with every word, by the spaces that the user may see. The limit counts pages, of all spaces
+    /// together: a space with more of them comes again on a later page of the list.
     #[oai(path = "/orgs/:organizationId/search", method = "get", operation_id = "searchOrganizationContent")]
     async fn org(
         &self,
@@ -52,19 +49,16 @@ impl Search {
         #[oai(name = "organizationId")] org: Path<String>,
         /// What to search for.
         query: RequiredQuery<SearchText>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<SearchSpaceResult>>> {
-        let (org, page) = (id(&org, "organization")?, page(cursor.0, limit.0));
-        Ok(Reply(self.0.search_org(&auth.0, &org, &query.0, &page).await?.into()))
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).search(&query.0, &page.0).await?.into()))
     }
 
     /// Search a published site
     ///
-    /// The spaces of the site, or some of them, that have a page with every word, each with its best pages.
+    /// The best pages with every word, by the spaces of the site or some of them. The limit counts pages, of all spaces
+    /// together: a space with more of them comes again on a later page of the list.
     #[oai(
         path = "/orgs/:organizationId/sites/:siteId/search",
         method = "post",
@@ -75,15 +69,10 @@ impl Search {
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         search: Strict<SearchSite>,
     ) -> Answer<Reply<List<SearchSpaceResult>>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.search_site(&auth.actor(), (&org, &site), &search.0, &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).search(&search.0, &page.0).await?.into()))
     }
 }

@@ -10,12 +10,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Asks, Auth, Limit, Reader, Tag, id, page};
+use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::{Query, RequiredQuery},
+        params::{PageQuery, Query, RequiredQuery},
         payload::Strict,
         reply::{Created, Empty, NoContent, Reply},
     },
@@ -39,7 +39,7 @@ impl SiteSettings {
         _unmasked: Query<bool>,
     ) -> Answer<Reply<Customization>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.get_site_customization(&auth.0, &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_customization().await?))
     }
 
     /// Set how a site looks
@@ -52,7 +52,7 @@ impl SiteSettings {
         look: Strict<Customization>,
     ) -> Answer<Reply<Customization>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.set_site_customization(&auth.0, &org, &site, look.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).set_customization(look.0).await?))
     }
 
     /// Get how a space on a site looks
@@ -75,7 +75,7 @@ impl SiteSettings {
     ) -> Answer<Reply<Customization>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let place = id(&place, "site space")?;
-        Ok(Reply(self.0.get_site_space_customization(&auth.0, (&org, &site), &place).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).get_customization().await?))
     }
 
     /// Change how a space on a site differs from the site
@@ -95,9 +95,9 @@ impl SiteSettings {
         change: Strict<CustomizationOverride>,
     ) -> Answer<Reply<Customization>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let place = id(&place, "site space")?;
-        let of = (&org, &site);
-        Ok(Reply(self.0.override_site_space_customization(&auth.0, of, &place, change.0).await?))
+        let id_of_place = id(&place, "site space")?;
+        let place = auth.caller(&self.0).org(&org).site(&site).space(&id_of_place);
+        Ok(Reply(place.override_customization(change.0).await?))
     }
 
     /// Make a space on a site look as the site
@@ -114,7 +114,7 @@ impl SiteSettings {
         #[oai(name = "siteSpaceId")] place: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(place)) = (org.parse(), site.parse(), place.parse()) {
-            self.0.delete_site_space_customization(&auth.0, (&org, &site), &place).await?;
+            auth.caller(&self.0).org(&org).site(&site).space(&place).delete_customization().await?;
         }
         Ok(Empty)
     }
@@ -126,15 +126,10 @@ impl SiteSettings {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<ShareLink>>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_share_links(&auth.0, (&org, &site), &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_links().list(&page.0).await?.into()))
     }
 
     /// Create a share link
@@ -150,7 +145,13 @@ impl SiteSettings {
         new: Strict<CreateShareLink>,
     ) -> Answer<Created<ShareLink>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let link = idempotency.on(&self.0).create_share_link(&auth.0, &org, &site, new.0).await?;
+        let link = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .share_links()
+            .create(new.0)
+            .await?;
         let location = self.0.urls().share_link(&org, &site, &link.id);
         Ok(Created::new(link).at(location))
     }
@@ -169,7 +170,7 @@ impl SiteSettings {
     ) -> Answer<Reply<ShareLink>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let link = id(&link, "share link")?;
-        Ok(Reply(self.0.update_share_link(&auth.0, (&org, &site), &link, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_link(&link).update(change.0).await?))
     }
 
     /// Delete a share link
@@ -184,7 +185,7 @@ impl SiteSettings {
         #[oai(name = "shareLinkId")] link: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(link)) = (org.parse(), site.parse(), link.parse()) {
-            self.0.delete_share_link(&auth.0, (&org, &site), &link).await?;
+            auth.caller(&self.0).org(&org).site(&site).share_link(&link).delete().await?;
         }
         Ok(Empty)
     }
@@ -200,7 +201,7 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<PublishingAuth>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.get_publishing_auth(&auth.0, &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_publishing_auth().await?))
     }
 
     /// Change how visitors of a site prove who they are
@@ -215,7 +216,7 @@ impl SiteSettings {
         change: Strict<UpdatePublishingAuth>,
     ) -> Answer<Reply<PublishingAuth>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.update_publishing_auth(&auth.0, &org, &site, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).update_publishing_auth(change.0).await?))
     }
 
     /// Give a site another signing key
@@ -234,7 +235,13 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<PublishingAuth>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(idempotency.on(&self.0).regenerate_publishing_auth(&auth.0, &org, &site).await?))
+        Ok(Reply(
+            auth.caller(&idempotency.platform(&self.0))
+                .org(&org)
+                .site(&site)
+                .regenerate_publishing_auth()
+                .await?,
+        ))
     }
 
     /// List the redirects of a site
@@ -244,15 +251,10 @@ impl SiteSettings {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<SiteRedirect>>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_redirects(&auth.0, (&org, &site), &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirects().list(&page.0).await?.into()))
     }
 
     /// Create a redirect
@@ -266,7 +268,14 @@ impl SiteSettings {
         new: Strict<CreateSiteRedirect>,
     ) -> Answer<Created<SiteRedirect>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Created::new(idempotency.on(&self.0).create_redirect(&auth.0, &org, &site, new.0).await?))
+        Ok(Created::new(
+            auth.caller(&idempotency.platform(&self.0))
+                .org(&org)
+                .site(&site)
+                .redirects()
+                .create(new.0)
+                .await?,
+        ))
     }
 
     /// Change a redirect
@@ -283,7 +292,7 @@ impl SiteSettings {
     ) -> Answer<Reply<SiteRedirect>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let redirect = id(&redirect, "redirect")?;
-        Ok(Reply(self.0.update_redirect(&auth.0, (&org, &site), &redirect, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).update(change.0).await?))
     }
 
     /// Delete a redirect
@@ -298,7 +307,7 @@ impl SiteSettings {
         #[oai(name = "siteRedirectId")] redirect: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(redirect)) = (org.parse(), site.parse(), redirect.parse()) {
-            self.0.delete_redirect(&auth.0, (&org, &site), &redirect).await?;
+            auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).delete().await?;
         }
         Ok(Empty)
     }
@@ -317,8 +326,8 @@ impl SiteSettings {
         source: RequiredQuery<RedirectSource>,
     ) -> Answer<Reply<ResolvedRedirect>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let of = (&org, &site, share_key.0.as_deref());
-        Ok(Reply(self.0.resolve_redirect(&auth.actor(), of, &source.0).await?))
+        let site = auth.caller(&self.0).org(&org).site(&site).with_share_key(share_key.0.as_deref());
+        Ok(Reply(site.resolve_redirect(&source.0).await?))
     }
 
     /// Get the adaptive schema of a site
@@ -332,7 +341,7 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<SiteAdaptiveSchema>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.get_adaptive_schema(&auth.0, &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_adaptive_schema().await?))
     }
 
     /// Set the adaptive schema of a site
@@ -345,7 +354,7 @@ impl SiteSettings {
         new: Strict<UpdateAdaptiveSchema>,
     ) -> Answer<Reply<SiteAdaptiveSchema>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.set_adaptive_schema(&auth.0, &org, &site, new.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).set_adaptive_schema(new.0).await?))
     }
 
     /// List conditions that follow from the adaptive schema
@@ -361,6 +370,6 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<TemplateConditions>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.template_conditions(&auth.0, &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).template_conditions().await?))
     }
 }

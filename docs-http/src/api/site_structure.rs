@@ -8,15 +8,16 @@ use docs_core::{
         SiteSpacePointer, SiteStructure, SiteStructureItem, SortStructure, UpdateSection, UpdateSectionGroup,
         UpdateSiteSpace,
     },
+    platform::SiteSpaceFilter,
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Asks, Auth, Limit, Reader, Tag, id, page};
+use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::{Answer, ApiError},
-        params::Query,
+        params::{PageQuery, Query},
         payload::Strict,
         reply::{Created, Empty, NoContent, Reply},
     },
@@ -42,7 +43,14 @@ impl Structure {
         share_key: Query<String>,
     ) -> Answer<Reply<SiteStructure>> {
         let (org, site) = of(&org, &site)?;
-        Ok(Reply(self.0.site_structure(&auth.actor(), (&org, &site, share_key.0.as_deref())).await?))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .org(&org)
+                .site(&site)
+                .with_share_key(share_key.0.as_deref())
+                .structure()
+                .await?,
+        ))
     }
 
     /// Put a part of a site beside another
@@ -58,7 +66,7 @@ impl Structure {
         sort: Strict<SortStructure>,
     ) -> Answer<Reply<SiteStructureItem>> {
         let (org, site) = of(&org, &site)?;
-        Ok(Reply(self.0.sort_structure(&auth.0, (&org, &site), sort.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).sort_structure(sort.0).await?))
     }
 
     /// List the spaces of a site
@@ -68,11 +76,7 @@ impl Structure {
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
@@ -80,10 +84,13 @@ impl Structure {
         default: Query<bool>,
     ) -> Answer<Reply<List<SiteSpace>>> {
         let (org, site) = of(&org, &site)?;
-        let page = page(cursor.0, limit.0);
         Ok(Reply(
-            self.0
-                .list_site_spaces(&auth.actor(), (&org, &site, share_key.0.as_deref()), default.0, &page)
+            auth.caller(&self.0)
+                .org(&org)
+                .site(&site)
+                .with_share_key(share_key.0.as_deref())
+                .spaces()
+                .list(SiteSpaceFilter { default: default.0 }, &page.0)
                 .await?
                 .into(),
         ))
@@ -100,7 +107,8 @@ impl Structure {
         add: Strict<AddSiteSpace>,
     ) -> Answer<Created<SiteSpace>> {
         let (org, site) = of(&org, &site)?;
-        let added = idempotency.on(&self.0).add_site_space(&auth.0, (&org, &site), &add.0).await?;
+        let added =
+            auth.caller(&idempotency.platform(&self.0)).org(&org).site(&site).spaces().create(add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("site-spaces/{}", added.id));
         Ok(Created::new(added).at(location))
     }
@@ -119,7 +127,7 @@ impl Structure {
     ) -> Answer<Reply<SiteSpace>> {
         let (org, site) = of(&org, &site)?;
         let place = id(&place, "site space")?;
-        Ok(Reply(self.0.update_site_space(&auth.0, (&org, &site), &place, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).update(change.0).await?))
     }
 
     /// Take a space off a site
@@ -134,20 +142,15 @@ impl Structure {
         #[oai(name = "siteSpaceId")] place: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(place)) = (org.parse(), site.parse(), place.parse()) {
-            self.0.delete_site_space(&auth.0, (&org, &site), &place).await?;
+            auth.caller(&self.0).org(&org).site(&site).space(&place).delete().await?;
         }
         Ok(Empty)
     }
 
     /// Move a space on a site
     ///
-    /// Use `sortSiteStructure` instead.
-    #[oai(
-        path = "/site-spaces/:siteSpaceId/move",
-        method = "post",
-        operation_id = "moveSiteSpace",
-        deprecated
-    )]
+    /// Puts it before or behind another space of the site. `sortSiteStructure` moves sections and groups as well.
+    #[oai(path = "/site-spaces/:siteSpaceId/move", method = "post", operation_id = "moveSiteSpace")]
     async fn move_place(
         &self,
         auth: Auth,
@@ -158,7 +161,7 @@ impl Structure {
     ) -> Answer<Reply<SiteSpace>> {
         let (org, site) = of(&org, &site)?;
         let place = id(&place, "site space")?;
-        Ok(Reply(self.0.move_site_space(&auth.0, (&org, &site), &place, to.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).move_beside(to.0).await?))
     }
 
     /// List the sections of a site
@@ -170,19 +173,21 @@ impl Structure {
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// The key of a share link of the site: it lets visitors in, and addresses lead through it.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<List<SiteSection>>> {
         let (org, site) = of(&org, &site)?;
-        let page = page(cursor.0, limit.0);
         Ok(Reply(
-            self.0.list_sections(&auth.actor(), (&org, &site, share_key.0.as_deref()), &page).await?.into(),
+            auth.caller(&self.0)
+                .org(&org)
+                .site(&site)
+                .with_share_key(share_key.0.as_deref())
+                .sections()
+                .list(&page.0)
+                .await?
+                .into(),
         ))
     }
 
@@ -199,7 +204,13 @@ impl Structure {
         add: Strict<AddSection>,
     ) -> Answer<Created<SiteSection>> {
         let (org, site) = of(&org, &site)?;
-        let added = idempotency.on(&self.0).add_section(&auth.0, (&org, &site), add.0).await?;
+        let added = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .sections()
+            .create(add.0)
+            .await?;
         let location = self.0.urls().site_part(&org, &site, &format!("sections/{}", added.id));
         Ok(Created::new(added).at(location))
     }
@@ -218,7 +229,7 @@ impl Structure {
     ) -> Answer<Reply<SiteSection>> {
         let (org, site) = of(&org, &site)?;
         let section = id(&section, "section")?;
-        Ok(Reply(self.0.update_section(&auth.0, (&org, &site), &section, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).update(change.0).await?))
     }
 
     /// Delete a section
@@ -233,7 +244,7 @@ impl Structure {
         #[oai(name = "siteSectionId")] section: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(section)) = (org.parse(), site.parse(), section.parse()) {
-            self.0.delete_section(&auth.0, (&org, &site), &section).await?;
+            auth.caller(&self.0).org(&org).site(&site).section(&section).delete().await?;
         }
         Ok(Empty)
     }
@@ -257,7 +268,7 @@ impl Structure {
     ) -> Answer<Reply<SiteSection>> {
         let (org, site) = of(&org, &site)?;
         let section = id(&section, "section")?;
-        Ok(Reply(self.0.move_section(&auth.0, (&org, &site), &section, to.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).move_beside(to.0).await?))
     }
 
     /// List the groups of sections of a site
@@ -267,15 +278,10 @@ impl Structure {
         auth: Reader,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<SiteSectionGroup>>> {
         let (org, site) = of(&org, &site)?;
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_section_groups(&auth.actor(), (&org, &site), &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_groups().list(&page.0).await?.into()))
     }
 
     /// Add a group of sections to a site
@@ -289,7 +295,13 @@ impl Structure {
         add: Strict<AddSectionGroup>,
     ) -> Answer<Created<SiteSectionGroup>> {
         let (org, site) = of(&org, &site)?;
-        let added = idempotency.on(&self.0).add_section_group(&auth.0, (&org, &site), add.0).await?;
+        let added = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .section_groups()
+            .create(add.0)
+            .await?;
         let location = self.0.urls().site_part(&org, &site, &format!("section-groups/{}", added.id));
         Ok(Created::new(added).at(location))
     }
@@ -312,7 +324,7 @@ impl Structure {
     ) -> Answer<Reply<SiteSectionGroup>> {
         let (org, site) = of(&org, &site)?;
         let group = id(&group, "section group")?;
-        Ok(Reply(self.0.update_section_group(&auth.0, (&org, &site), &group, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).update(change.0).await?))
     }
 
     /// Delete a group of sections
@@ -331,7 +343,7 @@ impl Structure {
         #[oai(name = "siteSectionGroupId")] group: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(group)) = (org.parse(), site.parse(), group.parse()) {
-            self.0.delete_section_group(&auth.0, (&org, &site), &group).await?;
+            auth.caller(&self.0).org(&org).site(&site).section_group(&group).delete().await?;
         }
         Ok(Empty)
     }
@@ -355,7 +367,7 @@ impl Structure {
     ) -> Answer<Reply<SiteSectionGroup>> {
         let (org, site) = of(&org, &site)?;
         let group = id(&group, "section group")?;
-        Ok(Reply(self.0.move_section_group(&auth.0, (&org, &site), &group, to.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).move_beside(to.0).await?))
     }
 
     /// Move a section into a group
@@ -375,9 +387,14 @@ impl Structure {
     ) -> Answer<Created<SiteSectionGroup>> {
         let (org, site) = of(&org, &site)?;
         let group = id(&group, "section group")?;
-        let changed =
-            idempotency.on(&self.0).add_section_to_group(&auth.0, (&org, &site), &group, &add.0).await?;
         let location = format!("section-groups/{group}/sections/{}", add.0.section_id);
+        let changed = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .section_group(&group)
+            .add_section(add.0)
+            .await?;
         let location = self.0.urls().site_part(&org, &site, &location);
         Ok(Created::new(changed).at(location))
     }
@@ -401,7 +418,7 @@ impl Structure {
         if let (Ok(org), Ok(site), Ok(group), Ok(section)) =
             (org.parse(), site.parse(), group.parse(), section.parse())
         {
-            self.0.remove_section_from_group(&auth.0, (&org, &site), &group, &section).await?;
+            auth.caller(&self.0).org(&org).site(&site).section_group(&group).remove_section(&section).await?;
         }
         Ok(Empty)
     }

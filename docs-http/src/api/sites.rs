@@ -7,12 +7,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Asks, Auth, Limit, Reader, Tag, id, page};
+use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::{Optional, Strict},
         reply::{Created, Empty, NoContent, Reply},
     },
@@ -30,11 +30,7 @@ impl Sites {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only sites that have this space.
         space: Query<String>,
         /// Only sites whose title contains this, whatever the case.
@@ -52,7 +48,7 @@ impl Sites {
             published: published.0,
             types: types.0.unwrap_or_default(),
         };
-        Ok(Reply(self.0.list_sites(&auth.0, &org, &filter, &page(cursor.0, limit.0)).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).sites().list(&filter, &page.0).await?.into()))
     }
 
     /// Create a site
@@ -66,7 +62,12 @@ impl Sites {
         #[oai(name = "organizationId")] org: Path<String>,
         new: Optional<CreateSite>,
     ) -> Answer<Created<Site>> {
-        let site = idempotency.on(&self.0).create_site(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let site = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&id(&org, "organization")?)
+            .sites()
+            .create(new.0)
+            .await?;
         let location = site.urls.location.clone();
         Ok(Created::new(site).at(location))
     }
@@ -80,7 +81,7 @@ impl Sites {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<Site>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.get_site(&auth.actor(), &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get().await?))
     }
 
     /// Change a site
@@ -95,7 +96,7 @@ impl Sites {
         change: Strict<UpdateSite>,
     ) -> Answer<Reply<Site>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.update_site(&auth.0, &org, &site, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).update(change.0).await?))
     }
 
     /// Delete a site
@@ -109,7 +110,7 @@ impl Sites {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site)) = (org.parse(), site.parse()) {
-            self.0.delete_site(&auth.0, &org, &site).await?;
+            auth.caller(&self.0).org(&org).site(&site).delete().await?;
         }
         Ok(Empty)
     }
@@ -123,7 +124,7 @@ impl Sites {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<Site>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.publish_site(&auth.0, &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).publish().await?))
     }
 
     /// Unpublish a site
@@ -135,7 +136,7 @@ impl Sites {
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<Reply<Site>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.unpublish_site(&auth.0, &org, &site).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).unpublish().await?))
     }
 
     /// Get everything that a reader of a published site needs
@@ -150,6 +151,13 @@ impl Sites {
         share_key: Query<String>,
     ) -> Answer<Reply<PublishedSite>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(self.0.published_site(&auth.actor(), (&org, &site, share_key.0.as_deref())).await?))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .org(&org)
+                .site(&site)
+                .with_share_key(share_key.0.as_deref())
+                .published()
+                .await?,
+        ))
     }
 }

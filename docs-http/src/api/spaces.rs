@@ -6,12 +6,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Asks, Auth, Limit, Reader, Tag, id, page};
+use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::{Optional, Strict},
         reply::{Conditional, Created, Empty, NoContent, Reply},
     },
@@ -35,14 +35,10 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<Space>>> {
         let org = id(&org, "organization")?;
-        Ok(Reply(self.0.list_spaces(&auth.0, &org, &page(cursor.0, limit.0)).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).spaces().list(&page.0).await?.into()))
     }
 
     /// Create a space
@@ -54,14 +50,19 @@ impl Spaces {
         #[oai(name = "organizationId")] org: Path<String>,
         new: Optional<CreateSpace>,
     ) -> Answer<Created<Space>> {
-        let space = idempotency.on(&self.0).create_space(&auth.0, &id(&org, "organization")?, new.0).await?;
+        let space = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&id(&org, "organization")?)
+            .spaces()
+            .create(new.0)
+            .await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
     }
 
     /// Get a space
     ///
-    /// A deleted space is shown for seven days, with `deletedAt`.
+    /// A deleted space is shown as long as it can be restored, with `deletedAt`.
     #[oai(path = "/spaces/:spaceId", method = "get", operation_id = "getSpaceById")]
     async fn get(
         &self,
@@ -73,7 +74,7 @@ impl Spaces {
         share_key: Query<String>,
     ) -> Answer<Reply<Space>> {
         let space = id(&space, "space")?;
-        Ok(Reply(self.0.get_shared_space(&auth.actor(), &space, share_key.0.as_deref()).await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).get_shared(share_key.0.as_deref()).await?))
     }
 
     /// Change a space
@@ -86,16 +87,16 @@ impl Spaces {
         #[oai(name = "spaceId")] space: Path<String>,
         change: Strict<UpdateSpace>,
     ) -> Answer<Conditional<Space>> {
-        Ok(Conditional(self.0.update_space(&auth.0, &id(&space, "space")?, change.0).await?))
+        Ok(Conditional(auth.caller(&self.0).space(&id(&space, "space")?).update(change.0).await?))
     }
 
     /// Delete a space
     ///
-    /// It can be restored for seven days. A space that is missing is no error.
+    /// It can be restored for a while. A space that is missing is no error.
     #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpaceById")]
     async fn delete(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<NoContent> {
         if let Ok(space) = space.parse() {
-            self.0.delete_space(&auth.0, &space).await?;
+            auth.caller(&self.0).space(&space).delete().await?;
         }
         Ok(Empty)
     }
@@ -110,21 +111,22 @@ impl Spaces {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
     ) -> Answer<Created<Space>> {
-        let space = idempotency.on(&self.0).duplicate_space(&auth.0, &id(&space, "space")?).await?;
+        let space =
+            auth.caller(&idempotency.platform(&self.0)).space(&id(&space, "space")?).duplicate().await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
     }
 
     /// Restore a space
     ///
-    /// Only spaces that were deleted in the last seven days.
+    /// Only spaces that were deleted and can be restored.
     #[oai(path = "/spaces/:spaceId/restore", method = "post", operation_id = "restoreSpace")]
     async fn restore(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<String>,
     ) -> Answer<Reply<Space>> {
-        Ok(Reply(self.0.restore_space(&auth.0, &id(&space, "space")?).await?))
+        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).restore().await?))
     }
 
     /// Move a space
@@ -138,7 +140,7 @@ impl Spaces {
         #[oai(name = "spaceId")] space: Path<String>,
         to: Strict<MoveContent>,
     ) -> Answer<Reply<Space>> {
-        Ok(Reply(self.0.move_space(&auth.0, &id(&space, "space")?, to.0).await?))
+        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).move_to(to.0).await?))
     }
 
     /// Transfer a space to another organization
@@ -151,6 +153,6 @@ impl Spaces {
         #[oai(name = "spaceId")] space: Path<String>,
         to: Strict<TransferContent>,
     ) -> Answer<Conditional<Space>> {
-        Ok(Conditional(self.0.transfer_space(&auth.0, &id(&space, "space")?, to.0).await?))
+        Ok(Conditional(auth.caller(&self.0).space(&id(&space, "space")?).transfer(to.0).await?))
     }
 }

@@ -9,12 +9,12 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Limit, Tag, id, page};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
     idempotency::Idempotency,
     wire::{
         error::Answer,
-        params::Query,
+        params::{PageQuery, Query},
         payload::{Optional, Strict},
         reply::{Created, Empty, NoContent, Reply},
     },
@@ -34,19 +34,15 @@ impl Teams {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
-        /// Only teams that this member owns.
+        page: PageQuery,
+        /// Only teams whose members this member may choose: those they own, and all for an administrator.
         owner: Query<String>,
         /// Only teams whose title contains this, whatever the case.
         title: Query<String>,
     ) -> Answer<Reply<List<Team>>> {
         let org = id(&org, "organization")?;
         let filter = TeamFilter { owner: owner.0, title: title.0 };
-        Ok(Reply(self.0.list_teams(&auth.0, &org, &filter, &page(cursor.0, limit.0)).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).teams().list(&filter, &page.0).await?.into()))
     }
 
     /// Create a team
@@ -59,7 +55,11 @@ impl Teams {
         new: Strict<CreateTeam>,
     ) -> Answer<Created<Team>> {
         Ok(Created::new(
-            idempotency.on(&self.0).create_team(&auth.0, &id(&org, "organization")?, new.0).await?,
+            auth.caller(&idempotency.platform(&self.0))
+                .org(&id(&org, "organization")?)
+                .teams()
+                .create(new.0)
+                .await?,
         ))
     }
 
@@ -72,7 +72,7 @@ impl Teams {
         #[oai(name = "teamId")] team: Path<String>,
     ) -> Answer<Reply<Team>> {
         let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
-        Ok(Reply(self.0.get_team(&auth.0, &org, &team).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).team(&team).get().await?))
     }
 
     /// Change a team
@@ -85,7 +85,7 @@ impl Teams {
         change: Strict<UpdateTeam>,
     ) -> Answer<Reply<Team>> {
         let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
-        Ok(Reply(self.0.update_team(&auth.0, &org, &team, change.0).await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).team(&team).update(change.0).await?))
     }
 
     /// Delete a team
@@ -99,7 +99,7 @@ impl Teams {
         #[oai(name = "teamId")] team: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(team)) = (org.parse(), team.parse()) {
-            self.0.delete_team(&auth.0, &org, &team).await?;
+            auth.caller(&self.0).org(&org).team(&team).delete().await?;
         }
         Ok(Empty)
     }
@@ -117,20 +117,15 @@ impl Teams {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "teamId")] team: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
     ) -> Answer<Reply<List<TeamMember>>> {
         let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
-        let page = page(cursor.0, limit.0);
-        Ok(Reply(self.0.list_team_members(&auth.0, &org, &team, &page).await?.into()))
+        Ok(Reply(auth.caller(&self.0).org(&org).team(&team).list_members(&page.0).await?.into()))
     }
 
     /// Add, change and remove members of a team
     ///
-    /// At most 300 of them. Whoever is both added and removed is removed.
+    /// Whoever is both added and removed is removed.
     #[oai(path = "/teams/:teamId/members", method = "put", operation_id = "updateMembersInOrganizationTeam")]
     async fn update_members(
         &self,
@@ -140,7 +135,7 @@ impl Teams {
         change: Strict<UpdateTeamMembers>,
     ) -> Answer<NoContent> {
         let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
-        self.0.update_team_members(&auth.0, &org, &team, change.0).await?;
+        auth.caller(&self.0).org(&org).team(&team).update_members(change.0).await?;
         Ok(Empty)
     }
 
@@ -159,7 +154,7 @@ impl Teams {
         place: Optional<PutTeamMember>,
     ) -> Answer<NoContent> {
         let (org, team) = (id(&org, "organization")?, id::<TeamId>(&team, "team")?);
-        self.0.put_team_member(&auth.0, (&org, &team), &id(&user, "member")?, place.0).await?;
+        auth.caller(&self.0).org(&org).team(&team).put_member(&id(&user, "member")?, place.0).await?;
         Ok(Empty)
     }
 
@@ -179,7 +174,7 @@ impl Teams {
         #[oai(name = "userId")] user: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(team), Ok(user)) = (org.parse(), team.parse(), user.parse()) {
-            self.0.remove_team_member(&auth.0, &org, &team, &user).await?;
+            auth.caller(&self.0).org(&org).team(&team).remove_member(&user).await?;
         }
         Ok(Empty)
     }
@@ -193,17 +188,12 @@ impl Teams {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "userId")] user: Path<String>,
-        /// The `next.page` of the page before.
-        #[oai(name = "page")]
-        cursor: Query<String>,
-        /// Most items of a page; 50 when absent.
-        limit: Query<Limit>,
+        page: PageQuery,
         /// Only teams whose title contains this, whatever the case.
         title: Query<String>,
     ) -> Answer<Reply<List<MemberTeam>>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
-        let page = page(cursor.0, limit.0);
-        let list = self.0.list_member_teams(&auth.0, (&org, &user), title.0.as_deref(), &page);
+        let list = auth.caller(&self.0).org(&org).member(&user).list_teams(title.0.as_deref(), &page.0);
         Ok(Reply(list.await?.into()))
     }
 }

@@ -3,7 +3,7 @@
 use docs_core::{Platform, model::User};
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{Auth, Tag, id};
+use super::{AsCaller as _, Auth, Tag, id};
 use crate::wire::{error::Answer, reply::Reply};
 
 /// Operations of this noun.
@@ -15,7 +15,7 @@ impl Users {
     /// Get the user whose token it is
     #[oai(path = "/user", method = "get", operation_id = "getAuthenticatedUser")]
     async fn me(&self, auth: Auth) -> Answer<Reply<User>> {
-        Ok(Reply(self.0.current_user(&auth.0).await?))
+        Ok(Reply(auth.caller(&self.0).current_user().await?))
     }
 
     /// Get a user
@@ -23,6 +23,6 @@ impl Users {
     /// Oneself, or somebody in an organization of which one is a member and no guest.
     #[oai(path = "/users/:userId", method = "get", operation_id = "getUserById")]
     async fn get(&self, auth: Auth, #[oai(name = "userId")] user: Path<String>) -> Answer<Reply<User>> {
-        Ok(Reply(self.0.get_user(&auth.0, &id(&user, "user")?).await?))
+        Ok(Reply(auth.caller(&self.0).user(&id(&user, "user")?).get().await?))
     }
 }

@@ -13,11 +13,12 @@ use poem_openapi::{
     },
 };
 
-use super::outer::Outer;
+use super::operation_layer::OperationLayer;
 use crate::{
     idempotency,
     wire::{
         error::ErrorBody,
+        params::PageQuery,
         reply::{bare, content, text_header},
         schema,
     },
@@ -47,7 +48,7 @@ impl Problems {
 /// schema that nobody registers.
 pub fn problems<T: OpenApi>() -> Result<(), Problems> {
     let mut registry = Registry::new();
-    Outer::<T>::register(&mut registry);
+    OperationLayer::<T>::register(&mut registry);
     let apis = T::meta();
     let mut found = mistakes(&apis);
     let clashes = schema::clashes(&registry).into_iter();
@@ -69,6 +70,7 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for mut path in apis.into_iter().flat_map(|api| api.paths) {
         path.path = template(&path.path);
+        path.operations.iter_mut().for_each(|operation| PageQuery::document(&mut operation.params));
         path.operations.iter_mut().for_each(describe_key);
         path.operations.iter_mut().for_each(add_failures);
         match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
@@ -177,7 +179,7 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
 /// Says what the key of a request is for, in the same words wherever there is one.
 fn describe_key(operation: &mut MetaOperation) {
     for parameter in operation.params.iter_mut().filter(|parameter| is_key(parameter)) {
-        parameter.description = Some(idempotency::DESCRIPTION.to_owned());
+        parameter.description = Some(idempotency::description());
     }
 }
 

@@ -9,7 +9,7 @@ use super::Problems;
 use crate::About;
 
 /// How many documents are kept: a host has one, or a few.
-const MOST: usize = 8;
+const MAX_DOCUMENTS: usize = 8;
 
 /// What a document follows from: an API, what is said of it, and its address.
 #[derive(PartialEq, Eq)]
@@ -37,14 +37,14 @@ pub(crate) fn document(
     origin: Origin,
     make: impl FnOnce() -> Result<String, Problems>,
 ) -> Result<Arc<str>, Problems> {
-    static MADE: Mutex<Vec<(Origin, Arc<str>)>> = Mutex::new(Vec::new());
+    static MADE_DOCUMENTS: Mutex<Vec<(Origin, Arc<str>)>> = Mutex::new(Vec::new());
     // Held while it is made, so that those who mount at the same time wait for the one document.
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = MADE_DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, document)) = made.iter().find(|(known, _)| *known == origin) {
         return Ok(Arc::clone(document));
     }
     let document: Arc<str> = make()?.into();
-    if made.len() == MOST {
+    if made.len() == MAX_DOCUMENTS {
         made.remove(0);
     }
     made.push((origin, Arc::clone(&document)));

@@ -3,8 +3,8 @@
 mod document;
 pub(crate) mod made;
 mod operation;
-mod outer;
+mod operation_layer;
 
 pub use document::{Problems, problems};
 pub(crate) use operation::{known_methods, panicked};
-pub use outer::Outer;
+pub use operation_layer::OperationLayer;

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tracing::Instrument;
 
 use crate::{
-    idempotency::{REPLAYED, Served},
+    idempotency::{KEY, REPLAYED, Served},
     metrics::{Metrics, Series},
     wire::error::{ApiError, answer},
 };
@@ -66,14 +66,17 @@ impl Operation {
         if request.uri().path().contains("%00") {
             return Err(ApiError::unreadable_path().into());
         }
-        let served = Served::default();
-        request.set_data(served.clone());
+        let served = request.headers().contains_key(KEY).then(Served::default);
+        if let Some(served) = &served {
+            request.set_data(served.clone());
+        }
         let inner = Arc::clone(&self.inner);
         let id = self.id;
         let work = async move {
             let outcome = AssertUnwindSafe(inner.call(request)).catch_unwind().await;
             let mut outcome = outcome.unwrap_or_else(|panic| Err(panicked(id, panic.as_ref()).into()));
-            if let (Ok(response), Some(replayed)) = (&mut outcome, served.replayed()) {
+            let replayed = served.and_then(|served| served.replayed());
+            if let (Ok(response), Some(replayed)) = (&mut outcome, replayed) {
                 response.headers_mut().insert(REPLAYED, replayed);
             }
             outcome

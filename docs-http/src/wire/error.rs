@@ -151,16 +151,7 @@ impl From<docs_core::Error> for ApiError {
         let message = match error.kind() {
             // The text of an internal error may name what only the operator should know.
             ErrorKind::Internal => Cow::Borrowed(INTERNAL),
-            ErrorKind::Invalid
-            | ErrorKind::Unauthenticated
-            | ErrorKind::Forbidden
-            | ErrorKind::NotFound
-            | ErrorKind::Conflict
-            | ErrorKind::Precondition
-            | ErrorKind::TooLarge
-            | ErrorKind::Unprocessable
-            | ErrorKind::RateLimited
-            | ErrorKind::Unavailable => Cow::Owned(error.message().to_owned()),
+            _ => Cow::Owned(error.message().to_owned()),
         };
         Self(Box::new(Inner { status, message, allow: None, cause: Some(Box::new(error)) }))
     }

@@ -10,12 +10,13 @@
 
 use std::borrow::Cow;
 
+use docs_core::store::{DEFAULT_LIMIT, MAX_LIMIT, PageRequest};
 use percent_encoding::percent_decode_str;
 use poem::{Request, RequestBody};
 pub use poem_openapi::param::Path;
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaParamIn, MetaSchemaRef, Registry},
+    registry::{MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
 };
 use schemars::JsonSchema;
 use serde::{
@@ -106,6 +107,78 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send> ApiExtractor<'a> for RequiredQ
     ) -> poem::Result<Self> {
         let given = read(request, options.name)?;
         given.map(Self).ok_or_else(|| ApiError::invalid(format!("{}: is required", options.name)).into())
+    }
+}
+
+/// The page of a list that is asked for: the parameters `page` and `limit`.
+///
+/// The document says of both what they are, in the same words wherever there are pages; make it a parameter that is
+/// called `page`.
+///
+/// # Errors
+/// As with [`Query`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PageQuery(pub(crate) PageRequest);
+
+/// Most items of an answer.
+#[derive(Clone, Copy, Debug, serde::Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct Limit(#[schemars(range(max = MAX_LIMIT))] pub(crate) u32);
+
+impl PageQuery {
+    /// What tells its parameter from others until it is documented.
+    const FORMAT: &'static str = "page";
+
+    /// Says of the parameters of an operation what `page` is, and adds `limit` behind it.
+    pub(crate) fn document(parameters: &mut Vec<MetaOperationParam>) {
+        let is_page = |parameter: &MetaOperationParam| match &parameter.schema {
+            MetaSchemaRef::Inline(schema) => schema.format == Some(Self::FORMAT),
+            MetaSchemaRef::Reference(_) => false,
+        };
+        let Some(at) = parameters.iter().position(is_page) else { return };
+        let page = &mut parameters[at];
+        page.schema = schema::reference::<String>(Direction::Request);
+        page.description = Some("The `next.page` of the page before.".to_owned());
+        let limit = MetaOperationParam {
+            name: "limit".to_owned(),
+            schema: schema::reference::<Limit>(Direction::Request),
+            in_type: MetaParamIn::Query,
+            description: Some(format!("Most items of a page; {DEFAULT_LIMIT} when absent.")),
+            required: false,
+            deprecated: page.deprecated,
+            explode: page.explode,
+            style: page.style,
+        };
+        parameters.insert(at + 1, limit);
+    }
+}
+
+impl<'a> ApiExtractor<'a> for PageQuery {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = false;
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format("string", Self::FORMAT))))
+    }
+
+    fn param_raw_type(&self) -> Option<&String> {
+        self.0.page.as_ref()
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        let limit: Option<Limit> = read(request, "limit")?;
+        Ok(Self(PageRequest { page: read(request, "page")?, limit: limit.map(|limit| limit.0) }))
     }
 }
 
@@ -238,7 +311,7 @@ impl<'v> IntoDeserializer<'_, ValueError> for Item<'v> {
 
 #[cfg(test)]
 mod tests {
-    use docs_core::model::{SiteType, Text};
+    use docs_core::model::{BoundedText, SiteType};
 
     use super::*;
 
@@ -268,7 +341,7 @@ mod tests {
         assert_eq!(number("p=300"), "invalid value: integer `300`, expected a whole number from 0 to 255");
         assert_eq!(told::<bool>("p=1"), Err("must be `true` or `false`, is `1`".to_owned()));
         assert_eq!(
-            told::<Text<1, 3>>("p=abcd").map(|_| ()),
+            told::<BoundedText<1, 3>>("p=abcd").map(|_| ()),
             Err("must be at most 3 characters, has 4".to_owned())
         );
         let choice = told::<Vec<SiteType>>("p=basic,premium").expect_err("a comma is part of the value");

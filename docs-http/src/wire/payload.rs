@@ -23,7 +23,7 @@ use super::{
 pub struct BodyLimit(pub usize);
 
 impl BodyLimit {
-    /// 10 MiB.
+    /// The limit of a server that sets none.
     pub const DEFAULT: Self = Self(10 * 1024 * 1024);
 
     /// The limit that holds for a request.

@@ -64,7 +64,7 @@ async fn acts(s: &Server, base: &str, request: &str) -> Vec<Act> {
         least,
     };
     let react = || json!({ "addedReactions": ["👍"] });
-    let users = json!({ "users": [me(s, &s.reader).await] });
+    let users = json!({ "users": [me(s, &s.both).await] });
     let asked = format!("{request}/requested-reviewers");
     vec![
         act("list", ("GET", &comments), Value::Null, "read"),
@@ -131,11 +131,38 @@ async fn permissions_tell_beforehand_what_is_allowed() {
         for (path, own) in [(&own, true), (&own_reply, true), (&other, false), (&other_reply, false)] {
             let shown = s.ask("GET", path, &s.editor, None).await.is(200, path);
             let change = at_least(role, if own { "comment" } else { "create" });
-            let may =
-                json!({ "view": true, "edit": change, "reply": at_least(role, "comment"), "delete": change });
+            let said = at_least(role, "comment");
+            let may = json!({ "view": true, "edit": change, "reply": said, "react": said, "delete": change });
             assert_eq!(shown["permissions"], may, "{role}: {path}");
         }
     }
+}
+
+/// What is refused of a comment and of a reply, and what the refusal begins with.
+fn wrong_bodies() -> [(Value, &'static str); 7] {
+    let document = json!({ "object": "document", "data": {}, "nodes": [] });
+    [
+        (json!({}), "body: is required"),
+        (json!({ "body": {} }), "body: must have"),
+        (json!({ "body": null }), "body"),
+        (json!({ "body": { "markdown": "" } }), "body.markdown: must not be empty"),
+        (json!({ "body": { "markdown": " \n" } }), "body.markdown: must not be empty"),
+        (json!({ "body": { "markdown": null } }), "body.markdown: "),
+        (json!({ "body": { "markdown": "a", "document": document } }), "body: must have"),
+    ]
+}
+
+/// What is refused of where a comment stands.
+fn wrong_targets(page: &str) -> [(Value, &'static str); 7] {
+    [
+        (json!({ "page": "unknown" }), "page: the content has no such page"),
+        (json!({ "page": "not an id" }), "page: the content has no such page"),
+        (json!({ "page": null }), "page: "),
+        (json!({ "node": "key" }), "page: is needed"),
+        (json!({ "page": page, "node": "" }), "node: must be at least 1"),
+        (json!({ "page": page, "node": "k".repeat(129) }), "node: must be at most 128"),
+        (json!({ "page": page, "node": "key" }), "node: the page has no such block"),
+    ]
 }
 
 #[tokio::test]
@@ -146,16 +173,7 @@ async fn what_cannot_be_said_is_refused_by_the_name_of_its_field() {
     for base in [format!("/v1/spaces/{space}"), request.clone()] {
         let comments = format!("{base}/comments");
         let (comment, reply) = thread(&s, &comments, &s.admin).await;
-        let document = json!({ "object": "document", "data": {}, "nodes": [] });
-        for (wrong, field) in [
-            (json!({}), "body: is required"),
-            (json!({ "body": {} }), "body: must have"),
-            (json!({ "body": null }), "body"),
-            (json!({ "body": { "markdown": "" } }), "body.markdown: must not be empty"),
-            (json!({ "body": { "markdown": " \n" } }), "body.markdown: must not be empty"),
-            (json!({ "body": { "markdown": null } }), "body.markdown: "),
-            (json!({ "body": { "markdown": "a", "document": document } }), "body: must have"),
-        ] {
+        for (wrong, field) in wrong_bodies() {
             for (method, path) in [("POST", &comments), ("POST", &format!("{comment}/replies"))] {
                 s.invalid(method, path, wrong.clone(), field).await;
             }
@@ -164,15 +182,7 @@ async fn what_cannot_be_said_is_refused_by_the_name_of_its_field() {
                 s.invalid("PUT", &reply, wrong, field).await;
             }
         }
-        for (wrong, field) in [
-            (json!({ "page": "unknown" }), "page: the content has no such page"),
-            (json!({ "page": "not an id" }), "page: the content has no such page"),
-            (json!({ "page": null }), "page: "),
-            (json!({ "node": "key" }), "page: is needed"),
-            (json!({ "page": page, "node": "" }), "node: must be at least 1"),
-            (json!({ "page": page, "node": "k".repeat(129) }), "node: must be at most 128"),
-            (json!({ "page": page, "node": "key" }), "node: the page has no such block"),
-        ] {
+        for (wrong, field) in wrong_targets(&page) {
             let mut new = said("Why?");
             new.as_object_mut().expect("an object").extend(wrong.as_object().expect("an object").clone());
             s.invalid("POST", &comments, new, field).await;
@@ -383,7 +393,7 @@ async fn a_text_that_is_said_again_is_no_edit() {
 }
 
 #[tokio::test]
-async fn a_reviewer_is_a_member_who_may_see_the_space() {
+async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
     let s = Server::new().await;
     let (space, request, _) = work(&s).await;
     let path = format!("{request}/requested-reviewers");
@@ -405,7 +415,11 @@ async fn a_reviewer_is_a_member_who_may_see_the_space() {
     s.invalid("POST", &path, json!({}), "users: is required").await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": null })).await;
     s.invalid("POST", &path, json!({ "users": [eve] }), "users[0]: no member").await;
-    s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": "read" })).await;
+    for level in ["read", "comment", "edit"] {
+        s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": level })).await;
+        s.invalid("POST", &path, json!({ "users": [ada, eve] }), "users[1]: may not review").await;
+    }
+    s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": "review" })).await;
     let asked = s.post(&path, 200, json!({ "users": vec![&eve; 50], "subject": "Read" })).await.body;
     assert_eq!(
         (asked["users"].as_array().map(Vec::len), &asked["users"][0]["user"]["id"]),
@@ -476,4 +490,52 @@ async fn guests_comment_and_do_not_see_who_else_did() {
         s.ask("GET", &format!("{base}/commenters"), &s.guest, None).await.refused(403, base);
         s.ask("GET", &format!("{base}/commenters"), &s.reader, None).await.is(200, base);
     }
+}
+
+/// The users in an answer, wherever they are, each with whether their address is told.
+fn people_in(answer: &Value, found: &mut Vec<(String, bool)>) {
+    if answer["object"] == "user" {
+        found.push((id(answer), answer.get("email").is_some()));
+    }
+    match answer {
+        Value::Array(items) => items.iter().for_each(|item| people_in(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| people_in(field, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn a_guest_learns_who_works_on_a_space_and_no_address_but_their_own() {
+    let s = Server::new().await;
+    let (space, request, page) = work(&s).await;
+    let (this, ada, gus) = (format!("/v1/spaces/{space}"), me(&s, &s.admin).await, me(&s, &s.guest).await);
+    s.post(&format!("{this}/permissions"), 204, json!({ "role": "comment", "users": [gus] })).await;
+    let mut paths = vec![format!("{this}/content"), request.clone(), format!("{this}/change-requests")];
+    for base in [&this, &request] {
+        for token in [&s.admin, &s.guest] {
+            let (comment, reply) = thread(&s, &format!("{base}/comments"), token).await;
+            let react = json!({ "addedReactions": ["👍"], "resolved": true });
+            s.ask("PUT", &comment, &s.admin, Some(react)).await.is(200, &comment);
+            paths.extend([format!("{comment}/replies"), comment, reply]);
+        }
+        paths.push(format!("{base}/comments"));
+    }
+    let review = json!({ "status": "approved", "comment": { "markdown": "Fine." } });
+    s.post(&format!("{request}/reviews"), 201, review).await;
+    s.post(&format!("{request}/requested-reviewers"), 200, json!({ "users": [ada] })).await;
+    let mention = format!("[Ada](/users/{ada}) and [page](/pages/{page})");
+    let change = json!({ "operation": "insert_page", "document": { "markdown": mention } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [change] })).await;
+    let lists = ["reviews", "requested-reviewers", "contributors", "changes", "links"];
+    paths.extend(lists.map(|list| format!("{request}/{list}")));
+    let mut others = 0;
+    for path in &paths {
+        let (mut to_guest, mut to_reader) = (Vec::new(), Vec::new());
+        people_in(&s.ask("GET", path, &s.guest, None).await.is(200, path), &mut to_guest);
+        people_in(&s.ask("GET", path, &s.reader, None).await.is(200, path), &mut to_reader);
+        assert!(to_guest.iter().all(|(user, told)| *told == (*user == gus)), "{path}: {to_guest:?}");
+        assert!(to_reader.iter().all(|(_, told)| *told), "{path}: members know each other: {to_reader:?}");
+        others += to_guest.iter().filter(|(user, _)| *user != gus).count();
+    }
+    assert!(others > 10, "there are people to see: {others}");
 }

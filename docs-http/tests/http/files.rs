@@ -57,7 +57,7 @@ async fn keep(s: &Server, name: &str, content_type: &str, bytes: &[u8]) -> Kept 
 }
 
 #[tokio::test]
-async fn a_file_is_sent_as_it_was_stored_and_may_be_kept_for_ever() {
+async fn a_file_is_sent_as_it_was_stored_and_asked_for_at_each_use() {
     let s = Server::new().await;
     let kept = keep(&s, "a b&ü.png", "image/png", b"0123456789").await;
     let got = get(&s, Method::GET, &kept.path, &[]).await;
@@ -66,7 +66,7 @@ async fn a_file_is_sent_as_it_was_stored_and_may_be_kept_for_ever() {
         ("content-type", "image/png"),
         ("content-length", "10"),
         ("accept-ranges", "bytes"),
-        ("cache-control", "public, max-age=31536000, immutable"),
+        ("cache-control", "private, no-cache"),
         ("x-content-type-options", "nosniff"),
         ("cross-origin-resource-policy", "cross-origin"),
         ("etag", &kept.tag),
@@ -100,7 +100,7 @@ async fn who_has_a_file_is_told_so() {
             let got = get(&s, method, &path, &[("if-none-match", known), ("range", "bytes=0-3")]).await;
             assert_eq!((got.status, got.bytes.len()), (304, 0), "{known}");
             assert_eq!(got.header("etag"), Some(&*tag));
-            assert_eq!(got.header("cache-control"), Some("public, max-age=31536000, immutable"));
+            assert_eq!(got.header("cache-control"), Some("private, no-cache"));
         }
     }
     for unknown in ["\"x\"", tag.trim_matches('"'), ""] {
@@ -278,4 +278,115 @@ fn every_part_of_a_file_is_a_slice_of_it() {
             Some(slice) => prop_assert_eq!((got.status, &got.bytes[..]), (206, slice)),
         }
     });
+}
+
+/// A published page that shows a picture: the space, and the site.
+async fn published(s: &Server, visibility: &str) -> (String, String) {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let file = json!({ "name": "a.png", "ref": "a.png", "contentType": "image/png", "base64": "YQ==" });
+    let page = json!({ "operation": "insert_page", "document": { "markdown": "# Page\n\n![A](./a.png)\n" } });
+    let changes = json!([{ "operation": "insert_files", "files": [file] }, page]);
+    s.post(&format!("{request}/content"), 200, json!({ "changes": changes })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let site = s.site("Docs", &[&space]).await;
+    s.patch(&site, json!({ "visibility": visibility })).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    (space, site)
+}
+
+/// Where somebody is told that the picture of a space is.
+async fn picture(s: &Server, space: &str, authorization: Option<&str>) -> String {
+    let path = format!("/v1/spaces/{space}/content/files");
+    address(&s.send("GET", &path, authorization, None).await.is(200, &path)["items"][0])
+}
+
+/// The content token of an address of a site.
+async fn token_of(s: &Server, url: &Value) -> String {
+    let found = s.send(
+        "POST",
+        "/v1/urls/published",
+        None,
+        Some(("application/json", json!({ "url": url }).to_string())),
+    );
+    format!("Bearer {}", found.await.is(200, "resolved")["apiToken"].as_str().expect("a token"))
+}
+
+#[tokio::test]
+async fn the_address_of_a_file_ends_with_the_share_link_that_showed_it() {
+    let s = Server::new().await;
+    let (space, site) = published(&s, "share-link").await;
+    let mut links = Vec::new();
+    for name in ["One", "Two"] {
+        let link = s.post(&format!("{site}/share-links"), 201, json!({ "name": name })).await.body;
+        let token = token_of(&s, &link["urls"]["published"]).await;
+        links.push((id(&link), picture(&s, &space, Some(&token)).await));
+    }
+    for (_, path) in &links {
+        let got = get(&s, Method::GET, path, &[]).await;
+        assert_eq!((got.status, got.header("cache-control")), (200, Some("private, no-cache")));
+    }
+    let (one, path) = &links[0];
+    s.ask("DELETE", &format!("{site}/share-links/{one}"), &s.admin, None).await.is(204, "revoked");
+    let tag = get(&s, Method::GET, &links[1].1, &[]).await.header("etag").expect("a tag").to_owned();
+    for known in [&*tag, "*", "\"x\""] {
+        let got = get(&s, Method::GET, path, &[("if-none-match", known)]).await;
+        assert_eq!(got.status, 404, "revoked, also for who has the file");
+    }
+    assert_eq!(get(&s, Method::GET, &links[1].1, &[]).await.status, 200, "another link shows it still");
+    s.patch(&format!("{site}/share-links/{}", links[1].0), json!({ "active": false })).await;
+    assert_eq!(get(&s, Method::GET, &links[1].1, &[]).await.status, 404, "turned off");
+}
+
+#[tokio::test]
+async fn the_address_of_a_public_file_may_be_kept_for_an_hour_and_ends_with_the_publication() {
+    let s = Server::new().await;
+    for visibility in ["public", "unlisted"] {
+        let (space, site) = published(&s, visibility).await;
+        let token = token_of(&s, &s.get(&site).await["urls"]["published"]).await;
+        let stranger = format!("Bearer {}", s.stranger);
+        let mut paths = Vec::new();
+        for reader in [None, Some(&*token), Some(&*stranger)] {
+            paths.push(picture(&s, &space, reader).await);
+        }
+        for path in paths {
+            s.post(&format!("{site}/publish"), 200, json!({})).await;
+            let got = get(&s, Method::GET, &path, &[]).await;
+            assert_eq!((got.status, got.header("cache-control")), (200, Some("public, max-age=3600")));
+            s.clock.advance(std::time::Duration::from_secs(30 * 24 * 60 * 60));
+            assert_eq!(
+                get(&s, Method::GET, &path, &[]).await.status,
+                200,
+                "for as long as anybody may read it"
+            );
+            s.post(&format!("{site}/unpublish"), 200, json!({})).await;
+            assert_eq!(get(&s, Method::GET, &path, &[]).await.status, 404, "{visibility}: unpublished");
+            s.post(&format!("{site}/publish"), 200, json!({})).await;
+            s.patch(&site, json!({ "visibility": "visitor-auth" })).await;
+            assert_eq!(get(&s, Method::GET, &path, &[]).await.status, 404, "{visibility}: for others now");
+            s.patch(&site, json!({ "visibility": visibility })).await;
+            assert_eq!(get(&s, Method::GET, &path, &[]).await.status, 200, "for anybody again");
+        }
+        let own = picture(&s, &space, Some(&format!("Bearer {}", s.reader))).await;
+        assert_eq!(get(&s, Method::GET, &own, &[]).await.header("cache-control"), Some("private, no-cache"));
+    }
+}
+
+#[tokio::test]
+async fn the_address_of_a_file_ends_with_the_membership_of_whom_it_was_made_for() {
+    let s = Server::new().await;
+    let (space, _) = published(&s, "visitor-auth").await;
+    let reader = id(&s.ask("GET", "/v1/user", &s.reader, None).await.is(200, "a user"));
+    let theirs = picture(&s, &space, Some(&format!("Bearer {}", s.reader))).await;
+    let own = picture(&s, &space, Some(&format!("Bearer {}", s.admin))).await;
+    assert_ne!(theirs, own, "each has their own");
+    let status = async |path: &str| get(&s, Method::GET, path, &[]).await.status;
+    assert_eq!((status(&theirs).await, status(&own).await), (200, 200));
+    let level = format!("/v1/spaces/{space}");
+    s.patch(&level, json!({ "defaultLevel": null })).await;
+    assert_eq!((status(&theirs).await, status(&own).await), (404, 200), "hidden from members");
+    s.patch(&level, json!({ "defaultLevel": "inherit" })).await;
+    assert_eq!(status(&theirs).await, 200);
+    s.ask("DELETE", &format!("/v1/orgs/{}/members/{reader}", s.org), &s.admin, None).await.is(204, "removed");
+    assert_eq!((status(&theirs).await, status(&own).await), (404, 200));
 }

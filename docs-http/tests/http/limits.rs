@@ -30,6 +30,8 @@ enum Text {
     After(&'static str),
     /// Labels with dots between.
     Domain,
+    /// One emoji: a flag, and the tags that say whose.
+    Emoji,
 }
 
 impl Text {
@@ -39,6 +41,7 @@ impl Text {
             Self::Any => letters.iter().copied().cycle().take(length).collect(),
             Self::Plain => plain().take(length).collect(),
             Self::After(beginning) => beginning.chars().chain(plain()).take(length).collect(),
+            Self::Emoji => iter::once('🏴').chain(iter::repeat('\u{e0067}')).take(length).collect(),
             // The last character is never a dot.
             Self::Domain => {
                 let text: String =
@@ -101,9 +104,9 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
         field("logo", org(), (9, 2048), Text::After("https://x/"), |t| json!({ "logo": t })),
         field("emailDomains[1]", org(), (3, 253), Text::Domain, |t| json!({ "emailDomains": ["a.b", t] })),
         field("title", spaces(), (0, 50), Text::Any, |t| json!({ "title": t })),
-        field("emoji", spaces(), (1, 50), Text::Any, |t| json!({ "emoji": t })),
+        field("emoji", spaces(), (1, 50), Text::Emoji, |t| json!({ "emoji": t })),
         field("title", this(), (0, 50), Text::Any, |t| json!({ "title": t })),
-        field("emoji", this(), (1, 50), Text::Any, |t| json!({ "emoji": t })),
+        field("emoji", this(), (1, 50), Text::Emoji, |t| json!({ "emoji": t })),
         field("icon", this(), (9, 2048), Text::After("https://x/"), |t| json!({ "icon": t })),
         field("title", sites(), (2, 128), Text::Any, |t| json!({ "title": t })),
         field("title", site(), (2, 128), Text::Any, |t| json!({ "title": t })),
@@ -180,7 +183,7 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
         content("changes[0].slug", request, (0, 100), Text::Plain, set("slug")),
         content("changes[0].description", request, (0, 1000), Text::Any, set("description")),
         content("changes[0].condition", request, (0, 1024), Text::Plain, set("condition")),
-        content("changes[0].emoji", request, (1, 50), Text::Any, set("emoji")),
+        content("changes[0].emoji", request, (1, 50), Text::Emoji, set("emoji")),
         content("changes[0].icon", request, (1, 50), Text::Plain, set("icon")),
         content("changes[0].ref", request, (1, 256), Text::After("ref-"), new("ref")),
         content("changes[0].files[0].name", request, (1, 256), Text::Any, file("name")),
@@ -474,17 +477,22 @@ async fn lists(s: &Server) -> Vec<String> {
     ];
     lists.extend(["reviews", "requested-reviewers"].map(|list| format!("{request}/{list}")));
     for base in [format!("/v1/spaces/{space}"), request] {
-        let body = json!({ "body": { "markdown": "Why?" } });
-        let comments = format!("{base}/comments");
-        let comment = id(&s.post(&comments, 200, body.clone()).await.body);
-        let replies = format!("{comments}/{comment}/replies");
-        s.post(&replies, 200, body).await;
-        lists.extend([comments, replies, format!("{base}/commenters")]);
+        lists.extend(of_comments(s, &base).await);
     }
     lists.extend(of_people(s, &format!("/v1/spaces/{space}"), &id(&collection)).await);
     lists.push(format!("/v1/orgs/{}/search?query=a", s.org));
     lists.push(format!("/v1/spaces/{space}/search?query=a"));
     lists
+}
+
+/// The lists of comments of a space or a change request, filled.
+async fn of_comments(s: &Server, base: &str) -> [String; 3] {
+    let body = json!({ "body": { "markdown": "Why?" } });
+    let comments = format!("{base}/comments");
+    let comment = id(&s.post(&comments, 200, body.clone()).await.body);
+    let replies = format!("{comments}/{comment}/replies");
+    s.post(&replies, 200, body).await;
+    [comments, replies, format!("{base}/commenters")]
 }
 
 /// The lists of people and of what they may do, filled.
@@ -494,6 +502,7 @@ async fn of_people(s: &Server, space: &str, collection: &str) -> Vec<String> {
     let team = json!({ "title": "Team", "members": [me] });
     let team = id(&s.ask("PUT", &format!("{org}/teams"), &s.admin, Some(team)).await.is(201, "a team"));
     s.post(&format!("{org}/saml"), 201, json!({ "label": "Okta" })).await;
+    s.patch(&org, json!({ "inviteLinks": true })).await;
     s.post(&format!("{org}/link-invites"), 201, json!({ "role": "read" })).await;
     let mut lists = vec![
         format!("{org}/teams"),
@@ -539,8 +548,8 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
-        // Who may do what is counted by nobody. The spaces of a site are counted at the site; nobody counts who commented, what is found, and the spaces
-        // beside the collections of a collection.
+        // Who may do what is counted by nobody. The spaces of a site are counted at the site; nobody counts who
+        // commented, what is found, and the spaces beside the collections of a collection.
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
         let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
         let uncounted = uncounted || list.ends_with("/link-invites");

@@ -137,6 +137,41 @@ async fn a_list_shows_the_status_it_is_asked_for_and_counts_all() {
 }
 
 #[tokio::test]
+async fn a_link_to_a_collection_is_broken_only_for_those_who_do_not_see_one() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let collections = format!("/v1/orgs/{}/collections", s.org);
+    let shown = id(&s.post(&collections, 201, json!({ "title": "Handbooks" })).await.body);
+    let hidden = id(&s.post(&collections, 201, json!({ "title": "Secrets" })).await.body);
+    s.patch(&format!("/v1/collections/{hidden}"), json!({ "defaultLevel": null })).await;
+    let text =
+        format!("[shown](/collections/{shown}) [hidden](/collections/{hidden}) [gone](/collections/none)");
+    let request = s.request(&space).await;
+    edit(&s, &request, json!([{ "operation": "insert_page", "document": { "markdown": text } }])).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let list = format!("/v1/spaces/{space}/links");
+    let all = s.get(&list).await;
+    let to = |list: &Value, collection: &str| {
+        let items = list["items"].as_array().expect("items").iter();
+        let found = items.filter(|link| link["targetReference"]["collection"]["id"] == collection);
+        found.cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(all["stats"], json!({ "total": 3, "broken": { "total": 1 } }));
+    let [link] = &*to(&all, &shown) else { panic!("{all:#}") };
+    assert_eq!((&link["status"], &link["relation"]), (&json!("ok"), &json!("reference")));
+    let target = &link["targetReference"];
+    assert_eq!(target["kind"], "collection");
+    assert_eq!(target["organization"]["id"], s.org);
+    assert_eq!(target["collection"], s.get(&format!("/v1/collections/{shown}")).await);
+    // Who does not see a collection is told what is written only.
+    let seen = s.ask("GET", &list, &s.reader, None).await.is(200, &list);
+    assert_eq!(seen["stats"], json!({ "total": 3, "broken": { "total": 2 } }));
+    assert_eq!((to(&seen, &shown).len(), to(&seen, &hidden).len()), (1, 0));
+    s.ask("DELETE", &format!("/v1/collections/{shown}"), &s.admin, None).await.is(204, "deleted");
+    assert_eq!(s.get(&list).await["stats"]["broken"]["total"], 2, "a collection that is gone");
+}
+
+#[tokio::test]
 async fn a_cursor_serves_its_own_list_and_filter_only() {
     let w = Woven::new().await;
     let lists = w.lists();

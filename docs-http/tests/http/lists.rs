@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docs_core::{Actor, model::Role};
+use docs_core::model::{Role, UserId};
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -59,39 +59,8 @@ async fn collections(s: &Server) -> String {
     parent.expect("a collection")
 }
 
-/// A server on which every list has several items, and the lists.
-async fn filled() -> (Server, Vec<String>) {
-    let s = Server::new().await;
-    let me = s.get("/v1/user").await["id"].as_str().expect("an id").parse().expect("an id");
-    let mut spaces = Vec::new();
-    for n in 0..7 {
-        let title = format!("Organization {n}").parse().expect("a title");
-        s.platform.create_org(&Actor::Platform, title, &me).await.expect("an organization");
-        spaces.push(s.space().await);
-    }
-    let space = &spaces[0];
-    let named: Vec<&str> = spaces.iter().map(String::as_str).collect();
-    let site = s.site("Docs", &named).await;
-    for n in 0..6 {
-        s.site(&format!("Docs {n}"), &[space, space]).await;
-    }
-    let structured = s.site("Structured", &[]).await;
-    for space in spaces.iter().chain([space]) {
-        let section = s.post(&format!("{structured}/sections"), 201, json!({ "spaceId": space })).await.body;
-        let group = json!({ "title": "Group", "sections": [section["id"]] });
-        s.post(&format!("{structured}/section-groups"), 201, group).await;
-    }
-    let mut request = String::new();
-    for _ in 0..7 {
-        request = s.request(space).await;
-    }
-    let file = |n| json!({ "name": format!("{n}.txt"), "base64": "YQ==", "contentType": "text/plain" });
-    let files: Vec<Value> = (0..7).map(file).collect();
-    let change = json!({ "changes": [{ "operation": "insert_files", "files": files }] });
-    let other = s.request(space).await;
-    s.post(&format!("{request}/content"), 200, change.clone()).await;
-    s.post(&format!("{other}/content"), 200, change).await;
-    s.post(&format!("{other}/merge"), 200, json!({})).await;
+/// Comments and reviews of a change request, and the lists of them.
+async fn discussion(s: &Server, request: &str, me: &UserId) -> Vec<String> {
     let page = json!({ "changes": [{ "operation": "insert_page", "document": {} }] });
     s.post(&format!("{request}/content"), 200, page).await;
     let page = id(&s.get(&format!("{request}/content/pages")).await["pages"][0]);
@@ -108,21 +77,7 @@ async fn filled() -> (Server, Vec<String>) {
     for _ in 0..7 {
         s.post(&format!("{comments}/{comment}/replies"), 200, json!({ "body": { "markdown": "So." } })).await;
     }
-    let collection = collections(&s).await;
-    for n in 0..7 {
-        crate::teams::team(&s, &format!("Team {n}")).await;
-        crate::teams::provider(&s).await;
-    }
-    let org = format!("/v1/orgs/{}", s.org);
-    for n in 0..7 {
-        s.clock.advance(std::time::Duration::from_millis(1));
-        let token = s.joining(&format!("Reader {n}"), Some(Role::Read)).await.1;
-        s.ask("POST", &format!("{org}/ping"), &token, None).await.is(200, "there");
-        s.post(&format!("{org}/link-invites"), 201, json!({ "role": "edit" })).await;
-    }
-    let requests = format!("/v1/spaces/{space}/change-requests");
-    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
-    let lists = vec![
+    vec![
         comments.clone(),
         format!("{comments}?order=asc"),
         format!("{comments}?status=open"),
@@ -133,15 +88,26 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{comments}?authors={me}&authors=nobody"),
         format!("{comments}/{comment}/replies"),
         format!("{request}/reviews"),
-        "/v1/orgs".to_owned(),
-        format!("/v1/spaces/{space}/revisions/{head}/files"),
+    ]
+}
+
+/// Members, teams, providers and invites of an organization, and the lists of them.
+async fn people(s: &Server, org: &str, me: &UserId) -> Vec<String> {
+    for n in 0..7 {
+        crate::teams::team(s, &format!("Team {n}")).await;
+        crate::teams::provider(s).await;
+    }
+    s.patch(org, json!({ "inviteLinks": true })).await;
+    for n in 0..7 {
+        s.clock.advance(std::time::Duration::from_millis(1));
+        let token = s.joining(&format!("Reader {n}"), Some(Role::Read)).await.1;
+        s.ask("POST", &format!("{org}/ping"), &token, None).await.is(200, "there");
+        s.post(&format!("{org}/link-invites"), 201, json!({ "role": "edit" })).await;
+    }
+    vec![
         format!("{org}/teams"),
         format!("{org}/teams?title=TEAM"),
         format!("{org}/saml"),
-        format!("{org}/spaces"),
-        format!("{org}/collections"),
-        format!("{org}/collections?nested=false"),
-        format!("/v1/collections/{collection}/spaces"),
         format!("{org}/members"),
         format!("{org}/members?order=asc"),
         format!("{org}/members?role=read"),
@@ -152,6 +118,24 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{org}/members/{me}/spaces"),
         format!("{org}/members/{me}/spaces?order=asc"),
         format!("{org}/link-invites"),
+    ]
+}
+
+/// Sites that show the spaces, with and without sections, and the lists of them and of what they consist of.
+async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
+    let space = &spaces[0];
+    let named: Vec<&str> = spaces.iter().map(String::as_str).collect();
+    let site = s.site("Docs", &named).await;
+    for n in 0..6 {
+        s.site(&format!("Docs {n}"), &[space, space]).await;
+    }
+    let structured = s.site("Structured", &[]).await;
+    for space in spaces.iter().chain([space]) {
+        let section = s.post(&format!("{structured}/sections"), 201, json!({ "spaceId": space })).await.body;
+        let group = json!({ "title": "Group", "sections": [section["id"]] });
+        s.post(&format!("{structured}/section-groups"), 201, group).await;
+    }
+    vec![
         format!("{org}/sites"),
         format!("{org}/sites?published=false"),
         format!("{org}/sites?title=docs"),
@@ -162,13 +146,51 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{structured}/site-spaces?default=false"),
         format!("{structured}/sections"),
         format!("{structured}/section-groups"),
+    ]
+}
+
+/// A server on which every list has several items, and the lists.
+async fn filled() -> (Server, Vec<String>) {
+    let s = Server::new().await;
+    let me = s.get("/v1/user").await["id"].as_str().expect("an id").parse().expect("an id");
+    let mut spaces = Vec::new();
+    for n in 0..7 {
+        let title = format!("Organization {n}").parse().expect("a title");
+        s.platform.as_platform().orgs().create(title, &me).await.expect("an organization");
+        spaces.push(s.space().await);
+    }
+    let (org, space) = (format!("/v1/orgs/{}", s.org), &spaces[0]);
+    let mut lists = sites(&s, &org, &spaces).await;
+    let mut request = String::new();
+    for _ in 0..7 {
+        request = s.request(space).await;
+    }
+    let file = |n| json!({ "name": format!("{n}.txt"), "base64": "YQ==", "contentType": "text/plain" });
+    let files: Vec<Value> = (0..7).map(file).collect();
+    let change = json!({ "changes": [{ "operation": "insert_files", "files": files }] });
+    let other = s.request(space).await;
+    s.post(&format!("{request}/content"), 200, change.clone()).await;
+    s.post(&format!("{other}/content"), 200, change).await;
+    s.post(&format!("{other}/merge"), 200, json!({})).await;
+    lists.extend(discussion(&s, &request, &me).await);
+    let collection = collections(&s).await;
+    lists.extend(people(&s, &org, &me).await);
+    let requests = format!("/v1/spaces/{space}/change-requests");
+    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
+    lists.extend([
+        "/v1/orgs".to_owned(),
+        format!("{org}/spaces"),
+        format!("{org}/collections"),
+        format!("{org}/collections?nested=false"),
+        format!("/v1/collections/{collection}/spaces"),
         requests.clone(),
         format!("{requests}?status=draft"),
         format!("{requests}?contributor={me}"),
         format!("{requests}?creator={me}"),
+        format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("/v1/spaces/{space}/content/files"),
         format!("{request}/content/files"),
-    ];
+    ]);
     (s, lists)
 }
 

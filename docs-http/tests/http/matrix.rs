@@ -1,17 +1,110 @@
-//! Who may do what: every operation of the document, asked by everybody, is answered with the status that the table
-//! beside this file says. `DOCS_MATRIX=write` writes the table anew, for a reader to judge what changed.
+//! Who may do what: every operation of the document, asked by everybody, is answered as the table of the handbook says
+//! of its action. `matrix.txt` shows the same by operation; `DOCS_MATRIX=write` writes it anew from the handbook.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::Path,
+};
 
-use docs_core::{Actor, model::Role};
-use serde_json::json;
+use docs_core::model::Role;
+use serde_json::{Value, json};
 
 use crate::refusals::{Op, World, bearer};
 
+/// Who may do what, as people read it.
+const HANDBOOK: &str = include_str!("../../../examples/handbook/reference/roles.md");
+/// The operations of each action of the handbook.
+const ACTIONS: &str = include_str!("actions.txt");
+/// What the handbook says of each operation.
 const TABLE: &str = include_str!("matrix.txt");
 
-/// Those who ask: roles of the organization (the upper two in the other organization as well), the owner of a team who has the role `read`, an administrator of another
-/// organization, and nobody.
+/// What the handbook says of one action and one of those who ask.
+#[derive(Clone, Copy, Debug)]
+enum Cell {
+    Yes,
+    No,
+    Hidden,
+    Token,
+}
+
+impl Cell {
+    fn read(text: &str) -> Self {
+        match text {
+            "yes" => Self::Yes,
+            "no" => Self::No,
+            "hidden" => Self::Hidden,
+            "token" => Self::Token,
+            other => panic!("`{other}` is no answer"),
+        }
+    }
+
+    /// The status of an operation that is done with `done`.
+    fn status(self, method: &str, done: u16) -> u16 {
+        match self {
+            Self::Yes => done,
+            Self::No => 403,
+            // What is not there for somebody is gone already.
+            Self::Hidden if method == "DELETE" => 204,
+            Self::Hidden => 404,
+            Self::Token => 401,
+        }
+    }
+}
+
+/// The table of the handbook: who asks, and the answers by action.
+fn handbook() -> (Vec<&'static str>, BTreeMap<&'static str, Vec<Cell>>) {
+    let section = HANDBOOK.split("## Actions").nth(1).expect("the actions");
+    let mut rows = section
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
+    let people = rows.next().expect("a head")[1..].to_vec();
+    let rows = rows.skip(1).map(|row| (row[0], row[1..].iter().copied().map(Cell::read).collect()));
+    (people, rows.collect())
+}
+
+/// The action of each operation.
+fn actions() -> BTreeMap<&'static str, &'static str> {
+    let mut action = "";
+    let mut actions = BTreeMap::new();
+    for line in ACTIONS.lines().filter(|line| !line.starts_with('#')) {
+        if line.starts_with(' ') {
+            actions.extend(line.split_whitespace().map(|operation| (operation, action)));
+        } else {
+            action = line;
+        }
+    }
+    actions
+}
+
+/// The status with which an operation is done, as the document declares it.
+fn done(document: &Value, id: &str) -> u16 {
+    let paths = document["paths"].as_object().expect("paths").values();
+    let mut operations = paths.flat_map(|operations| operations.as_object().expect("operations").values());
+    let operation = operations.find(|operation| operation["operationId"] == id).expect("the operation");
+    let statuses = operation["responses"].as_object().expect("responses").keys();
+    statuses.filter_map(|status| status.parse().ok()).find(|status| *status < 300).expect("it can be done")
+}
+
+/// What the handbook says of each operation that there is.
+fn expected(world: &World) -> (Vec<&'static str>, BTreeMap<String, Vec<u16>>) {
+    let ((people, rows), actions) = (handbook(), actions());
+    let named: BTreeSet<&str> = actions.values().copied().collect();
+    assert_eq!(named, rows.keys().copied().collect(), "the actions of the handbook have operations");
+    let ops = world.ops();
+    let known: BTreeSet<&str> = ops.iter().map(|op| op.id.as_str()).collect();
+    assert_eq!(known, actions.keys().copied().collect(), "every operation belongs to one action");
+    let row = |op: &Op| {
+        let done = done(world.s.document, &op.id);
+        let cells = &rows[actions[op.id.as_str()]];
+        (op.id.clone(), cells.iter().map(|cell| cell.status(&op.method, done)).collect())
+    };
+    (people, ops.iter().map(row).collect())
+}
+
+/// Those who ask: roles of the organization (the upper two in the other organization as well), the owner of a team who
+/// has the role `read`, an administrator of another organization, and nobody.
 const PEOPLE: [(&str, Option<Role>); 8] = [
     ("guest", None),
     ("read", Some(Role::Read)),
@@ -36,7 +129,7 @@ async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
         }
         if role >= Some(Role::Create) {
             let other = w.s.other_org.parse().expect("an id");
-            let here = w.s.platform.put_member(&Actor::Platform, &other, &user, role).await;
+            let here = w.s.platform.as_platform().org(&other).member(&user).put(role).await;
             here.expect("a member there");
         }
         people.push((name, Some(bearer(&token))));
@@ -79,11 +172,13 @@ async fn granted(w: &World, content: &str) {
 }
 
 #[tokio::test]
-async fn everybody_may_do_what_the_table_says() {
+async fn everybody_may_do_what_the_handbook_says() {
     let (world, people) = peopled().await;
+    let (names, expected) = expected(&world);
+    assert_eq!(names, people.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "the columns");
     let store = &world.s.store;
     let start = store.save();
-    let mut rows = BTreeMap::new();
+    let mut differs = String::new();
     for op in &world.ops() {
         store.rewind(&start);
         ready(&world, op).await;
@@ -96,19 +191,24 @@ async fn everybody_may_do_what_the_table_says() {
                 store.rewind(&ready);
             }
         }
-        assert!(row.iter().any(|status| *status < 400), "{}: nobody may: {row:?}", op.id);
-        rows.insert(op.id.clone(), row);
+        if row != expected[&op.id] {
+            writeln!(differs, "{}: {row:?} instead of {:?}", op.id, expected[&op.id])
+                .expect("text takes text");
+        }
     }
-    let names: Vec<_> = people.iter().map(|(name, _)| *name).collect();
-    let table = table(&names, &rows);
+    assert!(differs.is_empty(), "of {names:?} the handbook says otherwise:\n{differs}");
+}
+
+#[tokio::test]
+async fn the_table_of_operations_says_what_the_handbook_says() {
+    let (names, expected) = expected(&World::new().await);
+    let table = table(&names, &expected);
     if std::env::var_os("DOCS_MATRIX").is_some_and(|what| what == "write") {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/matrix.txt");
         std::fs::write(file, &table).expect("the table can be written");
         return;
     }
-    let differs: Vec<_> = table.lines().filter(|line| !TABLE.lines().any(|known| known == *line)).collect();
-    assert!(differs.is_empty(), "these rows are not those of the table:\n{}", differs.join("\n"));
-    assert_eq!(table, TABLE, "the table has rows of operations that are gone");
+    assert_eq!(table, TABLE, "`DOCS_MATRIX=write` writes it anew");
 }
 
 fn table(names: &[&str], rows: &BTreeMap<String, Vec<u16>>) -> String {

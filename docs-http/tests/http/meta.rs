@@ -6,34 +6,43 @@ use std::sync::{
 };
 
 use docs_core::{Error, ErrorKind};
-use docs_http::{About, HttpConfig, Readiness, assemble};
+use docs_http::{About, HealthCheck, HttpConfig, assemble};
 use poem::test::TestClient;
 
 use crate::toy::{Reads, Slow, Tokens, app, client, failure, parts};
 
 #[tokio::test]
-async fn health_is_what_the_host_says() {
-    let (response, body) = parts(client().get("/healthz").send().await.0).await;
-    assert_eq!((response.status().as_u16(), body.as_str()), (200, r#"{"status":"ok"}"#));
-    assert_eq!(response.content_type(), Some("application/json"));
+async fn health_and_readiness_are_what_the_host_says() {
+    for path in ["/healthz", "/readyz"] {
+        let (response, body) = parts(client().get(path).send().await.0).await;
+        assert_eq!((response.status().as_u16(), body.as_str()), (200, r#"{"status":"ok"}"#));
+        assert_eq!(response.content_type(), Some("application/json"));
+    }
 
     let ready = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&ready);
-    let readiness = Readiness::new(move || {
+    let check = HealthCheck::new(move || {
         let ready = asked.load(Ordering::Relaxed);
         async move {
             let not_yet = || Error::new(ErrorKind::Unavailable, "the store is still opening");
             ready.then_some(()).ok_or_else(not_yet)
         }
     });
-    let config = HttpConfig { readiness, ..HttpConfig::default() };
-    let app = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
-    let client = TestClient::new(app);
-    let response = client.get("/healthz").send().await.0;
-    assert_eq!(response.header("retry-after"), Some("1"));
-    assert_eq!(failure(response, 503).await, "the store is still opening");
-    ready.store(true, Ordering::Relaxed);
-    client.get("/healthz").send().await.assert_status_is_ok();
+    for (path, other) in [("/healthz", "/readyz"), ("/readyz", "/healthz")] {
+        ready.store(false, Ordering::Relaxed);
+        let config = match path {
+            "/healthz" => HttpConfig { health: Some(check.clone()), ..HttpConfig::default() },
+            _ => HttpConfig { readiness: Some(check.clone()), ..HttpConfig::default() },
+        };
+        let app = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
+        let client = TestClient::new(app);
+        let response = client.get(path).send().await.0;
+        assert_eq!(response.header("retry-after"), Some("1"));
+        assert_eq!(failure(response, 503).await, "the store is still opening");
+        client.get(other).send().await.assert_status_is_ok();
+        ready.store(true, Ordering::Relaxed);
+        client.get(path).send().await.assert_status_is_ok();
+    }
 }
 
 #[tokio::test]

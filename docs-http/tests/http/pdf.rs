@@ -86,6 +86,29 @@ async fn the_address_is_good_for_an_hour() {
 }
 
 #[tokio::test]
+async fn the_address_ends_before_the_hour_when_whom_it_was_made_for_may_not_read_any_more() {
+    let s = Server::new().await;
+    let (space, request, _) = content(&s).await;
+    let user = id(&s.ask("GET", "/v1/user", &s.reader, None).await.is(200, "a user"));
+    for path in [format!("{space}/pdf"), format!("{request}/pdf")] {
+        let link = s.ask("GET", &path, &s.reader, None).await.is(200, &path);
+        let theirs = link["url"].as_str().expect("an address").replace("https://docs.example", "");
+        let own = way(&s, &path).await;
+        assert_eq!(load(&s, Method::GET, &theirs).await.0, 200);
+        s.patch(&space, json!({ "defaultLevel": null })).await;
+        assert_eq!(load(&s, Method::GET, &theirs).await.0, 404, "{path}: hidden from members");
+        assert_eq!(load(&s, Method::GET, &own).await.0, 200);
+        s.patch(&space, json!({ "defaultLevel": "inherit" })).await;
+        assert_eq!(load(&s, Method::GET, &theirs).await.0, 200);
+    }
+    let link = s.ask("GET", &format!("{space}/pdf"), &s.reader, None).await.is(200, "a link");
+    let theirs = link["url"].as_str().expect("an address").replace("https://docs.example", "");
+    s.ask("DELETE", &format!("/v1/orgs/{}/members/{user}", s.org), &s.admin, None).await.is(204, "removed");
+    assert_eq!(load(&s, Method::GET, &theirs).await.0, 404, "a removed member");
+    s.check().await;
+}
+
+#[tokio::test]
 async fn the_file_can_be_read_and_nothing_else() {
     let s = Server::new().await;
     let (space, request, _) = content(&s).await;

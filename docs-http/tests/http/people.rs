@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docs_core::{Actor, model::Role, store::PageRequest};
+use docs_core::{model::Role, store::PageRequest};
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -35,6 +35,7 @@ pub(crate) async fn story(s: &Server, space: &str) {
     assert_eq!(s.get(&format!("{member}/spaces")).await["items"][0]["permission"], "read");
     s.post(&format!("{org}/invites"), 200, json!({ "emails": ["story@example.com"] })).await;
     let links = format!("{org}/link-invites");
+    s.patch(&org, json!({ "inviteLinks": true })).await;
     let link = id(&s.post(&links, 201, json!({ "level": "read", "space": space })).await.body);
     s.post(&links, 201, json!({ "role": "edit" })).await;
     assert_eq!(s.get(&links).await["items"][0]["object"], "invite");
@@ -242,6 +243,7 @@ async fn people_are_invited_by_address() {
 async fn links_lead_to_the_organization_to_spaces_and_say_what_they_give() {
     let s = Server::new().await;
     let (path, space) = (format!("{}/link-invites", org(&s)), s.space().await);
+    s.patch(&org(&s), json!({ "inviteLinks": true })).await;
     let made = s.post(&path, 201, json!({ "role": null })).await;
     let link = format!("{path}/{}", id(&made.body));
     assert!(made.header("location").is_some_and(|at| at.ends_with(&link)));
@@ -276,6 +278,7 @@ async fn links_lead_to_the_organization_to_spaces_and_say_what_they_give() {
     }
     let join = |link: &str| format!("{}/invites/{}", org(&s), link.rsplit('/').next().expect("an id"));
     let (sue, token) = s.user("Sue").await;
+    s.patch(&org(&s), json!({ "inviteLinks": false })).await;
     s.ask("POST", &join(&space_link), &token, None).await.refused(403, "links are turned off");
     s.patch(&org(&s), json!({ "inviteLinks": true })).await;
     assert_eq!(s.ask("POST", &join(&space_link), &token, None).await.is(200, "joins"), json!({}));
@@ -292,10 +295,26 @@ async fn links_lead_to_the_organization_to_spaces_and_say_what_they_give() {
 }
 
 #[tokio::test]
+async fn no_link_is_made_while_links_are_turned_off() {
+    let s = Server::new().await;
+    let (path, space) = (format!("{}/link-invites", org(&s)), s.space().await);
+    for body in [json!({ "role": "read" }), json!({ "level": "read", "space": space })] {
+        let before = s.stored().await;
+        let answer = s.ask("POST", &path, &s.admin, Some(body.clone())).await;
+        assert!(answer.refused(409, &path).contains("`inviteLinks`"), "{answer:?}");
+        assert_eq!(before, s.stored().await, "nothing changed");
+        s.ask("POST", &path, &s.editor, Some(body)).await.refused(403, "nor told to who may not");
+    }
+    s.patch(&org(&s), json!({ "inviteLinks": true })).await;
+    s.post(&path, 201, json!({ "role": "read" })).await;
+}
+
+#[tokio::test]
 async fn an_invite_says_to_each_reader_whether_it_gives_something() {
     let s = Server::new().await;
     let (path, space) = (format!("{}/link-invites", org(&s)), s.space().await);
     let (cat, token) = s.joining("Cat", Some(Role::Create)).await;
+    s.patch(&org(&s), json!({ "inviteLinks": true })).await;
     let made = s.ask("POST", &path, &token, Some(json!({ "level": "create", "space": space }))).await;
     let link = format!("{path}/{}", id(&made.is(201, "made by who creates content")));
     assert_eq!(s.ask("GET", &link, &token, None).await.is(200, "own")["redundant"], true);
@@ -312,7 +331,7 @@ async fn an_invitation_of_an_address_is_deleted_like_a_link() {
     let s = Server::new().await;
     s.post(&format!("{}/invites", org(&s)), 200, json!({ "emails": ["new@example.com"] })).await;
     let (of, page) = (s.org.parse().expect("an id"), PageRequest::default());
-    let list = s.platform.list_email_invites(&Actor::Platform, &of, &page).await.expect("a list");
+    let list = s.platform.as_platform().org(&of).invites().list_emails(&page).await.expect("a list");
     let invite = &list.items[0].id;
     let path = format!("{}/link-invites/{invite}", org(&s));
     s.ask("DELETE", &path, &s.editor, None).await.refused(403, "for administrators");

@@ -90,6 +90,7 @@ impl World {
             ("reusableContentId", id(&content["reusableContents"][0])),
             ("inviteId", link_of(&s).await),
             ("emailDomain", "engines.example".to_owned()),
+            ("subdomain", hostname_of(&s).await),
             ("documentId", content["pages"][0]["documentId"].as_str().expect("an id").to_owned()),
         ]);
         names.extend(parts);
@@ -113,17 +114,49 @@ impl World {
 
     /// A body that the operation takes.
     fn body(&self, id: &str) -> Value {
-        match id {
+        let known = self.body_of_people(id).or_else(|| self.body_of_content(id));
+        let known = known.or_else(|| self.body_of_discussion(id)).or_else(|| self.body_of_sites(id));
+        known.unwrap_or_else(|| panic!("`{id}` takes a body: give one here that it accepts"))
+    }
+
+    /// Organizations, people and what they may do.
+    fn body_of_people(&self, id: &str) -> Option<Value> {
+        Some(match id {
             "updateOrganizationById" => json!({ "title": "Renamed", "emailDomains": ["new.example"] }),
             "updateMemberInOrganizationById" => json!({ "role": "edit" }),
             "inviteUsersToOrganization" => {
                 json!({ "emails": ["new@example.com"], "role": "read", "sso": false })
             }
             "createOrganizationInvite" | "updateOrganizationInviteById" => json!({ "role": "read" }),
+            "createOrganizationTeam" => json!({ "title": "New", "members": [self.names["userId"]] }),
+            "updateTeamInOrganizationById" => json!({ "title": "Renamed" }),
+            "updateMembersInOrganizationTeam" => json!({
+                "add": [self.names["userId"]], "memberships": { &self.names["userId"]: { "role": "owner" } },
+                "remove": ["nobody"],
+            }),
+            "addMemberToOrganizationTeamById" => json!({ "role": "owner" }),
+            "inviteToSpace" | "inviteToCollection" => json!({
+                "role": "edit", "users": [self.names["userId"]], "teams": [self.names["teamId"]],
+            }),
+            "updateUserPermissionInSpace"
+            | "updateUserPermissionInCollection"
+            | "updateTeamPermissionInSpace"
+            | "updateTeamPermissionInCollection" => json!({ "role": "edit" }),
+            "createOrganizationSAMLProvider" | "updateOrganizationSAMLProvider" => json!({
+                "label": "New", "ssoURL": "https://idp.example/", "entityID": "idp",
+                "certificate": teams::CERTIFICATE, "defaultTeam": self.names["teamId"], "defaultRole": "edit",
+            }),
+            _ => return None,
+        })
+    }
+
+    /// Spaces, collections and change requests.
+    fn body_of_content(&self, id: &str) -> Option<Value> {
+        Some(match id {
             "createSpace" => json!({ "title": "New" }),
             "createCollection" => json!({ "title": "New" }),
             "updateCollectionById" => {
-                json!({ "title": "Renamed", "description": "What for", "defaultLevel": "read" })
+                json!({ "title": "Renamed", "description": "What for", "defaultLevel": "create" })
             }
             "moveSpace" => json!({ "parent": null, "position": {
                 "after": { "type": "collection", "collection": self.names["collectionId"] },
@@ -132,13 +165,24 @@ impl World {
                 "before": { "type": "space", "space": self.names["spaceId"] },
             } }),
             "transferSpace" | "transferCollection" => json!({ "organization": self.s.other_org }),
-            "updateSpaceById" => json!({ "title": "Renamed", "defaultLevel": "read", "editMode": "live" }),
+            "updateSpaceById" => json!({ "title": "Renamed", "defaultLevel": "create", "editMode": "live" }),
             "createChangeRequest" => json!({ "subject": "New" }),
             "updateChangeRequestById" => json!({ "subject": "Renamed", "status": "open" }),
             "updateChangeRequestContent" => json!({ "changes": [
                 { "operation": "delete_page", "page": self.names["pageId"] },
             ] }),
             "importGitRepository" => json!({ "url": "https://git.example/new", "ref": "refs/heads/new" }),
+            "importContent" | "importContentInChangeRequest" => {
+                json!({ "url": "https://web.example/start", "source": "html" })
+            }
+            "applyTemplateToSpace" => json!({ "id": "blank" }),
+            _ => return None,
+        })
+    }
+
+    /// Comments and reviews.
+    fn body_of_discussion(&self, id: &str) -> Option<Value> {
+        Some(match id {
             "postCommentInSpace" | "postCommentInChangeRequest" => {
                 json!({ "page": self.names["pageId"], "node": self.names["node"], "body": { "markdown": "Why?" } })
             }
@@ -158,28 +202,13 @@ impl World {
             "requestReviewersForChangeRequest" => {
                 json!({ "users": [self.names["userId"]], "subject": "Read this" })
             }
-            "importContent" | "importContentInChangeRequest" => {
-                json!({ "url": "https://web.example/start", "source": "html" })
-            }
-            "applyTemplateToSpace" => json!({ "id": "blank" }),
-            "createOrganizationTeam" => json!({ "title": "New", "members": [self.names["userId"]] }),
-            "updateTeamInOrganizationById" => json!({ "title": "Renamed" }),
-            "updateMembersInOrganizationTeam" => json!({
-                "add": [self.names["userId"]], "memberships": { &self.names["userId"]: { "role": "owner" } },
-                "remove": ["nobody"],
-            }),
-            "addMemberToOrganizationTeamById" => json!({ "role": "owner" }),
-            "inviteToSpace" | "inviteToCollection" => json!({
-                "role": "edit", "users": [self.names["userId"]], "teams": [self.names["teamId"]],
-            }),
-            "updateUserPermissionInSpace"
-            | "updateUserPermissionInCollection"
-            | "updateTeamPermissionInSpace"
-            | "updateTeamPermissionInCollection" => json!({ "role": "edit" }),
-            "createOrganizationSAMLProvider" | "updateOrganizationSAMLProvider" => json!({
-                "label": "New", "ssoURL": "https://idp.example/", "entityID": "idp",
-                "certificate": teams::CERTIFICATE, "defaultTeam": self.names["teamId"], "defaultRole": "edit",
-            }),
+            _ => return None,
+        })
+    }
+
+    /// Sites and all that belongs to them.
+    fn body_of_sites(&self, id: &str) -> Option<Value> {
+        Some(match id {
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
@@ -194,9 +223,8 @@ impl World {
                 site_settings::body(id, &self.names["siteSpaceId"], &self.names["pageId"])
             }
             "resolvePublishedContentByUrl" => json!({ "url": ADDRESS }),
-            other => structure::body(other, &self.names)
-                .unwrap_or_else(|| panic!("`{other}` takes a body: give one here that it accepts")),
-        }
+            other => return structure::body(other, &self.names),
+        })
     }
 
     pub(crate) fn path(&self, op: &Op) -> String {
@@ -264,6 +292,12 @@ async fn discussed(
     (names, in_request)
 }
 
+/// The host name of the organization.
+async fn hostname_of(s: &Server) -> String {
+    s.patch(&format!("/v1/orgs/{}", s.org), json!({ "hostname": "engine-docs" })).await;
+    "engine-docs".to_owned()
+}
+
 /// An invite link.
 async fn link_of(s: &Server) -> String {
     s.patch(&format!("/v1/orgs/{}", s.org), json!({ "inviteLinks": true })).await;
@@ -276,6 +310,8 @@ impl Op {
     fn is_for_everybody(&self) -> bool {
         let open = [
             "updateOrganizationMemberLastSeenAt",
+            "getApiInformation",
+            "getSubdomain",
             "joinOrganizationWithInvite",
             "getOrganizationsForEmailDomain",
         ];

@@ -171,6 +171,50 @@ async fn what_is_found_is_walked_by_its_cursors() {
 }
 
 #[tokio::test]
+async fn the_limit_of_a_search_over_spaces_holds_for_the_whole_answer_and_its_cursors_lose_nothing() {
+    let s = Server::new().await;
+    let markdown = "## Part\n\nA needle, and what stands around it.\n\n".repeat(8);
+    let mut spaces = Vec::new();
+    for _ in 0..3 {
+        let space = s.space().await;
+        let request = s.request(&space).await;
+        let pages = (0..20).map(|n| {
+            json!({ "operation": "insert_page", "title": format!("Page {n}"), "document": { "markdown": markdown } })
+        });
+        s.post(&format!("{request}/content"), 200, json!({ "changes": pages.collect::<Vec<_>>() })).await;
+        s.post(&format!("{request}/merge"), 200, json!({})).await;
+        spaces.push(space);
+    }
+    s.platform.settle().await.expect("settled");
+    let ids: Vec<&str> = spaces.iter().map(String::as_str).collect();
+    let site = s.site("Docs", &ids).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    let of_org = format!("/v1/orgs/{}/search?query=needle", s.org);
+    let of_site = format!("{site}/search?x=y");
+    for (method, path, body) in [("GET", of_org, None), ("POST", of_site, Some(json!({ "query": "needle" })))]
+    {
+        let (mut found, mut next) = (std::collections::BTreeSet::new(), String::new());
+        loop {
+            let path = format!("{path}&limit=5{next}");
+            let answer = s.ask(method, &path, &s.admin, body.clone()).await.is(200, &path);
+            let (mut pages, mut bytes) = (0, 0);
+            for space in answer["items"].as_array().expect("items") {
+                for page in space["pages"].as_array().expect("pages") {
+                    assert!(found.insert((id(space), id(page))), "found twice: {page}");
+                    bytes = bytes.max(page.to_string().len());
+                    pages += 1;
+                }
+            }
+            assert!((1..=5).contains(&pages), "{pages} pages");
+            assert!(answer.to_string().len() < 5 * bytes + 1_000, "as long as its pages");
+            let Some(cursor) = answer.get("next") else { break };
+            next = format!("&page={}", cursor["page"].as_str().expect("a cursor"));
+        }
+        assert_eq!(found.len(), 60, "{path}: nothing is lost");
+    }
+}
+
+#[tokio::test]
 async fn a_scope_of_a_site_is_checked() {
     let s = Server::new().await;
     let (space, _) = filled(&s, &[("Page", "needle")]).await;

@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_core::{
-    Actor, Platform,
+    Platform,
     model::{OrgId, Role, UserId},
-    platform::NewUser,
+    platform::{NewToken, NewUser},
     ports::{
         Book, Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched,
         FoundFile, GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
@@ -38,6 +38,7 @@ pub(crate) struct Server {
     /// The document: all servers have the same.
     pub(crate) document: &'static Value,
     pub(crate) platform: Platform,
+    pub(crate) objects: Arc<MemObjects>,
     pub(crate) store: Rewind,
     /// What the platform sees of the store.
     pub(crate) faults: FaultStore<Rewind>,
@@ -101,7 +102,7 @@ impl Server {
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let store = Rewind::default();
         let faults = FaultStore::new(Arc::new(store.clone()), Plan::none());
-        let platform = Platform::builder(Arc::new(faults.clone()), objects)
+        let platform = Platform::builder(Arc::new(faults.clone()), objects.clone())
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
@@ -119,7 +120,7 @@ impl Server {
         let rob = member(&platform, &org, "Rob", Some(Role::Read)).await;
         let gus = member(&platform, &org, "Gus", None).await;
         let bea = member(&platform, &org, "Bea", Some(Role::Admin)).await;
-        platform.put_member(&Actor::Platform, &other, &bea.0, Some(Role::Admin)).await.expect("a member");
+        platform.as_platform().org(&other).member(&bea.0).put(Some(Role::Admin)).await.expect("a member");
         let config = HttpConfig { body_limit: BodyLimit(BODY_LIMIT), ..HttpConfig::default() };
         let app = docs_http::routes(&platform, config).expect("routes");
         static DOCUMENT: OnceLock<Value> = OnceLock::new();
@@ -130,6 +131,7 @@ impl Server {
             client,
             document,
             platform,
+            objects,
             store,
             faults,
             clock,
@@ -321,12 +323,12 @@ fn shown(value: &docs_core::store::Value) -> String {
 
 async fn organization(platform: &Platform, title: &str, admin: &UserId) -> OrgId {
     let title = title.parse().expect("a title");
-    platform.create_org(&Actor::Platform, title, admin).await.expect("an organization").id
+    platform.as_platform().orgs().create(title, admin).await.expect("an organization").id
 }
 
 async fn member(platform: &Platform, org: &OrgId, name: &str, role: Option<Role>) -> (UserId, String) {
     let person = person(platform, name).await;
-    platform.put_member(&Actor::Platform, org, &person.0, role).await.expect("a member");
+    platform.as_platform().org(org).member(&person.0).put(role).await.expect("a member");
     person
 }
 
@@ -334,9 +336,9 @@ async fn person(platform: &Platform, name: &str) -> (UserId, String) {
     let email = format!("{}@example.com", name.to_lowercase().replace(' ', "."));
     let new =
         NewUser { display_name: name.parse().expect("a name"), email: email.parse().expect("an address") };
-    let user = platform.create_user(&Actor::Platform, new).await.expect("a user");
-    let label = "test".parse().expect("a label");
-    let token = platform.create_token(&Actor::Platform, &user.id, &label, None).await.expect("a token");
+    let user = platform.as_platform().users().create(new).await.expect("a user");
+    let token = NewToken { label: "test".parse().expect("a label"), secret: None, expires_at: None };
+    let token = platform.as_platform().user(&user.id).issue_token(token).await.expect("a token");
     (user.id, token.secret)
 }
 

@@ -470,6 +470,39 @@ async fn what_a_share_link_or_a_backend_cannot_be_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn a_schema_with_open_unsigned_booleans_is_taken_and_lets_them_decide() {
+    let s = Server::new().await;
+    let site = s.site("Docs", &[]).await;
+    let path = format!("{site}/adaptive-schema");
+    let schema = json!({ "jsonSchema": {
+        "type": "object",
+        "properties": {
+            "unsigned": { "type": "object", "additionalProperties": { "type": "boolean" } },
+            "beta": { "type": "boolean" },
+        },
+        "additionalProperties": false,
+    } });
+    let set = s.ask("PUT", &path, &s.admin, Some(schema)).await.is(200, &path);
+    assert_eq!(s.get(&path).await, set);
+    let claims = &set["jsonSchema"]["properties"];
+    assert_eq!(claims["beta"], json!({ "type": "boolean", "description": "" }));
+    assert_eq!(
+        claims["unsigned"],
+        json!({
+            "type": "object", "description": "Unsigned claims of the site visitor.", "properties": {},
+            "additionalProperties": { "type": "boolean" },
+        })
+    );
+    let conditions = s.get(&format!("{path}/template-conditions")).await;
+    assert_eq!(
+        conditions["items"],
+        json!([
+            { "description": "beta", "condition": "visitor.claims.beta == true" },
+        ])
+    );
+}
+
 /// Where the schema of claims is wrong is told by its path.
 #[tokio::test]
 async fn a_schema_that_is_none_of_claims_is_refused_with_the_place() {
@@ -484,10 +517,7 @@ async fn a_schema_that_is_none_of_claims_is_refused_with_the_place() {
             claims(json!({ "plan": { "type": "text", "description": "" } })),
             "jsonSchema.properties.plan.type: must be `boolean`",
         ),
-        (
-            claims(json!({ "plan": { "type": "string" } })),
-            "jsonSchema.properties.plan.description: is required",
-        ),
+        (claims(json!({ "plan": { "type": "array" } })), "jsonSchema.properties.plan.items: is required"),
         (
             claims(
                 json!({ "unsigned": { "type": "object", "description": "x", "properties": {}, "additionalProperties": false } }),

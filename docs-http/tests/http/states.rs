@@ -96,9 +96,12 @@ async fn every_level_of_a_space_can_be_set() {
     for level in ["read", "comment", "edit", "review", "create", "admin"] {
         assert_eq!(s.patch(&path, json!({ "defaultLevel": level })).await["defaultLevel"], level);
     }
-    // What is inherited is shown as the role that it comes down to.
-    assert_eq!(s.patch(&path, json!({ "defaultLevel": "inherit" })).await["defaultLevel"], "admin");
-    assert_eq!(s.ask("GET", &path, &s.editor, None).await.body["defaultLevel"], "edit");
+    assert_eq!(s.patch(&path, json!({ "defaultLevel": "inherit" })).await["defaultLevel"], "inherit");
+    assert_eq!(
+        s.ask("GET", &path, &s.editor, None).await.body["defaultLevel"],
+        "inherit",
+        "to everybody alike"
+    );
     s.invalid("PATCH", &path, json!({ "defaultLevel": "owner" }), "defaultLevel: must be").await;
 }
 

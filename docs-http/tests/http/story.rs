@@ -94,6 +94,8 @@ async fn organizations(s: &Server) {
         )
         .await;
     has(&full, &["hostname", "urls.logo", "sso", "ai", "defaultRole"]);
+    has(&s.get("/v1/subdomains/engines").await, &["object", "subdomain", "target.organization", "isActive"]);
+    has(&s.get("/v1/").await, &["version", "build"]);
     has(&s.get("/v1/orgs").await, &["count", "items[].trial.status"]);
 }
 
@@ -223,18 +225,8 @@ async fn content(s: &Server, space: &str) {
             assert_eq!(s.get(&format!("{base}/files/{}?computed=false", id(file))).await, *file);
         }
         assert!(files["items"].to_string().contains("\"git\""), "{files}");
-        let reusable = &revision["reusableContents"][0];
-        has(reusable, &["id", "title", "document", "git.oid", "git.path"]);
-        let path = format!("{base}/reusable-contents/{}", id(reusable));
-        assert_eq!(s.get(&format!("{path}?metadata=true&computed=true")).await, *reusable);
-        assert_eq!(s.get(&format!("{path}?metadata=false")).await.get("git"), None);
-        let document = reusable["document"].as_str().expect("an id");
-        has(
-            &s.get(&format!("{space}/documents/{document}?schema=current")).await,
-            &["object", "data", "nodes"],
-        );
+        reusable(s, &space, &base, &revision["reusableContents"][0]).await;
         if base.contains("/revisions/") {
-            has(&s.get(&format!("{path}/document?evaluated=false")).await, &["object", "data", "nodes"]);
             let path = format!("{base}/page/{}/document?evaluated=deterministic-only", id(start));
             has(&s.get(&path).await, &["object", "data", "nodes"]);
             has(&s.get(&format!("{base}/changes?metadata=false&computed=false")).await, &["changes"]);
@@ -244,6 +236,19 @@ async fn content(s: &Server, space: &str) {
     let last = s.get(&format!("{space}/content")).await;
     has(&last, &["mergedFrom.number"]);
     assert_eq!(last["type"], "merge");
+}
+
+/// Reusable content of a revision, shown in a list and alone, and its document.
+async fn reusable(s: &Server, space: &str, base: &str, reusable: &Value) {
+    has(reusable, &["id", "title", "document", "git.oid", "git.path"]);
+    let path = format!("{base}/reusable-contents/{}", id(reusable));
+    assert_eq!(s.get(&format!("{path}?metadata=true&computed=true")).await, *reusable);
+    assert_eq!(s.get(&format!("{path}?metadata=false")).await.get("git"), None);
+    let document = reusable["document"].as_str().expect("an id");
+    has(&s.get(&format!("{space}/documents/{document}?schema=current")).await, &["object", "data", "nodes"]);
+    if base.contains("/revisions/") {
+        has(&s.get(&format!("{path}/document?evaluated=false")).await, &["object", "data", "nodes"]);
+    }
 }
 
 async fn links(s: &Server, space: &str) {
@@ -318,21 +323,7 @@ async fn discussion(s: &Server, space: &str) {
         has(&changed["reactions"][0], &["emoji", "count", "users[].user.id", "users[].reactedAt"]);
         assert_eq!(s.get(&format!("{this}?format=markdown")).await, changed);
         let replies = format!("{this}/replies");
-        let query = if base == space { "" } else { "?format=markdown" };
-        let reply = s.post(&format!("{replies}{query}"), 200, said("So.")).await.body;
-        has(
-            &reply,
-            &["object", "id", "postedBy.id", "postedAt", "reactions", "body.markdown", "urls.location"],
-        );
-        has(&reply, &["permissions.view", "permissions.edit", "permissions.reply", "permissions.delete"]);
-        let at = format!("{replies}/{}", id(&reply));
-        let change =
-            json!({ "body": { "markdown": "Thus." }, "addedReactions": ["1f44d"], "resolved": true });
-        let changed = s.ask("PUT", &at, &s.admin, Some(change)).await.is(200, &at);
-        has(&changed, &["editedAt"]);
-        assert_eq!(changed["reactions"][0]["emoji"], "👍");
-        assert_eq!(s.get(&format!("{at}?format=markdown")).await, changed);
-        has(&s.get(&format!("{replies}?limit=1")).await, &["count", "items[].postedAt"]);
+        let at = replied(s, &replies, base == space).await;
         let query = format!("?order=asc&status=resolved&targetPage={page}&format=markdown&limit=5");
         has(&s.get(&format!("{comments}{query}")).await, &["items[].resolvedAt", "items[].target.space"]);
         has(&s.get(&format!("{base}/commenters?limit=1")).await, MEMBER);
@@ -352,6 +343,23 @@ async fn discussion(s: &Server, space: &str) {
     }
     assert_eq!(s.get(&space).await["comments"], 1);
     assert_eq!(s.get(&format!("{space}/change-requests/1")).await["comments"], 1);
+}
+
+/// Posts a reply, changes it and finds it in its list; answers where it is.
+async fn replied(s: &Server, replies: &str, in_space: bool) -> String {
+    let said = |text: &str| json!({ "body": { "markdown": text } });
+    let query = if in_space { "" } else { "?format=markdown" };
+    let reply = s.post(&format!("{replies}{query}"), 200, said("So.")).await.body;
+    has(&reply, &["object", "id", "postedBy.id", "postedAt", "reactions", "body.markdown", "urls.location"]);
+    has(&reply, &["permissions.view", "permissions.edit", "permissions.reply", "permissions.delete"]);
+    let at = format!("{replies}/{}", id(&reply));
+    let change = json!({ "body": { "markdown": "Thus." }, "addedReactions": ["1f44d"], "resolved": true });
+    let changed = s.ask("PUT", &at, &s.admin, Some(change)).await.is(200, &at);
+    has(&changed, &["editedAt"]);
+    assert_eq!(changed["reactions"][0]["emoji"], "👍");
+    assert_eq!(s.get(&format!("{at}?format=markdown")).await, changed);
+    has(&s.get(&format!("{replies}?limit=1")).await, &["count", "items[].postedAt"]);
+    at
 }
 
 async fn reviews(s: &Server, space: &str) {

@@ -40,6 +40,27 @@ async fn delete(s: &Server, path: &str) {
     }
 }
 
+#[tokio::test]
+async fn teams_are_listed_by_who_can_manage_them() {
+    let s = Server::new().await;
+    let org = format!("/v1/orgs/{}", s.org);
+    let (one, other) = (team(&s, "One").await, team(&s, "Other").await);
+    let (rob, ada) = (me(&s, &s.reader).await, me(&s, &s.admin).await);
+    put(&s, &format!("{one}/members/{rob}"), 204, json!({ "role": "owner" })).await;
+    put(&s, &format!("{other}/members/{rob}"), 204, json!({ "role": "member" })).await;
+    let listed = async |owner: &str, more: &str| {
+        let list = s.get(&format!("{org}/teams?owner={owner}{more}")).await;
+        let items = list["items"].as_array().expect("items").iter();
+        items.map(|team| team["title"].as_str().expect("a title").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&rob, "").await, ["One"]);
+    assert_eq!(listed(&ada, "").await, ["One", "Other"], "an administrator manages every team");
+    assert_eq!(listed(&ada, "&title=oth").await, ["Other"]);
+    assert_eq!(listed("nobody", "").await, [""; 0]);
+    s.patch(&format!("{org}/members/{rob}"), json!({ "role": "admin" })).await;
+    assert_eq!(listed(&rob, "").await, ["One", "Other"]);
+}
+
 /// Every operation of these nouns, asked for once.
 pub(crate) async fn story(s: &Server, space: &str) {
     let org = format!("/v1/orgs/{}", s.org);

@@ -60,6 +60,11 @@ async fn a_write_answers_its_resource_though_nothing_can_be_read_after_its_commi
         let location = answer.body["urls"]["location"].as_str();
         if let Some(path) = location.and_then(|at| at.strip_prefix("https://docs.example")) {
             let read = w.s.ask("GET", path, &w.s.both, None).await;
+            // Parts of a site have an address that is changed and deleted, and are read as parts of it only.
+            let is_part = ["/sections/", "/site-spaces/"].iter().any(|part| path.contains(part));
+            if is_part && read.status == 405 {
+                continue;
+            }
             if read.status != 200 || read.body != answer.body {
                 failed.push(format!("{}: answers {} for {}", op.id, answer.body, read.body));
             }

@@ -147,7 +147,7 @@ async fn hot_transactions_go_one_after_another() {
     first.commit(Batch { ops: vec![put("a", 1)], feed: vec![] }).await.expect("no conflict");
     assert_eq!(second.await.expect("the task ends"), Ok(()));
     assert_eq!(int(&*begin(&store, Mode::Read).await, "a").await, Some(2));
-    assert_eq!(store.stats().gates, 0);
+    assert_eq!(store.stats().key_locks, 0);
 }
 
 #[tokio::test]
@@ -159,13 +159,13 @@ async fn nobody_waits_longer_at_a_gate_than_a_transaction_may_take() {
     let polled =
         std::future::poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx).is_pending())).await;
     assert!(polled);
-    assert_eq!(store.stats().gates, 2);
+    assert_eq!(store.stats().key_locks, 2);
     clock.advance(MAX_TXN);
     let txn = waiting.await.expect("memory is there");
-    assert_eq!(store.stats().gates, 1);
+    assert_eq!(store.stats().key_locks, 1);
     assert_eq!(txn.commit(Batch { ops: vec![put("a", 1)], feed: vec![] }).await, Ok(()));
     drop(forgotten);
-    assert_eq!(store.stats().gates, 0);
+    assert_eq!(store.stats().key_locks, 0);
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn a_fork_starts_equal_and_goes_its_own_way() {
     let pos = store.changes(1, None, 1).await.expect("no position is needed").remove(0).0;
     let open = begin(&store, Mode::Write).await;
     let fork = store.fork();
-    assert_eq!(fork.stats(), Stats { keys: 1, versions: 1, open: 0, gates: 0, feed: 2 });
+    assert_eq!(fork.stats(), Stats { keys: 1, versions: 1, open: 0, key_locks: 0, feed: 2 });
     commit(&fork, vec![put("a", 2), Op::Create("gone".into(), Value::Unit)]).await.expect("no conflict");
     assert_eq!(int(&*open, "a").await, Some(1));
     open.commit(Batch { ops: vec![put("a", 3)], feed: vec![item("c")] })

@@ -1,9 +1,9 @@
 //! Tokens of users.
 
 use clap::{Args, Subcommand};
-use docs_core::{Actor, Platform, model::Timestamp, platform::NewToken, store::PageRequest};
+use docs_core::{Platform, platform::NewToken};
 
-use super::{Outcome, user};
+use super::{Outcome, each, time, user};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
@@ -46,43 +46,28 @@ impl Token {
         match self {
             Self::Create { of, label, expires } => {
                 let label = label.parse().map_err(|why| ServerError::flag("--label", why))?;
-                let expires_at = expires.as_deref().map(time).transpose()?;
+                let expires_at = expires.as_deref().map(|text| time("--expires", text)).transpose()?;
                 let new = NewToken { label, secret: None, expires_at };
                 let user = user(platform, &of.user).await?;
-                let token = platform.issue_token(&Actor::Platform, &user, new).await?;
+                let token = platform.as_platform().user(&user).issue_token(new).await?;
                 eprintln!("token {} of {}, shown only now:", token.id, of.user);
                 println!("{}", token.secret);
             }
             Self::List { of } => {
                 let user = user(platform, &of.user).await?;
-                let mut page = PageRequest::default();
-                loop {
-                    let tokens = platform.list_tokens(&Actor::Platform, &user, &page).await?;
-                    for token in tokens.items {
-                        let end = token.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string());
-                        println!("{}\t{}\t{end}\t{}", token.id, token.created_at, token.label);
-                    }
-                    page.page = tokens.next;
-                    if page.page.is_none() {
-                        break;
-                    }
-                }
+                let list = async |page| platform.as_platform().user(&user).list_tokens(&page).await;
+                each(list, |token| {
+                    let end = token.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string());
+                    println!("{}\t{}\t{end}\t{}", token.id, token.created_at, token.label);
+                })
+                .await?;
             }
             Self::Revoke { of, id } => {
                 let user = user(platform, &of.user).await?;
                 let id = id.parse().map_err(|why| ServerError::other(format!("the token: {why}")))?;
-                platform.revoke_token(&Actor::Platform, &user, &id).await?;
+                platform.as_platform().user(&user).revoke_token(&id).await?;
             }
         }
         Ok(())
     }
-}
-
-fn time(text: &str) -> Outcome<Timestamp> {
-    serde_json::from_value(text.into()).map_err(|_| {
-        ServerError::flag(
-            "--expires",
-            format_args!("`{text}` is no time; write it like 2030-12-31T00:00:00Z"),
-        )
-    })
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     client::Client,
-    load::{Log, Place, start, stopped, titles},
+    load::{Log, SharedResources, start, stopped, titles},
     process::{Process, TOKEN},
     stores::{Stand, postgres, sqlite},
 };
@@ -33,12 +33,12 @@ async fn nothing_acknowledged_is_lost_when_a_server_on_postgres_is_killed() {
 async fn survives(stand: &Stand) {
     let mut server = Process::start(&stand.url).await;
     let client = Client::new(&server.base, TOKEN);
-    let place = Place::new(&client).await;
+    let shared = SharedResources::new(&client).await;
     let mut logs: Vec<Log> = (0..WORKERS).map(Log::new).collect();
     let mut chance = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..rounds() {
         let client = client.at(&server.base);
-        let workers = start(logs, &client, &place);
+        let workers = start(logs, &client, &shared);
         chance ^= chance << 13;
         chance ^= chance >> 7;
         chance ^= chance << 17;
@@ -48,7 +48,7 @@ async fn survives(stand: &Stand) {
         logs = stopped(workers).await;
         stand.verify().await;
         server = Process::start(&stand.url).await;
-        check(&client.at(&server.base), &place, &mut logs).await;
+        check(&client.at(&server.base), &shared, &mut logs).await;
         let acknowledged: u32 = logs.iter().map(|log| log.acknowledged).sum();
         println!("round {round}: {acknowledged} writes acknowledged so far, none lost");
     }
@@ -61,14 +61,14 @@ async fn survives(stand: &Stand) {
 }
 
 /// Everything acknowledged is there, and nothing is there by half.
-pub(crate) async fn check(client: &Client, place: &Place, logs: &mut [Log]) {
-    let pages = titles(&client.get(&format!("/spaces/{}/content/pages", place.shared)).await);
+pub(crate) async fn check(client: &Client, shared: &SharedResources, logs: &mut [Log]) {
+    let pages = titles(&client.get(&format!("/spaces/{}/content/pages", shared.shared)).await);
     for log in logs {
-        log.check(client, place, &pages).await;
+        log.check(client, shared, &pages).await;
     }
-    let requests = client.all(&format!("/spaces/{}/change-requests", place.shared)).await;
+    let requests = client.all(&format!("/spaces/{}/change-requests", shared.shared)).await;
     let numbers: BTreeSet<u64> = requests.iter().filter_map(|r| r["number"].as_u64()).collect();
     assert!(numbers.iter().copied().eq(1..=requests.len() as u64), "numbers have gaps: {numbers:?}");
-    let space: Value = client.get(&format!("/spaces/{}", place.shared)).await;
+    let space: Value = client.get(&format!("/spaces/{}", shared.shared)).await;
     assert_eq!(space["changeRequests"], requests.len(), "the counter is the count");
 }

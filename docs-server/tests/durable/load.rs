@@ -44,12 +44,12 @@ enum Open {
 
 /// The resources that all workers share.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct SharedResources {
     pub(crate) org: String,
     pub(crate) shared: String,
 }
 
-impl Place {
+impl SharedResources {
     /// The first organization, and a new space in it.
     pub(crate) async fn new(client: &Client) -> Self {
         let org = id(&client.get("/orgs").await["items"][0]);
@@ -68,20 +68,20 @@ impl Log {
     }
 
     /// Writes until the server gives no answer.
-    pub(crate) async fn write(&mut self, client: &Client, place: &Place) {
-        while self.step(client, place).await.is_ok() {}
+    pub(crate) async fn write(&mut self, client: &Client, shared: &SharedResources) {
+        while self.step(client, shared).await.is_ok() {}
     }
 
     /// One write; the kinds take turns, each worker at another one.
-    pub(crate) async fn step(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+    pub(crate) async fn step(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         self.steps += 1;
         self.open = Some(Open::New);
         match (self.steps + self.worker) % 8 {
-            0 => self.create_space(client, place).await?,
+            0 => self.create_space(client, shared).await?,
             1 | 5 => self.rename(client).await?,
-            2 => self.create_request(client, place).await?,
-            3 | 6 => self.edit(client, place).await?,
-            4 => self.merge(client, place).await?,
+            2 => self.create_request(client, shared).await?,
+            3 | 6 => self.edit(client, shared).await?,
+            4 => self.merge(client, shared).await?,
             _ if self.steps.is_multiple_of(3) => self.delete(client).await?,
             _ => self.import(client).await?,
         }
@@ -89,9 +89,9 @@ impl Log {
         Ok(())
     }
 
-    async fn create_space(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+    async fn create_space(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         let title = self.name("space");
-        let path = format!("/orgs/{}/spaces", place.org);
+        let path = format!("/orgs/{}/spaces", shared.org);
         let answer = client.call("POST", &path, json!({ "title": title })).await?;
         if let Some(space) = self.acknowledged(&answer)? {
             self.spaces.insert(id(&space), Some(title));
@@ -131,9 +131,9 @@ impl Log {
         Ok(())
     }
 
-    async fn create_request(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+    async fn create_request(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         let subject = self.name("request");
-        let path = format!("/spaces/{}/change-requests", place.shared);
+        let path = format!("/spaces/{}/change-requests", shared.shared);
         let answer = client.call("POST", &path, json!({ "subject": subject })).await?;
         if let Some(request) = self.acknowledged(&answer)? {
             self.requests.insert(id(&request), Request { subject, ..Request::default() });
@@ -141,13 +141,13 @@ impl Log {
         Ok(())
     }
 
-    async fn edit(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+    async fn edit(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         let Some((request, _)) = self.request(|r| !r.merged && r.page.is_none()) else { return Ok(()) };
         let title = self.name("page");
         self.open = Some(Open::Page(request.clone(), title.clone()));
         let text = format!("# {title}\n\nThe text of {title}.\n");
         let change = json!({ "operation": "insert_page", "document": { "markdown": text } });
-        let path = format!("{}/content", place.request(&request));
+        let path = format!("{}/content", shared.request(&request));
         let answer = client.call("POST", &path, json!({ "changes": [change] })).await?;
         if self.acknowledged(&answer)?.is_some() {
             self.requests.entry(request).or_default().page = Some(title);
@@ -155,10 +155,10 @@ impl Log {
         Ok(())
     }
 
-    async fn merge(&mut self, client: &Client, place: &Place) -> Result<(), NoAnswer> {
+    async fn merge(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         let Some((request, _)) = self.request(|r| !r.merged && r.page.is_some()) else { return Ok(()) };
         self.open = Some(Open::Merge(request.clone()));
-        let path = format!("{}/merge", place.request(&request));
+        let path = format!("{}/merge", shared.request(&request));
         let answer = client.call("POST", &path, json!({})).await?;
         if self.acknowledged(&answer)?.is_some() {
             self.requests.entry(request).or_default().merged = true;
@@ -199,7 +199,12 @@ impl Log {
     /// that got no answer.
     ///
     /// `pages` are the titles of the shared space's pages.
-    pub(crate) async fn check(&mut self, client: &Client, place: &Place, pages: &BTreeMap<String, String>) {
+    pub(crate) async fn check(
+        &mut self,
+        client: &Client,
+        shared: &SharedResources,
+        pages: &BTreeMap<String, String>,
+    ) {
         let open = self.open.take();
         for (space, title) in &mut self.spaces {
             let found = client.get(&format!("/spaces/{space}")).await;
@@ -213,7 +218,7 @@ impl Log {
             *title = now;
         }
         for (id, request) in &mut self.requests {
-            let path = place.request(id);
+            let path = shared.request(id);
             let found = client.get(&path).await;
             assert_eq!(found["subject"], request.subject.as_str());
             let merged = found["status"] == "merged";
@@ -233,7 +238,7 @@ impl Log {
             // Half a merge would be a status without the page, or the page without the status.
             assert_eq!(pages.contains_key(&title), merged, "request {id}, page {title}, open {open:?}");
             if let Some(page) = pages.get(&title) {
-                let path = format!("/spaces/{}/content/page/{page}?format=markdown", place.shared);
+                let path = format!("/spaces/{}/content/page/{page}?format=markdown", shared.shared);
                 let text = client.get(&path).await["markdown"].as_str().unwrap_or_default().to_owned();
                 assert!(text.contains(&format!("The text of {title}.")), "{text}");
             }
@@ -253,11 +258,11 @@ impl Log {
 }
 
 /// Has all workers write at once.
-pub(crate) fn start(logs: Vec<Log>, client: &Client, place: &Place) -> Vec<JoinHandle<Log>> {
+pub(crate) fn start(logs: Vec<Log>, client: &Client, shared: &SharedResources) -> Vec<JoinHandle<Log>> {
     let begin = |mut log: Log| {
-        let (client, place) = (client.clone(), place.clone());
+        let (client, shared) = (client.clone(), shared.clone());
         tokio::spawn(async move {
-            log.write(&client, &place).await;
+            log.write(&client, &shared).await;
             log
         })
     };

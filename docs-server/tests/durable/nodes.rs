@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Client, id},
     crash::check,
-    load::{Log, Place},
+    load::{Log, SharedResources},
     process::{Process, TOKEN},
     stores::postgres,
 };
@@ -19,14 +19,14 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     let second = Process::start(&stand.url).await;
     let one = Client::new(&first.base, TOKEN);
     let two = one.at(&second.base);
-    let place = Place::new(&one).await;
+    let shared = SharedResources::new(&one).await;
 
     // What one acknowledges the other reads, each time.
     let mut spaces = BTreeSet::new();
     for n in 0..40 {
         let (writer, reader) = if n % 2 == 0 { (&one, &two) } else { (&two, &one) };
         let title = format!("Space {n}");
-        let path = format!("/orgs/{}/spaces", place.org);
+        let path = format!("/orgs/{}/spaces", shared.org);
         let space = id(&writer.post(&path, json!({ "title": title })).await);
         assert_eq!(reader.get(&format!("/spaces/{space}")).await["title"], title.as_str());
         spaces.insert(space);
@@ -36,7 +36,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     let (mut seen, mut next, mut turn) = (BTreeSet::new(), String::new(), 0);
     loop {
         let client = if turn % 2 == 0 { &one } else { &two };
-        let page = client.get(&format!("/orgs/{}/spaces?limit=7{next}", place.org)).await;
+        let page = client.get(&format!("/orgs/{}/spaces?limit=7{next}", shared.org)).await;
         for space in page["items"].as_array().expect("a list") {
             assert!(seen.insert(id(space)), "a space is listed twice");
         }
@@ -57,12 +57,12 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     let mut logs: Vec<Log> = (0..4).map(Log::new).collect();
     for _ in 0..12 {
         for (n, log) in logs.iter_mut().enumerate() {
-            log.step(if n % 2 == 0 { &one } else { &two }, &place).await.expect("both servers run");
+            log.step(if n % 2 == 0 { &one } else { &two }, &shared).await.expect("both servers run");
         }
     }
     first.kill();
     assert!(!first.listens().await);
-    check(&two, &place, &mut logs).await;
+    check(&two, &shared, &mut logs).await;
     for space in &spaces {
         // One import, one revision: done by whichever server, and not twice.
         crate::process::until(&format!("the import into {space}"), async || {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     client::Client,
     crash::check,
-    load::{Log, Place, start, stopped},
+    load::{Log, SharedResources, start, stopped},
     process::{Process, TOKEN, refused_to_start, until},
     stores::postgres,
 };
@@ -16,12 +16,12 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
     let (proxy, url) = stand.through_proxy().await;
     let server = Process::start(&url).await;
     let client = Client::new(&server.base, TOKEN);
-    let place = Place::new(&client).await;
+    let shared = SharedResources::new(&client).await;
     let mut logs: Vec<Log> = (0..4).map(Log::new).collect();
     for _ in 0..3 {
-        let so_far = requests(&client, &place).await;
-        let workers = start(logs, &client, &place);
-        until("some load", async || requests(&client, &place).await >= so_far + 4).await;
+        let so_far = requests(&client, &shared).await;
+        let workers = start(logs, &client, &shared);
+        until("some load", async || requests(&client, &shared).await >= so_far + 4).await;
         proxy.cut().await;
         // Whatever is asked now is refused in order, with a time to come back.
         until("a refusal", async || {
@@ -37,7 +37,7 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
             client.call("GET", "/user", Value::Null).await.is_ok_and(|answer| answer.status == 200)
         })
         .await;
-        check(&client, &place, &mut logs).await;
+        check(&client, &shared, &mut logs).await;
     }
     for log in &logs {
         log.imports_end(&client).await;
@@ -61,6 +61,6 @@ async fn a_server_that_cannot_reach_its_database_says_so_and_ends() {
     );
 }
 
-async fn requests(client: &Client, place: &Place) -> u64 {
-    client.get(&format!("/spaces/{}", place.shared)).await["changeRequests"].as_u64().expect("a counter")
+async fn requests(client: &Client, shared: &SharedResources) -> u64 {
+    client.get(&format!("/spaces/{}", shared.shared)).await["changeRequests"].as_u64().expect("a counter")
 }

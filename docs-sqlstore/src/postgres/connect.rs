@@ -46,7 +46,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
         return Err(OpenError::Address("it names no host".into()));
     }
     if config.get_connect_timeout().is_none() {
-        config.connect_timeout(options.the_wait());
+        config.connect_timeout(options.busy_timeout());
     }
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(TCP_TIMEOUT);
@@ -116,7 +116,7 @@ where
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
     let place = place(&config);
-    let lock_wait = options.the_wait().clamp(Duration::from_millis(1), MAX_TXN);
+    let lock_wait = options.busy_timeout().clamp(Duration::from_millis(1), MAX_TXN);
     let settings = format!("{SETTINGS} SET lock_timeout = '{}ms';", lock_wait.as_millis());
     Pool::builder(Manager::new(config, tls))
         .max_size(options.the_connections())

@@ -152,7 +152,7 @@ impl PostgresStore {
         Ok(Self(Arc::new(Shared {
             pool,
             layout,
-            clock: options.the_clock(),
+            clock: options.time_source(),
             options,
             place,
             schema,
@@ -181,7 +181,7 @@ impl PostgresStore {
 impl Shared {
     /// A connection, for a transaction that has not begun.
     async fn session(&self, work: Work) -> StoreResult<Session> {
-        let wait = self.options.the_wait();
+        let wait = self.options.busy_timeout();
         match tokio::time::timeout(wait, self.pool.get()).await {
             Ok(Ok(client)) => Ok(Session::new(client, work)),
             Ok(Err(error)) => {

@@ -12,7 +12,7 @@ use super::{
     Shared,
     session::{Request, Work},
 };
-use crate::objects::{ObjectRows, Place};
+use crate::objects::{ObjectLocation, ObjectRows};
 
 /// Most rows that one statement stores.
 const ROWS: usize = 500;
@@ -57,7 +57,7 @@ impl ObjectRows for Rows {
     async fn insert(
         &self,
         domain: &str,
-        mut rows: Vec<(Hash, usize, Place)>,
+        mut rows: Vec<(Hash, usize, ObjectLocation)>,
         now: DateTime<Utc>,
     ) -> StoreResult<()> {
         let sql = "\
@@ -72,8 +72,8 @@ impl ObjectRows for Rows {
                 dying = false";
         while !rows.is_empty() {
             let mut bytes = 0;
-            let fits = rows.iter().take(ROWS).take_while(|(_, _, place)| {
-                bytes += if let Place::Row(data) = place { data.len() } else { 0 };
+            let fits = rows.iter().take(ROWS).take_while(|(_, _, location)| {
+                bytes += if let ObjectLocation::Row(data) = location { data.len() } else { 0 };
                 bytes <= BYTES
             });
             let count = fits.count().max(1);
@@ -93,22 +93,22 @@ impl ObjectRows for Rows {
         Ok(())
     }
 
-    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Place>>> {
+    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<ObjectLocation>>> {
         let sql = "SELECT h, data, loc FROM obj WHERE domain = $1 AND h = ANY($2::text[]) AND NOT dying";
         let rows = Self::read(self, Request::new(sql, vec![text(domain), Box::new(texts(hashes))])).await?;
-        let place = |row: &Row| -> StoreResult<(Hash, Place)> {
+        let location = |row: &Row| -> StoreResult<(Hash, ObjectLocation)> {
             let data: Option<&[u8]> = get(row, 1)?;
             let loc: Option<String> = get(row, 2)?;
             match (data, loc) {
-                (Some(data), _) => Ok((hash(row, 0)?, Place::Row(Bytes::copy_from_slice(data)))),
-                (None, Some(loc)) => Ok((hash(row, 0)?, Place::Blob(loc))),
+                (Some(data), _) => Ok((hash(row, 0)?, ObjectLocation::Row(Bytes::copy_from_slice(data)))),
+                (None, Some(loc)) => Ok((hash(row, 0)?, ObjectLocation::Blob(loc))),
                 (None, None) => {
                     Err(StoreError::Corrupt("an object without bytes and without a place".into()))
                 }
             }
         };
-        let found: std::collections::HashMap<Hash, Place> =
-            rows.iter().map(place).collect::<StoreResult<_>>()?;
+        let found: std::collections::HashMap<Hash, ObjectLocation> =
+            rows.iter().map(location).collect::<StoreResult<_>>()?;
         Ok(hashes.iter().map(|hash| found.get(hash).cloned()).collect())
     }
 
@@ -152,8 +152,28 @@ impl ObjectRows for Rows {
             DELETE FROM obj USING unnest($2::text[], $3::text[]) AS u (h, loc) \
             WHERE obj.domain = $1 AND obj.h = u.h AND obj.loc = u.loc AND obj.dying";
         let (hashes, places): (Vec<String>, Vec<String>) =
-            rows.iter().map(|(hash, place)| (hash.to_string(), place.clone())).unzip();
+            rows.iter().map(|(hash, location)| (hash.to_string(), location.clone())).unzip();
         self.write(Request::new(sql, vec![text(domain), Box::new(hashes), Box::new(places)])).await.map(drop)
+    }
+
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
+        // From one domain to the next, past the objects of each.
+        let sql = "\
+            WITH RECURSIVE walk (domain) AS ( \
+                SELECT min(domain) FROM obj WHERE domain > $1 \
+                UNION ALL \
+                SELECT (SELECT min(obj.domain) FROM obj WHERE obj.domain > walk.domain) FROM walk \
+                WHERE walk.domain IS NOT NULL \
+            ) \
+            SELECT domain FROM walk WHERE domain IS NOT NULL LIMIT $2";
+        let params: Vec<Param> = vec![text(after.unwrap_or_default()), Box::new(i64::from(max))];
+        Self::read(self, Request::new(sql, params)).await?.iter().map(|row| get(row, 0)).collect()
+    }
+
+    async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>> {
+        let sql = "SELECT loc FROM obj WHERE loc = ANY($1::text[])";
+        let rows = Self::read(self, Request::new(sql, vec![Box::new(blobs.to_vec())])).await?;
+        rows.iter().map(|row| get(row, 0)).collect()
     }
 }
 
@@ -167,15 +187,15 @@ struct Columns {
 }
 
 impl Columns {
-    fn push(&mut self, (hash, len, place): (Hash, usize, Place)) -> StoreResult<()> {
-        let (data, place) = match place {
-            Place::Row(data) => (Some(data.into()), None),
-            Place::Blob(name) => (None, Some(name)),
+    fn push(&mut self, (hash, len, location): (Hash, usize, ObjectLocation)) -> StoreResult<()> {
+        let (data, location) = match location {
+            ObjectLocation::Row(data) => (Some(data.into()), None),
+            ObjectLocation::Blob(name) => (None, Some(name)),
         };
         self.hashes.push(hash.to_string());
         self.lens.push(i64::try_from(len).map_err(|_| StoreError::TooLarge("an object"))?);
         self.data.push(data);
-        self.places.push(place);
+        self.places.push(location);
         Ok(())
     }
 }

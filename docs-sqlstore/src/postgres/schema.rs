@@ -15,7 +15,8 @@ const OLDEST: i32 = 140_000;
 /// Locks for what transactions depend on, each: with fewer, whoever reads some dozen rows depends on a whole table.
 const PRED_LOCKS: i32 = 1_024;
 /// The migrations, in order; the version of a schema is the number of those that were applied.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/postgres/0001.sql"), include_str!("../../migrations/postgres/0002.sql")];
 
 /// What opening a database finds.
 pub(super) struct Found {

@@ -12,7 +12,8 @@ use super::error::advice;
 use crate::{Durability, OpenError, Options, layout::Layout};
 
 /// The migrations, in order: the schema is as new as the last that was applied.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/sqlite/0001.sql"), include_str!("../../migrations/sqlite/0002.sql")];
 
 /// Statements that a connection keeps prepared: about six for each of the tables of the platform.
 const STATEMENTS: usize = 128;
@@ -41,7 +42,7 @@ impl File {
     pub(super) fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let path = std::path::absolute(path)
             .map_err(|error| unusable(path, format!("{error}: name a file in a folder")))?;
-        Ok(Self { path, durability: options.the_durability(), wait: options.the_wait() })
+        Ok(Self { path, durability: options.the_durability(), wait: options.busy_timeout() })
     }
 
     pub(super) fn path(&self) -> &Path {

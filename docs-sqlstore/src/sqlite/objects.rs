@@ -9,7 +9,7 @@ use docs_store::{Hash, StoreError, StoreResult};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{error::Outcome, shared::Shared};
-use crate::objects::{ObjectRows, Place};
+use crate::objects::{ObjectLocation, ObjectRows};
 
 /// The table `obj` of a database.
 #[derive(Clone)]
@@ -31,14 +31,14 @@ impl ObjectRows for Rows {
     async fn insert(
         &self,
         domain: &str,
-        rows: Vec<(Hash, usize, Place)>,
+        rows: Vec<(Hash, usize, ObjectLocation)>,
         now: DateTime<Utc>,
     ) -> StoreResult<()> {
         let domain = domain.to_owned();
         self.0.write(move |conn| rows.iter().try_for_each(|row| insert(conn, &domain, row, now))).await
     }
 
-    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Place>>> {
+    async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<ObjectLocation>>> {
         let (domain, hashes) = (domain.to_owned(), hashes.to_vec());
         self.0.read(move |conn| hashes.iter().map(|hash| read(conn, &domain, hash)).collect()).await
     }
@@ -86,6 +86,40 @@ impl ObjectRows for Rows {
             })
             .await
     }
+
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
+        let mut after = after.unwrap_or_default().to_owned();
+        self.0
+            .read(move |conn| {
+                // From one domain to the next, past the objects of each.
+                let mut next = conn.prepare_cached("SELECT min(domain) FROM obj WHERE domain > ?1")?;
+                let mut found = Vec::new();
+                while found.len() < max as usize {
+                    let domain: Option<String> = next.query_row([&after], |row| row.get(0))?;
+                    let Some(domain) = domain else { break };
+                    after.clone_from(&domain);
+                    found.push(domain);
+                }
+                Ok(found)
+            })
+            .await
+    }
+
+    async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>> {
+        let blobs = blobs.to_vec();
+        self.0
+            .read(move |conn| {
+                let mut select = conn.prepare_cached("SELECT 1 FROM obj WHERE loc = ?1")?;
+                let mut named = Vec::new();
+                for blob in blobs {
+                    if select.exists([&blob])? {
+                        named.push(blob);
+                    }
+                }
+                Ok(named)
+            })
+            .await
+    }
 }
 
 fn touch(conn: &Connection, domain: &str, hashes: Vec<Hash>, now: DateTime<Utc>) -> Outcome<Vec<Hash>> {
@@ -104,7 +138,7 @@ fn touch(conn: &Connection, domain: &str, hashes: Vec<Hash>, now: DateTime<Utc>)
 fn insert(
     conn: &Connection,
     domain: &str,
-    (hash, len, place): &(Hash, usize, Place),
+    (hash, len, location): &(Hash, usize, ObjectLocation),
     now: DateTime<Utc>,
 ) -> Outcome<()> {
     let text = hash.to_string();
@@ -112,9 +146,9 @@ fn insert(
     conn.prepare_cached(replaced)?.execute(params![domain, text])?;
     let sql = "INSERT INTO obj (domain, h, raw, len, touched, loc, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
                ON CONFLICT (domain, h) DO UPDATE SET touched = max(touched, excluded.touched)";
-    let (loc, data): (Option<&str>, Option<&[u8]>) = match place {
-        Place::Row(bytes) => (None, Some(bytes)),
-        Place::Blob(name) => (Some(name), None),
+    let (loc, data): (Option<&str>, Option<&[u8]>) = match location {
+        ObjectLocation::Row(bytes) => (None, Some(bytes)),
+        ObjectLocation::Blob(name) => (Some(name), None),
     };
     let len = i64::try_from(*len).map_err(|_| StoreError::TooLarge("an object"))?;
     let row = params![domain, text, hash.as_bytes(), len, now.timestamp_millis(), loc, data];
@@ -122,15 +156,15 @@ fn insert(
     Ok(())
 }
 
-fn read(conn: &Connection, domain: &str, hash: &Hash) -> Outcome<Option<Place>> {
+fn read(conn: &Connection, domain: &str, hash: &Hash) -> Outcome<Option<ObjectLocation>> {
     let sql = "SELECT loc, data FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
-    let place = |row: &Row<'_>| {
+    let location = |row: &Row<'_>| {
         Ok(match row.get::<_, Option<String>>(0)? {
-            Some(name) => Place::Blob(name),
-            None => Place::Row(Bytes::from(row.get::<_, Vec<u8>>(1)?)),
+            Some(name) => ObjectLocation::Blob(name),
+            None => ObjectLocation::Row(Bytes::from(row.get::<_, Vec<u8>>(1)?)),
         })
     };
-    Ok(conn.prepare_cached(sql)?.query_row(params![domain, hash.to_string()], place).optional()?)
+    Ok(conn.prepare_cached(sql)?.query_row(params![domain, hash.to_string()], location).optional()?)
 }
 
 fn condemn(

@@ -32,14 +32,14 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(file: File, layout: Layout, options: &crate::Options) -> Self {
-        let (file, clock) = (Arc::new(file), options.the_clock());
+        let (file, clock) = (Arc::new(file), options.time_source());
         Self {
             readers: Arc::new(Pool::new(Mode::Read, options.the_connections(), &file, &clock)),
             writer: Arc::new(Pool::new(Mode::Write, 1, &file, &clock)),
             file,
             layout,
             clock,
-            wait: options.the_wait(),
+            wait: options.busy_timeout(),
             topics: Topics::default(),
         }
     }

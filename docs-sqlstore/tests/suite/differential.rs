@@ -199,9 +199,9 @@ fn an_import_ends_whatever_characters_the_host_sends() {
                 let (admin, space) = (known.actor(0), known::id(&known.spaces[0].id));
                 let request = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
                 let request = serde_json::from_value(request).expect("a request");
-                p.import_git(&admin, &space, request).await.expect("enqueued");
+                p.as_actor(&admin).space(&space).import_git(request).await.expect("enqueued");
                 p.settle().await.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
-                let job = p.jobs_of_space(&admin, &space).await.expect("listed").remove(0);
+                let job = p.as_actor(&admin).space(&space).list_jobs().await.expect("listed").remove(0);
                 prop_assert_eq!(job.state, end, "{:?}", job.error);
             }
             world.check().await

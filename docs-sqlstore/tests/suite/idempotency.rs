@@ -6,9 +6,9 @@ use docs_core::{
     Actor, ErrorKind, Platform, Result,
     model::{
         CreateChangeRequest, CreateCollection, CreateLinkInvite, CreateSpace, OrgId, PostComment, RevisionId,
-        SpaceId, UpdateContent,
+        SpaceId, UpdateContent, UpdateOrganization,
     },
-    platform::{ContentOf, IdempotentRequest, NewUser, SetUp},
+    platform::{IdempotentRequest, NewUser, SetUp},
     store::{PageRequest, conformance::Factory, verify},
 };
 use docs_memstore::{Fault, FaultStore, ManualClock, Plan, Step};
@@ -36,10 +36,25 @@ impl World {
         };
         let organization = "Engines".parse().expect("a title");
         let set_up = SetUp { administrator, organization, token: None };
-        let done = platform.set_up(&Actor::Platform, set_up).await.expect("a new store");
+        let done = platform.as_platform().set_up(set_up).await.expect("a new store");
         let (ada, org) = (Actor::User(done.administrator), done.organization);
-        let space = platform.create_space(&ada, &org, CreateSpace::default()).await.expect("created").id;
-        platform.create_change_request(&ada, &space, CreateChangeRequest::default()).await.expect("created");
+        let links = UpdateOrganization { invite_links: Some(true), ..UpdateOrganization::default() };
+        platform.as_actor(&ada).org(&org).update(links).await.expect("links are turned on");
+        let space = platform
+            .as_actor(&ada)
+            .org(&org)
+            .spaces()
+            .create(CreateSpace::default())
+            .await
+            .expect("created")
+            .id;
+        platform
+            .as_actor(&ada)
+            .space(&space)
+            .change_requests()
+            .create(CreateChangeRequest::default())
+            .await
+            .expect("created");
         Self { platform, store, clock, ada, org, space }
     }
 
@@ -49,31 +64,46 @@ impl World {
         let p = self.platform.with_idempotency(request.clone());
         let (ada, org, space) = (&self.ada, &self.org, &self.space);
         let answer = match what {
-            What::Space => format!("{:?}", p.create_space(ada, org, CreateSpace::default()).await?),
-            What::Copy => format!("{:?}", p.duplicate_space(ada, space).await?),
+            What::Space => {
+                format!("{:?}", p.as_actor(ada).org(org).spaces().create(CreateSpace::default()).await?)
+            }
+            What::Copy => format!("{:?}", p.as_actor(ada).space(space).duplicate().await?),
             What::Collection => {
-                format!("{:?}", p.create_collection(ada, org, CreateCollection::default()).await?)
+                format!(
+                    "{:?}",
+                    p.as_actor(ada).org(org).collections().create(CreateCollection::default()).await?
+                )
             }
             What::Site => {
-                format!("{:?}", p.create_site(ada, org, read(json!({ "spaces": "sample" }))).await?)
+                format!(
+                    "{:?}",
+                    p.as_actor(ada).org(org).sites().create(read(json!({ "spaces": "sample" }))).await?
+                )
             }
             What::Request => {
-                format!("{:?}", p.create_change_request(ada, space, CreateChangeRequest::default()).await?)
+                format!(
+                    "{:?}",
+                    p.as_actor(ada)
+                        .space(space)
+                        .change_requests()
+                        .create(CreateChangeRequest::default())
+                        .await?
+                )
             }
             What::Pages => {
                 let page = json!({ "operation": "insert_page", "document": { "markdown": "# New\n" } });
                 let change: UpdateContent = read(json!({ "changes": [page] }));
-                format!("{:?}", p.edit_content(ada, space, "1", change).await?)
+                format!("{:?}", p.as_actor(ada).space(space).change_request("1").edit(change).await?)
             }
             What::Comment => {
                 let new: PostComment = read(json!({ "body": { "markdown": "Why?" } }));
-                format!("{:?}", p.post_comment(ada, &ContentOf::space(space.clone()), new).await?)
+                format!("{:?}", p.as_actor(ada).space(space).content().comments().post(new).await?)
             }
             What::Invite => {
                 let new: CreateLinkInvite = read(json!({ "role": "read" }));
-                format!("{:?}", p.create_link_invite(ada, org, new).await?)
+                format!("{:?}", p.as_actor(ada).org(org).invites().create_link(new).await?)
             }
-            What::Merge => format!("{:?}", p.merge_change_request(ada, space, "1").await?),
+            What::Merge => format!("{:?}", p.as_actor(ada).space(space).change_request("1").merge().await?),
         };
         Ok((answer, request.is_replayed()))
     }
@@ -81,10 +111,17 @@ impl World {
     /// How much there is of all that can be created.
     async fn counts(&self) -> (usize, usize, Option<u64>, RevisionId) {
         let (p, page) = (&self.platform, PageRequest::default());
-        let spaces = p.list_spaces(&self.ada, &self.org, &page).await.expect("listed").items;
-        let sites = p.list_sites(&self.ada, &self.org, &Default::default(), &page).await.expect("listed");
-        let requests = p.list_change_requests(&self.ada, &self.space, &Default::default(), &page).await;
-        let request = p.get_change_request(&self.ada, &self.space, "1").await.expect("read");
+        let spaces = p.as_actor(&self.ada).org(&self.org).spaces().list(&page).await.expect("listed").items;
+        let sites = p
+            .as_actor(&self.ada)
+            .org(&self.org)
+            .sites()
+            .list(&Default::default(), &page)
+            .await
+            .expect("listed");
+        let requests =
+            p.as_actor(&self.ada).space(&self.space).change_requests().list(&Default::default(), &page).await;
+        let request = p.as_actor(&self.ada).space(&self.space).change_request("1").get().await.expect("read");
         (spaces.len(), sites.items.len(), requests.expect("listed").count, request.revision)
     }
 }

@@ -17,13 +17,15 @@ pub(crate) async fn fill(platform: &Platform) -> (Actor, SpaceId) {
         email: "ada@example.com".parse().expect("an address"),
     };
     let set_up = SetUp { administrator, organization: "Engines".parse().expect("a title"), token: None };
-    let done = platform.set_up(&Actor::Platform, set_up).await.expect("a new store");
+    let done = platform.as_platform().set_up(set_up).await.expect("a new store");
     let ada = Actor::User(done.administrator);
     let new = CreateSpace { title: Some("Guide".parse().expect("a title")), ..CreateSpace::default() };
-    let space = platform.create_space(&ada, &done.organization, new).await.expect("created").id;
+    let space =
+        platform.as_actor(&ada).org(&done.organization).spaces().create(new).await.expect("created").id;
     for (round, merged) in [(0, true), (1, false)] {
         let new = CreateChangeRequest::default();
-        let request = platform.create_change_request(&ada, &space, new).await.expect("created").id;
+        let request =
+            platform.as_actor(&ada).space(&space).change_requests().create(new).await.expect("created").id;
         let pages: Vec<_> = (0..40)
             .map(|n| {
                 let text = format!("# Page {round} {n}\n\nText {n} of \"{round}\".");
@@ -32,9 +34,9 @@ pub(crate) async fn fill(platform: &Platform) -> (Actor, SpaceId) {
             .collect();
         let change: UpdateContent = serde_json::from_value(json!({ "changes": pages })).expect("changes");
         let name = request.as_str();
-        platform.edit_content(&ada, &space, name, change).await.expect("changed");
+        platform.as_actor(&ada).space(&space).change_request(name).edit(change).await.expect("changed");
         if merged {
-            platform.merge_change_request(&ada, &space, name).await.expect("merged");
+            platform.as_actor(&ada).space(&space).change_request(name).merge().await.expect("merged");
         }
     }
     (ada, space)
@@ -89,8 +91,12 @@ async fn content_is_read_through_the_one_connection_there_is() {
         let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();
         let of = request
             .map_or_else(|| ContentOf::space(space.clone()), |name| ContentOf::request(space.clone(), name));
-        let revision =
-            platform.get_revision(&ada, &of, Default::default()).await.expect("no second one is needed");
+        let revision = platform
+            .as_actor(&ada)
+            .content(&of)
+            .get(Default::default())
+            .await
+            .expect("no second one is needed");
         assert!(revision.pages.len() >= 40 || request == Some("1"));
     }
 }

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use docs_markup::PagePatch;
-use docs_model::{FileId, PageId, ReusableId, VariableValue};
+use docs_model::{FileId, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 use super::{
@@ -13,7 +12,7 @@ use super::{
     PageKind, Rank, ReusableEntry, ReusablePatch, VariableEntry,
     edit::{check_variables, free_slug, patch},
     entry::encode,
-    error::invalid,
+    error::{check_text, invalid},
     file_name::free_file_name,
     keys,
     links::{self, Parts, References},
@@ -23,7 +22,7 @@ use super::{
 };
 
 /// Bytes of text that wait in memory before they are stored.
-const WAITING: usize = 8 * 1024 * 1024;
+const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A page of an import.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,6 +77,7 @@ pub enum BuildItem {
 }
 
 /// Content made of an import.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Built {
     /// The root.
@@ -108,9 +108,10 @@ impl Content {
         for (position, item) in items.enumerate() {
             let text = builder.add(item).map_err(|error| error.at(position))?;
             if let Some(text) = text {
+                check_text(&text).map_err(|error| error.at(position))?;
                 session.add_text(&text);
             }
-            if session.waiting_text_bytes() > WAITING {
+            if session.waiting_text_bytes() > FLUSH_TEXT_BYTES {
                 session.flush_texts().await?;
             }
         }
@@ -119,7 +120,13 @@ impl Content {
             let found = session.run(|session| links::of_parts(session, self.merger(), &parts)).await?;
             builder.references.push((source, found));
         }
-        let built = map::build(builder.finish()?);
+        let mut above = Vec::new();
+        for (entry, leaf) in map::Leaves::new(builder.finish()?) {
+            above.push(entry);
+            session.store_node(leaf).await?;
+        }
+        session.flush_nodes().await?;
+        let built = map::build_above(above);
         session.add_nodes(built.nodes);
         session.save(built.root, &BTreeSet::new()).await?;
         Ok(Built { root: built.root, cost: session.finish() })
@@ -182,12 +189,7 @@ impl Builder {
         if page.kind != PageKind::Document && !entry.body.is_empty() {
             return Err(invalid("document", "is for documents only"));
         }
-        if page.kind == PageKind::Link && entry.target.is_none() {
-            return Err(invalid("target", "is missing: a link needs one"));
-        }
-        if page.kind == PageKind::Computed && entry.computed.is_none() {
-            return Err(invalid("computed", "is missing: a computed page needs it"));
-        }
+        patch::check_complete(&entry)?;
         if page.kind.has_slug() {
             let wanted = patch::wanted_slug(page.fields.slug.as_deref(), &entry);
             entry.slug = self.take_slug(&entry, &wanted)?;
@@ -272,13 +274,14 @@ impl Builder {
             }
         }
         let mut entries: Vec<(Key, Bytes)> = Vec::new();
-        for (source, references) in &self.references {
+        // Each is given up for its entries: of links there may be hundreds of thousands.
+        for (source, references) in std::mem::take(&mut self.references) {
             let has = |target: &LinkTarget| match target {
                 LinkTarget::Page(id) => self.pages.contains_key(id),
                 LinkTarget::File(id) => self.others.contains_key(&keys::file(id)),
                 LinkTarget::Reusable(id) => self.others.contains_key(&keys::reusable(id)),
             };
-            entries.extend(links::entries(source, references, has)?);
+            entries.extend(links::entries(&source, &references, has)?);
         }
         entries.extend(self.others);
         for (id, (entry, _)) in &self.pages {

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Sources whose texts are loaded at the same time.
-const AT_ONCE: usize = 256;
+const CHECK_BATCH: usize = 256;
 
 impl Content {
     /// Recomputes everything that follows from the records and texts and compares; answers what is wrong, one sentence
@@ -73,7 +73,7 @@ impl Content {
         targets: &BTreeSet<LinkTarget>,
     ) -> ContentResult<BTreeMap<Key, Bytes>> {
         let mut out = BTreeMap::new();
-        for some in sources.chunks(AT_ONCE) {
+        for some in sources.chunks(CHECK_BATCH) {
             let found = self
                 .session(domain)
                 .run(|session| {

@@ -6,8 +6,8 @@ use docs_model::{FileId, PageId, ReusableId, VariableValue};
 use docs_store::{Hash, Key, key::last_segment};
 
 use super::{
-    Content, ContentResult, FileEntry, PageEntry, Rank, ReusableEntry, VariableEntry,
-    entry::decode,
+    Attribute, Content, ContentResult, FileEntry, PageEntry, Rank, ReusableEntry, VariableEntry,
+    entry::{decode, listed},
     keys,
     load::{Gather, Session, Step},
     map::{self, Difference},
@@ -25,38 +25,9 @@ pub struct ChangedPage {
     pub entry: Box<PageEntry>,
 }
 
-/// A part of a record that changed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "named after the fields of the records")]
-pub enum Attribute {
-    Kind,
-    Title,
-    Slug,
-    Emoji,
-    Icon,
-    Description,
-    Body,
-    Cover,
-    Layout,
-    Variables,
-    Hidden,
-    NoIndex,
-    NoRobotsIndex,
-    Condition,
-    Target,
-    Computed,
-    Extra,
-    Clash,
-    Name,
-    ContentType,
-    Size,
-    Dimensions,
-    Blob,
-}
-
 /// One change between two revisions.
 #[derive(Clone, PartialEq, Debug)]
-pub enum ContentChange {
+pub enum RevisionChange {
     /// A page was added.
     PageCreated(ChangedPage),
     /// Fields or the text of a page changed.
@@ -121,7 +92,7 @@ impl Content {
     ///
     /// # Errors
     /// [`ContentError`](super::ContentError) when the content cannot be read.
-    pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<Vec<ContentChange>> {
+    pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<Vec<RevisionChange>> {
         let mut session = self.session(domain);
         session.add_nodes(vec![map::empty()]);
         session.run(|session| changes(session, &before, &after)).await
@@ -137,8 +108,8 @@ pub(crate) fn differing(session: &Session<'_>, before: &Hash, after: &Hash) -> S
 /// Where a page is in reading order.
 type Position = Vec<(Rank, PageId)>;
 
-fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<ContentChange>> {
-    let mut pages: Vec<(Position, ContentChange)> = Vec::new();
+fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<RevisionChange>> {
+    let mut pages: Vec<(Position, RevisionChange)> = Vec::new();
     let (mut files, mut reusables) = (Vec::new(), Vec::new());
     let mut variables = BTreeMap::new();
     let mut gather = Gather::default();
@@ -161,11 +132,11 @@ fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Conte
     }
     gather.done()?;
     pages.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut out: Vec<ContentChange> = pages.into_iter().map(|(_, change)| change).collect();
+    let mut out: Vec<RevisionChange> = pages.into_iter().map(|(_, change)| change).collect();
     out.append(&mut reusables);
     out.append(&mut files);
     if !variables.is_empty() {
-        out.push(ContentChange::VariablesEdited(variables));
+        out.push(RevisionChange::VariablesEdited(variables));
     }
     Ok(out)
 }
@@ -179,31 +150,31 @@ fn page_changes(
     session: &Session<'_>,
     (old_root, new_root): (&Hash, &Hash),
     difference: &Difference,
-) -> Step<Vec<(Position, ContentChange)>> {
+) -> Step<Vec<(Position, RevisionChange)>> {
     let id: PageId = keys::id(&difference.key)?;
     let (before, after) = both::<PageEntry>(difference)?;
     let mut out = Vec::new();
     match (before, after) {
         (None, Some(entry)) => {
             let (at, page) = placed(session, new_root, id, entry)?;
-            out.push((at, ContentChange::PageCreated(page)));
+            out.push((at, RevisionChange::PageCreated(page)));
         }
         (Some(entry), None) => {
             let (at, page) = placed(session, old_root, id, entry)?;
-            out.push((at, ContentChange::PageDeleted(page)));
+            out.push((at, RevisionChange::PageDeleted(page)));
         }
         (Some(before), Some(after)) => {
             let (at, page) = placed(session, new_root, id, after)?;
-            let attributes = page_attributes(&before, &page.entry);
+            let attributes = before.differences(&page.entry);
             if (&before.parent, &before.rank) != (&page.entry.parent, &page.entry.rank) {
                 let (old, new) = (before.parent.clone(), page.entry.parent.clone());
                 out.push((
                     at.clone(),
-                    ContentChange::PageMoved { page: page.clone(), before: old, after: new },
+                    RevisionChange::PageMoved { page: page.clone(), before: old, after: new },
                 ));
             }
             if !attributes.is_empty() {
-                out.push((at, ContentChange::PageEdited { page, before: Box::new(before), attributes }));
+                out.push((at, RevisionChange::PageEdited { page, before: Box::new(before), attributes }));
             }
         }
         (None, None) => {}
@@ -219,38 +190,11 @@ fn placed(session: &Session<'_>, root: &Hash, id: PageId, entry: PageEntry) -> S
     Ok((position, ChangedPage { id, path, entry: Box::new(entry) }))
 }
 
-fn listed<const N: usize>(different: [(bool, Attribute); N]) -> Vec<Attribute> {
-    different.into_iter().filter_map(|(is, attribute)| is.then_some(attribute)).collect()
-}
-
-fn page_attributes(a: &PageEntry, b: &PageEntry) -> Vec<Attribute> {
-    listed([
-        (a.kind != b.kind, Attribute::Kind),
-        (a.title != b.title, Attribute::Title),
-        (a.slug != b.slug, Attribute::Slug),
-        (a.emoji != b.emoji, Attribute::Emoji),
-        (a.icon != b.icon, Attribute::Icon),
-        (a.description != b.description, Attribute::Description),
-        (a.body != b.body, Attribute::Body),
-        (a.cover != b.cover, Attribute::Cover),
-        (a.layout != b.layout, Attribute::Layout),
-        (a.variables != b.variables, Attribute::Variables),
-        (a.hidden != b.hidden, Attribute::Hidden),
-        (a.no_index != b.no_index, Attribute::NoIndex),
-        (a.no_robots_index != b.no_robots_index, Attribute::NoRobotsIndex),
-        (a.condition != b.condition, Attribute::Condition),
-        (a.target != b.target, Attribute::Target),
-        ((&a.computed, &a.computed_seed) != (&b.computed, &b.computed_seed), Attribute::Computed),
-        (a.extra != b.extra, Attribute::Extra),
-        (a.clash != b.clash, Attribute::Clash),
-    ])
-}
-
-fn file_change(difference: &Difference) -> ContentResult<Option<ContentChange>> {
+fn file_change(difference: &Difference) -> ContentResult<Option<RevisionChange>> {
     let id: FileId = keys::id(&difference.key)?;
     Ok(match both::<FileEntry>(difference)? {
-        (None, Some(entry)) => Some(ContentChange::FileCreated(id, entry)),
-        (Some(entry), None) => Some(ContentChange::FileDeleted(id, entry)),
+        (None, Some(entry)) => Some(RevisionChange::FileCreated(id, entry)),
+        (Some(entry), None) => Some(RevisionChange::FileDeleted(id, entry)),
         (Some(before), Some(after)) => {
             let attributes = listed([
                 (before.name != after.name, Attribute::Name),
@@ -260,28 +204,27 @@ fn file_change(difference: &Difference) -> ContentResult<Option<ContentChange>> 
                 (before.blob != after.blob, Attribute::Blob),
                 (before.clash != after.clash, Attribute::Clash),
             ]);
-            (!attributes.is_empty()).then_some(ContentChange::FileEdited { id, before, after, attributes })
+            (!attributes.is_empty()).then_some(RevisionChange::FileEdited { id, before, after, attributes })
         }
         (None, None) => None,
     })
 }
 
-fn reusable_change(difference: &Difference) -> ContentResult<Option<ContentChange>> {
+fn reusable_change(difference: &Difference) -> ContentResult<Option<RevisionChange>> {
     let id: ReusableId = keys::id(&difference.key)?;
     Ok(match both::<ReusableEntry>(difference)? {
-        (None, Some(entry)) => Some(ContentChange::ReusableCreated(id, entry)),
-        (Some(entry), None) => Some(ContentChange::ReusableDeleted(id, entry)),
+        (None, Some(entry)) => Some(RevisionChange::ReusableCreated(id, entry)),
+        (Some(entry), None) => Some(RevisionChange::ReusableDeleted(id, entry)),
         (Some(before), Some(after)) => {
-            let computed =
-                (&before.computed, &before.computed_seed) != (&after.computed, &after.computed_seed);
             let attributes = listed([
                 (before.title != after.title, Attribute::Title),
                 (before.body != after.body, Attribute::Body),
-                (computed, Attribute::Computed),
+                (before.computed != after.computed, Attribute::Computed),
+                (before.computed_seed != after.computed_seed, Attribute::ComputedSeed),
                 (before.extra != after.extra, Attribute::Extra),
                 (before.clash != after.clash, Attribute::Clash),
             ]);
-            (!attributes.is_empty()).then_some(ContentChange::ReusableEdited {
+            (!attributes.is_empty()).then_some(RevisionChange::ReusableEdited {
                 id,
                 before,
                 after,

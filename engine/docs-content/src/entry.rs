@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_model::{
-    ContentRef, Dimensions, GitBlob, PageCover, PageId, PageLayout, PageType, VariableValue, Variables,
+    Changed, Dimensions, GitBlob, PageAttributes, PageId, PagePatch, PageType, VariableValue, Variables,
 };
 use docs_store::Hash;
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
@@ -160,113 +160,175 @@ pub mod clash_field {
     pub const CONTENT: &str = "content";
 }
 
-/// A page of any kind.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PageEntry {
-    /// What it is.
-    pub kind: PageKind,
-    /// The page it stands below; none at the top level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<PageId>,
-    /// Its place among its siblings.
-    pub rank: Rank,
-    /// The title, not empty.
-    pub title: String,
-    /// Its segment of the path, unique among its siblings; empty for links and computed pages.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub slug: String,
-    /// The emoji before the title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub emoji: Option<String>,
-    /// The icon before the title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub icon: Option<String>,
-    /// What the page is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// What is shown; the default layout when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layout: Option<PageLayout>,
-    /// The picture above it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cover: Option<PageCover>,
-    /// Left out of the table of contents.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub hidden: bool,
-    /// Left out of the platform's search.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub no_index: bool,
-    /// Closed to web search engines.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub no_robots_index: bool,
-    /// Variables of the page.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub variables: Variables,
-    /// Who gets to see it: an expression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condition: Option<String>,
-    /// Where a link page leads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<ContentRef>,
-    /// What a computed page is made from.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "sorted_option")]
-    pub computed: Option<Value>,
-    /// Seeds the ids of what is computed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub computed_seed: Option<String>,
-    /// When it was made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<DateTime<Utc>>,
-    /// When it was last changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub updated_at: Option<DateTime<Utc>>,
-    /// Where Git keeps it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub git: Option<GitBlob>,
-    /// Front matter the platform does not know, kept for the next export.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
-    pub extra: BTreeMap<String, Value>,
-    /// The text.
-    #[serde(default, skip_serializing_if = "Body::is_empty")]
-    pub body: Body,
-    /// What merges could not unite.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: Clashes,
+macro_rules! page_record {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: $type:ty = $json:literal $attribute:ident
+        $(stored { $(#[$stored:meta])* })?
+        $(change { $(#[$change:meta])* $changed:ty })?
+        $(request { $(#[$request:meta])* $input:ty })?;
+    )*) => {
+        /// A page of any kind.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct PageEntry {
+            /// What it is.
+            pub kind: PageKind,
+            /// The page it stands below; none at the top level.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub parent: Option<PageId>,
+            /// Its place among its siblings.
+            pub rank: Rank,
+            /// The title, not empty.
+            pub title: String,
+            $(
+                $(#[$doc])*
+                #[serde(default, skip_serializing_if = "is_default")]
+                $($(#[$stored])*)?
+                pub $name: $type,
+            )*
+            /// When it was made.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub created_at: Option<DateTime<Utc>>,
+            /// When it was last changed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub updated_at: Option<DateTime<Utc>>,
+            /// Where Git keeps it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub git: Option<GitBlob>,
+            /// Front matter the platform does not know, kept for the next export.
+            #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
+            pub extra: BTreeMap<String, Value>,
+            /// The text.
+            #[serde(default, skip_serializing_if = "Body::is_empty")]
+            pub body: Body,
+            /// What merges could not unite.
+            #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+            pub clash: Clashes,
+        }
+
+        impl PageEntry {
+            /// A page with a title and a place, and nothing else.
+            #[must_use]
+            pub fn new(kind: PageKind, title: &str, rank: Rank) -> Self {
+                Self {
+                    kind,
+                    parent: None,
+                    rank,
+                    title: title.to_owned(),
+                    $($name: Default::default(),)*
+                    created_at: None,
+                    updated_at: None,
+                    git: None,
+                    extra: BTreeMap::new(),
+                    body: Body::Empty,
+                    clash: Clashes::new(),
+                }
+            }
+
+            /// Sets the fields that a patch gives, as it gives them.
+            pub(crate) fn set(&mut self, fields: &PagePatch) {
+                set(&mut self.title, &fields.title);
+                $(set(&mut self.$name, &fields.$name);)*
+                set(&mut self.git, &fields.git);
+                set(&mut self.extra, &fields.extra);
+            }
+
+            /// The attributes that differ between a page and what became of it. Where it stands, times of change and
+            /// what Git knows are none.
+            #[must_use]
+            pub fn differences(&self, after: &Self) -> Vec<Attribute> {
+                listed([
+                    (self.kind != after.kind, Attribute::Kind),
+                    (self.title != after.title, Attribute::Title),
+                    $((self.$name != after.$name, Attribute::$attribute),)*
+                    (self.extra != after.extra, Attribute::Extra),
+                    (self.body != after.body, Attribute::Body),
+                    (self.clash != after.clash, Attribute::Clash),
+                ])
+            }
+
+            /// The fields that differ between a page and what became of it, as people are shown them; all but the
+            /// content, whose documents have names that only the platform knows.
+            #[must_use]
+            pub fn changes(&self, after: &Self) -> PageAttributes {
+                // A document without a layout has the default one.
+                let layout =
+                    |page: &Self| (page.kind == PageKind::Document).then(|| page.layout.unwrap_or_default());
+                let attributes = PageAttributes {
+                    kind: Changed::between(Some(self.kind.into()), Some(after.kind.into())),
+                    title: Changed::between(self.title.shown(), after.title.shown()),
+                    document: None,
+                    $($($name: Changed::<$changed>::between(self.$name.shown(), after.$name.shown()),)?)*
+                };
+                PageAttributes { layout: Changed::between(layout(self), layout(after)), ..attributes }
+            }
+        }
+
+        /// A part of a record that changed.
+        #[non_exhaustive]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[expect(missing_docs, reason = "named after the fields of the records")]
+        pub enum Attribute {
+            Kind,
+            Title,
+            $($attribute,)*
+            Extra,
+            Body,
+            Clash,
+            Name,
+            ContentType,
+            Size,
+            Dimensions,
+            Blob,
+        }
+    };
+}
+
+docs_model::page_fields!(page_record);
+
+/// The attributes of which it is true that they differ.
+pub(crate) fn listed<const N: usize>(different: [(bool, Attribute); N]) -> Vec<Attribute> {
+    different.into_iter().filter_map(|(is, attribute)| is.then_some(attribute)).collect()
+}
+
+/// Sets a field where there is something to set.
+pub(crate) fn set<T: Clone>(field: &mut T, value: &Option<T>) {
+    if let Some(value) = value {
+        field.clone_from(value);
+    }
+}
+
+/// A field of a record as people are shown it: nothing where it is empty.
+trait Shown<T> {
+    fn shown(&self) -> Option<T>;
+}
+
+impl Shown<String> for String {
+    fn shown(&self) -> Option<Self> {
+        (!self.is_empty()).then(|| self.clone())
+    }
+}
+
+impl Shown<bool> for bool {
+    fn shown(&self) -> Option<Self> {
+        Some(*self)
+    }
+}
+
+impl Shown<Variables> for Variables {
+    fn shown(&self) -> Option<Self> {
+        (!self.is_empty()).then(|| self.clone())
+    }
+}
+
+impl<T: Clone> Shown<T> for Option<T> {
+    fn shown(&self) -> Self {
+        self.clone()
+    }
 }
 
 impl PageEntry {
-    /// A page with a title and a place, and nothing else.
-    #[must_use]
-    pub fn new(kind: PageKind, title: &str, rank: Rank) -> Self {
-        Self {
-            kind,
-            parent: None,
-            rank,
-            title: title.to_owned(),
-            slug: String::new(),
-            emoji: None,
-            icon: None,
-            description: None,
-            layout: None,
-            cover: None,
-            hidden: false,
-            no_index: false,
-            no_robots_index: false,
-            variables: Variables::new(),
-            condition: None,
-            target: None,
-            computed: None,
-            computed_seed: None,
-            created_at: None,
-            updated_at: None,
-            git: None,
-            extra: BTreeMap::new(),
-            body: Body::Empty,
-            clash: Clashes::new(),
-        }
-    }
-
     /// Tells whether a merge left something to decide.
     #[must_use]
     pub fn is_conflicted(&self) -> bool {
@@ -362,9 +424,8 @@ pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> ContentRes
         .map_err(|e| ContentError::Corrupt(format!("the record `{key}` does not parse: {e}")))
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// JSON with the keys of its objects in order, whatever order the map type keeps.

@@ -1,6 +1,6 @@
 //! Why a content operation failed.
 
-use docs_model::error::Error;
+use docs_model::{check_page_size, error::Error};
 use docs_store::{Hash, StoreError};
 
 /// Why a content operation failed.
@@ -50,6 +50,11 @@ impl From<ContentError> for Error {
             other => Self::internal(other),
         }
     }
+}
+
+/// Refuses a text that is too long for a page or a reusable content.
+pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
+    check_page_size(text).map_err(|error| invalid("document", error.to_string()))
 }
 
 /// What a content operation answers.

@@ -1,10 +1,11 @@
-//! Documents as a visitor sees them: conditions decided, values in the text (SPEC 4.7 `evaluated`).
+//! Documents as a visitor sees them: conditions decided, values in the text.
 
 use std::mem;
 
 use docs_expression::{self as expression, Budget, Claims, Context, Expression, MAX_STEPS};
-use docs_markup::document;
-use docs_model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode};
+use docs_markup::{document, syntax::tag};
+use docs_model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode, WhenEmpty};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize};
 const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
 
 /// What of a document is evaluated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum Evaluated {
     /// Nothing: conditions and expressions stay where they are.
     #[default]
@@ -110,8 +112,8 @@ impl Evaluator<'_> {
             let decides = !self.leaves(text);
             return decides.then(|| expression::condition_within(text, self.context, &mut self.budget));
         }
-        let known = (self.context, self.claims);
-        let shows = |condition| expression::shows_within(&condition, known, &mut self.budget);
+        let (context, claims) = (self.context, self.claims);
+        let shows = |condition| expression::shows_within(&condition, context, claims, &mut self.budget);
         Some(expression::is_blank(text) || Expression::parse(text).is_ok_and(shows))
     }
 
@@ -152,10 +154,10 @@ impl Evaluator<'_> {
         block.nodes = self.nodes(block.nodes);
         self.fragments(&mut block.fragments);
         if block.nodes.is_empty() && !was_empty {
-            match left_empty(&block.kind) {
-                Left::Nothing => return,
-                Left::Paragraph => block.nodes.push(Node::Block(paragraph(vec![empty_text()]))),
-                Left::Text => block.nodes.push(empty_text()),
+            match block.kind.form().when_empty {
+                WhenEmpty::Gone => return,
+                WhenEmpty::Paragraph => block.nodes.push(Node::Block(paragraph(vec![empty_text()]))),
+                WhenEmpty::Text => block.nodes.push(empty_text()),
             }
         }
         done.push(Node::Block(block));
@@ -209,16 +211,13 @@ impl Undecided {
             return was_open;
         }
         let text = plain(&block.nodes);
-        let (mut has_any, mut rest) = (false, text.as_str());
-        while let Some((_, tag)) = rest.split_once("{%") {
-            let name = tag.trim_start_matches(['-', ' ', '\t', '\n', '\r', '>']);
-            let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let mut has_any = false;
+        for name in tag::names(&text) {
             match name {
                 "if" => (has_any, self.open) = (true, self.open + 1),
                 "endif" => (has_any, self.open) = (true, self.open.saturating_sub(1)),
                 _ => {}
             }
-            rest = tag;
         }
         was_open || has_any
     }
@@ -231,33 +230,6 @@ fn plain(nodes: &[Node]) -> String {
         Node::Block(block) => plain(&block.nodes),
     };
     nodes.iter().map(text).collect::<String>()
-}
-
-/// What becomes of a block that has lost all it held.
-enum Left {
-    Nothing,
-    Paragraph,
-    Text,
-}
-
-const fn left_empty(kind: &BlockKind) -> Left {
-    match kind {
-        BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Blockquote {}
-        | BlockKind::Hint { .. }
-        | BlockKind::Tabs { .. }
-        | BlockKind::Stepper {}
-        | BlockKind::Columns { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::Code { .. } => Left::Nothing,
-        BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. } => {
-            Left::Paragraph
-        }
-        _ => Left::Text,
-    }
 }
 
 fn paragraph(nodes: Vec<Node>) -> Block {

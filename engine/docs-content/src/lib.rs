@@ -1,20 +1,20 @@
 //! Content: what a space says, with its history.
 //!
 //! A revision of a space is one [Merkle map](map): page records, files, reusable contents and variables by their ids,
-//! and derived entries for the order of children, for paths, for conflicts and for links. Texts are objects of their own. The
-//! root hash of the map names the revision: equal content has equal roots, a copy of a space is a copy of its root,
-//! and comparing or merging two revisions costs what differs between them.
+//! and derived entries for the order of children, for paths, for conflicts and for links. Texts are objects of their
+//! own. The root hash of the map names the revision: equal content has equal roots, a copy of a space is a copy of its
+//! root, and comparing or merging two revisions costs what differs between them.
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
 mod build;
 mod check;
+mod content;
 mod diff;
 mod edit;
 mod entry;
 mod error;
 mod evaluate;
-mod facade;
 mod file_name;
 mod keys;
 mod links;
@@ -31,21 +31,21 @@ mod tree;
 mod view;
 
 pub use build::{BuildItem, BuildPage, Built};
-pub use diff::{Attribute, ChangedPage, ContentChange};
-pub use docs_markup::PagePatch;
-pub use docs_model::{MAX_RANK, NotARank, Rank};
+pub use content::Content;
+pub use diff::{ChangedPage, RevisionChange};
+pub use docs_model::{MAX_RANK, NotARank, PagePatch, Rank};
 pub use edit::{Edit, Edited, NewBody, NewPage, ReusablePatch, Touch};
 pub use entry::{
-    Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
+    Attribute, Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
 pub use evaluate::{Evaluated, Undecided, evaluate, evaluate_for_visitor};
-pub use facade::Content;
 pub use file_name::{check_file_name, clean_file_name, is_numbered};
 pub use links::{AllBacklinks, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Parts, Standing};
-pub use load::{CacheLimits, Cost};
-pub use merge::{Conflict, ConflictNote, Merged, Side, Subject};
+pub use load::{CacheLimits, CacheStats, Cost};
+pub use merge::{Conflict, ConflictNote, Merged, Subject, ThreeWay};
+pub use reach::Marks;
 pub use read::ENDLESS;
 pub use text::{Hunk, LineMerger, TextMerger};
 pub use tree::{PageTree, TreePage};

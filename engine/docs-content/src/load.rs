@@ -3,24 +3,29 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use bytes::Bytes;
+use docs_markup::document;
+use docs_model::Document;
 use docs_store::{Hash, Key, Objects};
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use super::{
     ContentError, ContentResult, PageTree,
-    map::{Applied, Change, Fault, Fresh, Node, Nodes, apply},
+    map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
 };
 
+/// The root of content without anything in it.
+static NOTHING: LazyLock<Fresh> = LazyLock::new(map::empty);
+
 /// Most objects asked for or stored in one call of the object store.
-const CHUNK: usize = 256;
+const LOAD_CHUNK: usize = 256;
 /// Most bytes stored in one call of the object store, unless one object is larger.
-const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+const LOAD_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// How much immutable content is kept decoded in memory. Nothing cached ever becomes stale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,15 +36,18 @@ pub struct CacheLimits {
     pub text_bytes: u64,
     /// Pages of built page trees.
     pub tree_pages: u64,
+    /// Bytes of documents, as they are in memory.
+    pub document_bytes: u64,
 }
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_pages: 500_000 }
+        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_pages: 500_000, document_bytes: 64 << 20 }
     }
 }
 
 /// What operations cost: what they loaded from and stored in the object store.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
     /// Map nodes loaded; what the cache held is not counted.
@@ -54,6 +62,8 @@ pub struct Cost {
     pub bytes_written: u64,
     /// Calls of the object store.
     pub calls: u64,
+    /// Texts that were read as documents; what the cache held is not counted.
+    pub documents_read: u64,
 }
 
 /// Why a pass ended without an answer.
@@ -139,33 +149,76 @@ impl Equivalent<Id> for IdRef<'_> {
 }
 
 #[derive(Clone)]
-struct Weigh;
+struct CacheWeight;
 
-impl Weighter<Id, Arc<Node>> for Weigh {
+impl Weighter<Id, Arc<Node>> for CacheWeight {
     fn weight(&self, _: &Id, node: &Arc<Node>) -> u64 {
         node.weight() as u64 + 64
     }
 }
 
-impl Weighter<Id, Arc<str>> for Weigh {
+impl Weighter<Id, Arc<str>> for CacheWeight {
     fn weight(&self, _: &Id, text: &Arc<str>) -> u64 {
         text.len() as u64 + 64
     }
 }
 
-impl Weighter<Id, Arc<PageTree>> for Weigh {
+impl Weighter<Id, Arc<PageTree>> for CacheWeight {
     fn weight(&self, _: &Id, tree: &Arc<PageTree>) -> u64 {
         tree.len() as u64 + 1
+    }
+}
+
+/// A document with what it weighs.
+#[derive(Clone)]
+struct WeighedDocument {
+    document: Arc<Document>,
+    bytes: u64,
+}
+
+impl Weighter<Id, WeighedDocument> for CacheWeight {
+    fn weight(&self, _: &Id, document: &WeighedDocument) -> u64 {
+        document.bytes + 64
     }
 }
 
 /// What all operations share: the object store and the caches over it.
 pub(crate) struct Shared {
     objects: Arc<dyn Objects>,
-    nodes: Cache<Id, Arc<Node>, Weigh>,
-    texts: Cache<Id, Arc<str>, Weigh>,
-    trees: Cache<Id, Arc<PageTree>, Weigh>,
-    total: [AtomicU64; 6],
+    nodes: Cache<Id, Arc<Node>, CacheWeight>,
+    texts: Cache<Id, Arc<str>, CacheWeight>,
+    trees: Cache<Id, Arc<PageTree>, CacheWeight>,
+    documents: Cache<Id, WeighedDocument, CacheWeight>,
+    total: [AtomicU64; 7],
+    lookups: [CacheLookups; 4],
+}
+
+#[derive(Default)]
+struct CacheLookups {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl CacheLookups {
+    fn count<T>(&self, found: Option<T>) -> Option<T> {
+        let counter = if found.is_some() { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        found
+    }
+}
+
+/// The names of the caches, in the order in which their lookups are counted.
+const CACHES: [&str; 4] = ["nodes", "texts", "trees", "documents"];
+
+/// How often a cache had what was looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CacheStats {
+    /// The name of the cache.
+    pub cache: &'static str,
+    /// Lookups that found something.
+    pub hits: u64,
+    /// Lookups that did not, and led to a read of the store.
+    pub misses: u64,
 }
 
 impl Shared {
@@ -173,17 +226,39 @@ impl Shared {
         let items = |bytes: u64, each: u64| usize::try_from(bytes / each).unwrap_or(usize::MAX).max(16);
         Self {
             objects,
-            nodes: Cache::with_weighter(items(limits.node_bytes, 4096), limits.node_bytes, Weigh),
-            texts: Cache::with_weighter(items(limits.text_bytes, 4096), limits.text_bytes, Weigh),
-            trees: Cache::with_weighter(items(limits.tree_pages, 256), limits.tree_pages, Weigh),
+            nodes: Cache::with_weighter(items(limits.node_bytes, 4096), limits.node_bytes, CacheWeight),
+            texts: Cache::with_weighter(items(limits.text_bytes, 4096), limits.text_bytes, CacheWeight),
+            trees: Cache::with_weighter(items(limits.tree_pages, 256), limits.tree_pages, CacheWeight),
+            documents: Cache::with_weighter(
+                items(limits.document_bytes, 4096),
+                limits.document_bytes,
+                CacheWeight,
+            ),
             total: Default::default(),
+            lookups: Default::default(),
         }
     }
 
     pub(crate) fn cost(&self) -> Cost {
-        let [nodes_loaded, nodes_written, texts_loaded, texts_written, bytes_written, calls] =
+        let [nodes_loaded, nodes_written, texts_loaded, texts_written, bytes_written, calls, documents_read] =
             self.total.each_ref().map(|n| n.load(Ordering::Relaxed));
-        Cost { nodes_loaded, nodes_written, texts_loaded, texts_written, bytes_written, calls }
+        Cost {
+            nodes_loaded,
+            nodes_written,
+            texts_loaded,
+            texts_written,
+            bytes_written,
+            calls,
+            documents_read,
+        }
+    }
+
+    pub(crate) fn cache_stats(&self) -> [CacheStats; 4] {
+        std::array::from_fn(|n| CacheStats {
+            cache: CACHES[n],
+            hits: self.lookups[n].hits.load(Ordering::Relaxed),
+            misses: self.lookups[n].misses.load(Ordering::Relaxed),
+        })
     }
 
     #[cfg(test)]
@@ -192,11 +267,25 @@ impl Shared {
     }
 
     pub(crate) fn tree(&self, domain: &str, root: &Hash) -> Option<Arc<PageTree>> {
-        self.trees.get(&IdRef { domain, hash: root })
+        self.lookups[2].count(self.trees.get(&IdRef { domain, hash: root }))
     }
 
     pub(crate) fn keep_tree(&self, domain: &Arc<str>, root: Hash, tree: &Arc<PageTree>) {
         self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
+    }
+
+    /// The document of a text, which follows from the text alone: it is read once and then found by the text's hash.
+    pub(crate) fn document(&self, domain: &Arc<str>, text: &str) -> Arc<Document> {
+        let hash = Hash::of(text.as_bytes());
+        if let Some(known) = self.lookups[3].count(self.documents.get(&IdRef { domain, hash: &hash })) {
+            return known.document;
+        }
+        let document = Arc::new(document::parse(text));
+        self.count(Cost { documents_read: 1, ..Cost::default() });
+        let bytes = (document::memory(&document) + text.len()) as u64;
+        let weighed = WeighedDocument { document: Arc::clone(&document), bytes };
+        self.documents.insert(Id { domain: Arc::clone(domain), hash }, weighed);
+        document
     }
 
     fn count(&self, cost: Cost) {
@@ -207,6 +296,7 @@ impl Shared {
             cost.texts_written,
             cost.bytes_written,
             cost.calls,
+            cost.documents_read,
         ];
         for (total, more) in self.total.iter().zip(all) {
             total.fetch_add(more, Ordering::Relaxed);
@@ -222,18 +312,25 @@ pub(crate) struct Session<'a> {
     texts: HashMap<Hash, Arc<str>>,
     fresh: HashMap<Hash, Fresh>,
     fresh_texts: HashMap<Hash, Bytes>,
+    /// Nodes that are stored with the next ones.
+    waiting_nodes: Vec<(Hash, Bytes)>,
+    waiting_node_bytes: usize,
     cost: Cost,
 }
 
 impl Nodes for Session<'_> {
     fn node(&self, hash: &Hash) -> Option<Arc<Node>> {
+        // What has no content is compared with before any of it is stored, and may be stored no more.
+        if *hash == NOTHING.hash {
+            return Some(Arc::clone(&NOTHING.node));
+        }
         if let Some(node) = self.nodes.get(hash) {
             return Some(Arc::clone(node));
         }
         if let Some(fresh) = self.fresh.get(hash) {
             return Some(Arc::clone(&fresh.node));
         }
-        self.shared.nodes.get(&IdRef { domain: &self.domain, hash })
+        self.shared.lookups[0].count(self.shared.nodes.get(&IdRef { domain: &self.domain, hash }))
     }
 }
 
@@ -246,6 +343,8 @@ impl<'a> Session<'a> {
             texts: HashMap::new(),
             fresh: HashMap::new(),
             fresh_texts: HashMap::new(),
+            waiting_nodes: Vec::new(),
+            waiting_node_bytes: 0,
             cost: Cost::default(),
         }
     }
@@ -255,9 +354,9 @@ impl<'a> Session<'a> {
         if let Some(text) = self.texts.get(hash) {
             return Ok(Arc::clone(text));
         }
-        self.shared
-            .texts
-            .get(&IdRef { domain: &self.domain, hash })
+        let cached = self.shared.texts.get(&IdRef { domain: &self.domain, hash });
+        self.shared.lookups[1]
+            .count(cached)
             .ok_or_else(|| Stop::Need(Need { nodes: BTreeSet::new(), texts: BTreeSet::from([*hash]) }))
     }
 
@@ -336,6 +435,22 @@ impl<'a> Session<'a> {
         self.put(&objects).await
     }
 
+    /// Stores a node, together with others that are stored so. It is not kept: for an import that would not fit into
+    /// memory. [`Session::flush_nodes`] stores the last ones.
+    pub(crate) async fn store_node(&mut self, node: Fresh) -> ContentResult<()> {
+        self.cost.nodes_written += 1;
+        self.waiting_node_bytes += node.bytes.len();
+        self.waiting_nodes.push((node.hash, node.bytes));
+        if self.waiting_node_bytes > LOAD_CHUNK_BYTES { self.flush_nodes().await } else { Ok(()) }
+    }
+
+    /// Stores the nodes that wait for it.
+    pub(crate) async fn flush_nodes(&mut self) -> ContentResult<()> {
+        let nodes = std::mem::take(&mut self.waiting_nodes);
+        self.waiting_node_bytes = 0;
+        self.put(&nodes).await
+    }
+
     pub(crate) fn waiting_text_bytes(&self) -> usize {
         self.fresh_texts.values().map(Bytes::len).sum()
     }
@@ -351,10 +466,10 @@ impl<'a> Session<'a> {
             let mut bytes = 0;
             let fits = rest
                 .iter()
-                .take(CHUNK)
+                .take(LOAD_CHUNK)
                 .take_while(|(_, b)| {
                     bytes += b.len();
-                    bytes <= CHUNK_BYTES
+                    bytes <= LOAD_CHUNK_BYTES
                 })
                 .count()
                 .max(1);
@@ -393,7 +508,7 @@ impl<'a> Session<'a> {
     async fn get(&mut self, hashes: &BTreeSet<Hash>) -> ContentResult<Vec<(Hash, Bytes)>> {
         let hashes: Vec<Hash> = hashes.iter().copied().collect();
         let mut out = Vec::with_capacity(hashes.len());
-        for chunk in hashes.chunks(CHUNK) {
+        for chunk in hashes.chunks(LOAD_CHUNK) {
             self.cost.calls += 1;
             let found = self.shared.objects.get(&self.domain, chunk).await?;
             if found.len() != chunk.len() {

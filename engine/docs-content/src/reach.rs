@@ -1,4 +1,4 @@
-//! What a revision refers to, for collecting garbage.
+//! What a revision refers to, for collecting garbage: [`Marks`].
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,10 +13,29 @@ use super::{
     text::texts_of,
 };
 
+/// What revisions refer to.
+pub trait Marks: Send {
+    /// Marks a node; `false` where everything that it refers to is marked already, or about to be.
+    fn enter(&mut self, node: Hash) -> bool;
+
+    /// Marks an object that refers to nothing.
+    fn mark(&mut self, object: Hash);
+}
+
+impl Marks for HashSet<Hash> {
+    fn enter(&mut self, node: Hash) -> bool {
+        self.insert(node)
+    }
+
+    fn mark(&mut self, object: Hash) {
+        self.insert(object);
+    }
+}
+
 impl Content {
-    /// Adds every object a root refers to, itself included: nodes, texts and the bytes of files.
+    /// Marks every object a root refers to, itself included: nodes, texts and the bytes of files.
     ///
-    /// What is in `marked` already is taken to be marked with all it refers to, so marking the revisions of a space
+    /// What was entered already is taken to be marked with all it refers to, so marking the revisions of a space
     /// one after the other costs what is different between them.
     ///
     /// # Errors
@@ -24,10 +43,10 @@ impl Content {
     ///
     /// # Cancel safety
     /// Dropping the future leaves `marked` incomplete: a root in it may lack what it refers to.
-    pub async fn mark(&self, domain: &str, root: Hash, marked: &mut HashSet<Hash>) -> ContentResult<()> {
+    pub async fn mark(&self, domain: &str, root: Hash, marked: &mut impl Marks) -> ContentResult<()> {
         let mut level = vec![root];
         while !level.is_empty() {
-            level.retain(|hash| marked.insert(*hash));
+            level.retain(|hash| marked.enter(*hash));
             let mut session = self.session(domain);
             let nodes = session
                 .run(|session| {
@@ -43,7 +62,7 @@ impl Content {
             level.clear();
             for node in nodes {
                 level.extend(node.children());
-                marked.extend(referred(&node)?);
+                referred(&node)?.into_iter().for_each(|object| marked.mark(object));
             }
         }
         Ok(())

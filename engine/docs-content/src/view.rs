@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use docs_model::{FileId, PageId, ReusableId};
+use docs_model::{Document, FileId, PageId, ReusableId};
 use docs_store::{Hash, Key, key};
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
 };
 
 /// How many things a revision holds.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Pages of every kind.
@@ -249,6 +250,21 @@ impl View {
     /// As [`View::page`].
     pub async fn text(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<str>> {
         self.content.body_text(&self.domain, body, rendering).await
+    }
+
+    /// The document of a body; without blocks for an empty body. What was read lately is kept.
+    ///
+    /// # Errors
+    /// As [`View::page`].
+    pub async fn document(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<Document>> {
+        let text = self.text(body, rendering).await?;
+        Ok(self.document_of(&text))
+    }
+
+    /// The document of Markdown, which need not be that of a body. What was read lately is kept.
+    #[must_use]
+    pub fn document_of(&self, markdown: &str) -> Arc<Document> {
+        self.content.shared().document(&self.domain, markdown)
     }
 
     pub(super) async fn range(&self, range: Range) -> ContentResult<Vec<(Key, bytes::Bytes)>> {

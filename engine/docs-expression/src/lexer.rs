@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 /// Longer signs come before those they begin with.
-const SIGNS: [&str; 58] = [
+const PUNCTUATORS: [&str; 58] = [
     ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
     ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
     "**", "=~", "{", "}", "(", ")", "[", "]", ".", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|",
@@ -139,7 +139,7 @@ impl Lexer<'_> {
 
     fn sign(&self) -> Option<&'static str> {
         let rest = self.rest();
-        let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
+        let sign = PUNCTUATORS.into_iter().find(|sign| rest.starts_with(sign));
         // `a?.5:b` is a condition.
         let condition = sign == Some("?.") && rest[2..].starts_with(|c: char| c.is_ascii_digit());
         if condition { Some("?") } else { sign }

@@ -1,4 +1,4 @@
-//! Expressions: who sees what, and values within text (SPEC 2.7).
+//! Expressions: who sees what, and values within text.
 //!
 //! The language is that of ECMAScript expressions: exactly one expression, which may have comments around it and a
 //! semicolon after it. It reads what its [`Context`] names and changes nothing.
@@ -237,11 +237,7 @@ fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) 
 
 /// Tells whether a condition that was read shows to a visitor what it stands at: it holds, and all that it reads may
 /// decide that.
-pub fn shows_within(
-    condition: &Expression,
-    (context, claims): (&Context, &Claims),
-    budget: &mut Budget,
-) -> bool {
+pub fn shows_within(condition: &Expression, context: &Context, claims: &Claims, budget: &mut Budget) -> bool {
     condition.is_deterministic(claims) && holds_within(condition, context, budget)
 }
 

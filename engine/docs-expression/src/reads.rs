@@ -34,9 +34,9 @@ impl fmt::Display for ReadPath {
     }
 }
 
-/// What is known of the claims of a site's visitors: the adaptive schema (SPEC 2.9), without its descriptions.
+/// What is known of the claims of a site's visitors: the adaptive schema, without its descriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Claims(BTreeMap<String, Claim>);
+pub struct Claims(ClaimObject);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Claim {
@@ -45,7 +45,15 @@ enum Claim {
     /// Anything may stand there.
     Free,
     /// Claims below.
-    Object(BTreeMap<String, Claim>),
+    Object(ClaimObject),
+}
+
+/// The claims of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ClaimObject {
+    named: BTreeMap<String, Claim>,
+    /// Whether all values of the claims that are not named are known: those that there can be are booleans.
+    others_known: bool,
 }
 
 impl Claims {
@@ -63,8 +71,8 @@ impl Claims {
         let mut names = path.names();
         match names.next() {
             Some("visitor") => match names.next() {
-                None => known(&self.0),
-                Some("claims") => decides(&self.0, names),
+                None => self.0.is_known(),
+                Some("claims") => self.0.decide(names),
                 // A visitor has nothing else.
                 Some(_) => true,
             },
@@ -84,34 +92,41 @@ fn claim(schema: &Json, room: usize) -> Claim {
         Some("string") if schema.get("enum").is_some_and(Json::is_array) => Claim::Known,
         Some("object") => match schema.get("properties").and_then(Json::as_object) {
             None => Claim::Free,
-            Some(properties) => Claim::Object(
-                properties.iter().map(|(name, schema)| (name.clone(), claim(schema, below))).collect(),
-            ),
+            Some(properties) => Claim::Object(ClaimObject {
+                named: properties.iter().map(|(name, schema)| (name.clone(), claim(schema, below))).collect(),
+                others_known: schema
+                    .get("additionalProperties")
+                    .is_some_and(|others| claim(others, below) == Claim::Known),
+            }),
         },
         _ => Claim::Free,
     }
 }
 
-fn decides<'n>(claims: &BTreeMap<String, Claim>, mut names: impl Iterator<Item = &'n str>) -> bool {
-    let mut claims = claims;
-    loop {
-        match names.next().map(|name| claims.get(name)) {
-            None => return known(claims),
-            Some(Some(Claim::Known)) => return true,
-            Some(Some(Claim::Object(below))) => claims = below,
-            Some(Some(Claim::Free) | None) => return false,
+impl ClaimObject {
+    fn decide<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
+        let mut claims = self;
+        loop {
+            match names.next().map(|name| claims.named.get(name)) {
+                None => return claims.is_known(),
+                Some(Some(Claim::Known)) => return true,
+                Some(Some(Claim::Object(below))) => claims = below,
+                Some(None) => return claims.others_known,
+                Some(Some(Claim::Free)) => return false,
+            }
         }
     }
-}
 
-/// Whether every claim is known. Of no claims nothing is known: there can be ones that the schema does not name.
-fn known(claims: &BTreeMap<String, Claim>) -> bool {
-    !claims.is_empty()
-        && claims.values().all(|claim| match claim {
+    /// Tells whether every claim is known. Of no claims nothing is known: there can be ones that the schema does not
+    /// name.
+    fn is_known(&self) -> bool {
+        let named = self.named.values().all(|claim| match claim {
             Claim::Known => true,
             Claim::Free => false,
-            Claim::Object(below) => below.is_empty() || known(below),
-        })
+            Claim::Object(below) => below.named.is_empty() || below.is_known(),
+        });
+        named && (self.others_known || !self.named.is_empty())
+    }
 }
 
 /// Paths that are objects in every context of a page.

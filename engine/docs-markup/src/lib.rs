@@ -6,18 +6,20 @@
 //! | [`markdown`] | front matter, the title of a page, links and where they lead |
 //! | [`gitsync`] | the Git format: what the files of a repository mean as content |
 //! | [`mod@reference`] | destinations that name things by their ids |
+//! | [`syntax`] | tags, HTML and character references: one reader each for all of these |
 //! | [`diff`] | what changed between two texts, line by line |
 //!
 //! Everything is a pure function: nothing is fetched, stored or changed.
 
 pub mod diff;
 pub mod document;
-mod fields;
 pub mod gitsync;
 pub mod markdown;
 pub mod reference;
 mod slug;
-mod tag;
+pub mod syntax;
+mod variables;
 
-pub use fields::{NotVariables, PagePatch, check_variables};
+pub use docs_model::PagePatch;
 pub use slug::{MAX_SLUG, numbered, slugify};
+pub use variables::{NotVariables, check_variables};

@@ -1,9 +1,11 @@
-//! What is known of the visitors of a site: the adaptive schema (SPEC 2.8).
+//! What is known of the visitors of a site: the adaptive schema.
 
 mod check;
+mod complete;
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
@@ -17,6 +19,8 @@ constants! {
 
 /// What the schema says of the claims that nobody signs.
 pub const UNSIGNED: &str = "Unsigned claims of the site visitor.";
+/// The name of the claim below which those stand that nobody signs.
+const UNSIGNED_CLAIMS: &str = "unsigned";
 /// Most levels of claims within claims.
 pub const MAX_CLAIM_LEVELS: usize = 5;
 /// Most claims of a schema.
@@ -35,7 +39,8 @@ pub const MAX_CLAIM_SCHEMA: usize = 64 * 1024;
 /// A JSON Schema of the claims of visitors.
 ///
 /// Claims are booleans, texts, texts of an `enum`, numbers, lists of those, and objects of claims. Each has a
-/// description, and no object has claims that are not named.
+/// description, which is empty where none was given, and no object has claims that are not named. Only `unsigned` may
+/// have others: `"additionalProperties": { "type": "boolean" }` lets booleans of any name count.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct AdaptiveJsonSchema(Json);
@@ -59,11 +64,12 @@ impl fmt::Display for SchemaFault {
 impl std::error::Error for SchemaFault {}
 
 impl AdaptiveJsonSchema {
-    /// Checks a schema.
+    /// Checks a schema, and adds the descriptions that it leaves out.
     ///
     /// # Errors
     /// [`SchemaFault`] at the first place that is not as it has to be.
-    pub fn new(schema: Json) -> Result<Self, SchemaFault> {
+    pub fn new(mut schema: Json) -> Result<Self, SchemaFault> {
+        complete::complete(&mut schema);
         check::schema(&schema).map(|()| Self(schema))
     }
 
@@ -89,21 +95,24 @@ impl<'de> Deserialize<'de> for AdaptiveJsonSchema {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for AdaptiveJsonSchema {
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "AdaptiveJsonSchema".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
             "description": "A JSON Schema (draft-07) of the claims of visitors. Claims are of type `boolean`, `string`, \
-                            `string` with `enum`, `number`, `array` of those, or `object`, each with a `description`.",
+                            `string` with `enum`, `number`, `array` of those, or `object`, each with a `description` that is empty \
+                            when left out.",
             "properties": {
                 "$schema": { "type": "string", "enum": ["http://json-schema.org/draft-07/schema#"] },
                 "type": { "type": "string", "enum": ["object"] },
                 "properties": {
                     "type": "object",
-                    "description": "The claims by name. Below `unsigned` are those that nobody signs.",
+                    "description": "The claims by name. Below `unsigned` are those that nobody signs: of \
+                                    any name and boolean, when its `additionalProperties` say so.",
                     "additionalProperties": { "type": "object" },
                 },
                 "additionalProperties": { "type": "boolean", "enum": [false] },
@@ -114,7 +123,8 @@ impl JsonSchema for AdaptiveJsonSchema {
 }
 
 /// What is known of the visitors of a site.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteAdaptiveSchema {
     /// Always `site-adaptive-schema`.
@@ -126,7 +136,8 @@ pub struct SiteAdaptiveSchema {
 }
 
 /// The schema that is to hold from now on.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateAdaptiveSchema {
     /// The schema of the claims of visitors.
@@ -134,7 +145,8 @@ pub struct UpdateAdaptiveSchema {
 }
 
 /// A condition that is ready to use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TemplateCondition {
     /// For whom it holds.
     pub description: String,
@@ -143,7 +155,8 @@ pub struct TemplateCondition {
 }
 
 /// Conditions that follow from the adaptive schema of a site.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TemplateConditions {
     /// The conditions, by the names of the claims.
     pub items: Vec<TemplateCondition>,

@@ -1,7 +1,6 @@
 //! Change requests.
 
-use std::borrow::Cow;
-
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -10,8 +9,10 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    ChangeRequestId, Document, Emoji, Icon, PageId, Patch, RevisionFile, RevisionId, Text, Timestamp, User,
-    list::constants, text::given,
+    BoundedText, ChangeRequestId, ContentRef, DeleteFilesChange, DeleteReusableContentChange, Document,
+    InsertFilesChange, InsertReusableContentChange, PageFields, PageId, PageType, Patch, ReusableContent,
+    RevisionFile, RevisionId, Timestamp, UpdateReusableContentChange, UpdateVariablesChange, User,
+    list::constants, patch::given,
 };
 
 constants! {
@@ -21,11 +22,12 @@ constants! {
     PageRefObject = "page",
 }
 
-/// Subject of a change request: at most 100 characters, may be empty.
-pub type Subject = Text<0, 100>;
+/// Subject of a change request; may be empty.
+pub type Subject = BoundedText<0, 100>;
 
-/// Where a change request stands (SPEC 3).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+/// Where a change request stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeRequestStatus {
     /// Being written.
@@ -51,8 +53,9 @@ impl ChangeRequestStatus {
     }
 }
 
-/// A change request (SPEC 2.9).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A change request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeRequest {
     /// Always `change-request`.
@@ -92,7 +95,8 @@ pub struct ChangeRequest {
 }
 
 /// Addresses of a change request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangeRequestUrls {
     /// The request for people.
     pub app: String,
@@ -101,19 +105,21 @@ pub struct ChangeRequestUrls {
 }
 
 /// What a new change request is made of.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateChangeRequest {
-    /// At most 100 characters.
+    /// What it is about.
     pub subject: Option<Subject>,
     /// The agent task the request implements; kept with the request.
-    pub agent_task_id: Option<Text<0, 100>>,
+    pub agent_task_id: Option<BoundedText<0, 100>>,
 }
 
 /// A change of a change request; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateChangeRequest {
-    /// At most 100 characters.
+    /// What it is about.
     #[serde(default, deserialize_with = "given")]
     pub subject: Option<Subject>,
     /// `draft`, `open` or `archived`; a request becomes `merged` only by merging it.
@@ -122,7 +128,8 @@ pub struct UpdateChangeRequest {
 }
 
 /// The statuses that a change request can be given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "see `ChangeRequestStatus`")]
 pub enum SettableStatus {
@@ -142,7 +149,8 @@ impl From<SettableStatus> for ChangeRequestStatus {
 }
 
 /// What came of a merge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MergeResult {
     /// The space's new revision.
     pub revision: RevisionId,
@@ -154,7 +162,8 @@ pub struct MergeResult {
 }
 
 /// Something that a merge could not unite.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeConflict {
     /// What it is about.
@@ -168,7 +177,8 @@ pub struct MergeConflict {
 }
 
 /// What a conflict is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum ConflictSubject {
@@ -179,7 +189,8 @@ pub enum ConflictSubject {
 }
 
 /// How a merge went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MergeOutcome {
     /// Everything fitted.
@@ -189,7 +200,8 @@ pub enum MergeOutcome {
 }
 
 /// What came of an update.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateResult {
     /// The request's revision.
     pub revision: RevisionId,
@@ -201,7 +213,8 @@ pub struct UpdateResult {
 }
 
 /// How an update went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum UpdateOutcome {
     /// Everything fitted.
@@ -211,17 +224,22 @@ pub enum UpdateOutcome {
 }
 
 /// Changes of a request's content, applied in order and all or none.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateContent {
-    /// 1 to 50 changes.
-    #[schemars(length(min = 1, max = 50))]
-    pub changes: Vec<ContentChange>,
+    /// The changes, in their order.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 50)))]
+    pub changes: Vec<ContentEdit>,
 }
 
-/// One change of content.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[serde(tag = "operation", rename_all = "snake_case")]
-pub enum ContentChange {
+/// One edit of content that a request asks for.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "ContentChange", tag = "operation", rename_all = "snake_case")
+)]
+pub enum ContentEdit {
     /// Changes a page.
     UpdatePage(UpdatePageChange),
     /// Adds a page.
@@ -232,9 +250,35 @@ pub enum ContentChange {
     RevertPage(RevertPageChange),
     /// Adds files.
     InsertFiles(InsertFilesChange),
+    /// Removes files.
+    DeleteFiles(DeleteFilesChange),
+    /// Sets and removes variables of the space.
+    UpdateVariables(UpdateVariablesChange),
+    /// Adds a reusable content.
+    InsertReusableContent(InsertReusableContentChange),
+    /// Changes a reusable content.
+    UpdateReusableContent(UpdateReusableContentChange),
+    /// Removes a reusable content.
+    DeleteReusableContent(DeleteReusableContentChange),
 }
 
-impl<'de> Deserialize<'de> for ContentChange {
+impl ContentEdit {
+    /// The operations by their names on the wire.
+    const OPERATIONS: [&str; 10] = [
+        "update_page",
+        "insert_page",
+        "delete_page",
+        "revert_page",
+        "insert_files",
+        "delete_files",
+        "update_variables",
+        "insert_reusable_content",
+        "update_reusable_content",
+        "delete_reusable_content",
+    ];
+}
+
+impl<'de> Deserialize<'de> for ContentEdit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         if !value.is_object() {
@@ -249,9 +293,15 @@ impl<'de> Deserialize<'de> for ContentChange {
             Some("delete_page") => part(value).map(Self::DeletePage),
             Some("revert_page") => part(value).map(Self::RevertPage),
             Some("insert_files") => part(value).map(Self::InsertFiles),
-            _ => Err(D::Error::custom(
-                "operation: must be `update_page`, `insert_page`, `delete_page`, `revert_page` or `insert_files`",
-            )),
+            Some("delete_files") => part(value).map(Self::DeleteFiles),
+            Some("update_variables") => part(value).map(Self::UpdateVariables),
+            Some("insert_reusable_content") => part(value).map(Self::InsertReusableContent),
+            Some("update_reusable_content") => part(value).map(Self::UpdateReusableContent),
+            Some("delete_reusable_content") => part(value).map(Self::DeleteReusableContent),
+            _ => {
+                let names = Self::OPERATIONS.map(|name| format!("`{name}`")).join(", ");
+                Err(D::Error::custom(format_args!("operation: must be {names}")))
+            }
         }
     }
 }
@@ -268,14 +318,6 @@ const fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Reads a text that a change may leave out; `null` removes it, as the empty text does.
-fn cleared<'de, D: Deserializer<'de>, const MAX: usize>(from: D) -> Result<Option<Text<0, MAX>>, D::Error> {
-    match Option::deserialize(from)? {
-        Some(text) => Ok(Some(text)),
-        None => Text::new("").map(Some).map_err(D::Error::custom),
-    }
-}
-
 /// Parses a value whose type only its content tells, keeping the name of the wrong field in the message.
 fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
     serde_path_to_error::deserialize(value).map_err(|error| {
@@ -288,46 +330,13 @@ fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
     })
 }
 
-/// The fields of a page that a change sets.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PageFields {
-    /// The title, at least one character.
-    #[serde(default, deserialize_with = "given")]
-    pub title: Option<Text<1, 1000>>,
-    /// The last part of the page's path, at most 100 characters.
-    #[serde(default, deserialize_with = "given")]
-    pub slug: Option<Text<0, 100>>,
-    /// An emoji; not together with `icon`.
-    #[serde(default)]
-    pub emoji: Patch<Emoji>,
-    /// An icon; not together with `emoji`.
-    #[serde(default)]
-    pub icon: Patch<Icon>,
-    /// A short description; empty or `null` to remove it.
-    #[serde(default, deserialize_with = "cleared")]
-    pub description: Option<Text<0, 1000>>,
-    /// Leave the page out of navigation.
-    #[serde(default, deserialize_with = "given")]
-    pub hidden: Option<bool>,
-    /// Keep the page out of search.
-    #[serde(default, deserialize_with = "given")]
-    pub no_index: Option<bool>,
-    /// Keep the page out of search engines.
-    #[serde(default, deserialize_with = "given")]
-    pub no_robots_index: Option<bool>,
-    /// An expression that decides who sees the page; empty or `null` to remove it.
-    #[serde(default, deserialize_with = "cleared")]
-    pub condition: Option<Text<0, 1024>>,
-}
-
 /// The content of a page in a change: Markdown, a document tree, or `{}` for an empty page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DocumentInput {
     /// No content.
     #[default]
     Empty,
-    /// Markdown, with front matter if wanted.
+    /// Markdown, with front matter if wanted; at most [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES) without it.
     Markdown(String),
     /// A document tree. Blocks that the page has keep the Markdown that they have.
     Document(Document),
@@ -357,8 +366,9 @@ impl<'de> Deserialize<'de> for DocumentInput {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for DocumentInput {
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "DocumentInput".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -381,17 +391,23 @@ impl JsonSchema for DocumentInput {
 }
 
 /// Changes a page.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdatePageChange {
     /// The page.
     pub page: String,
-    /// Replaces the whole content.
+    /// The type that the page has: it keeps it.
+    #[cfg_attr(feature = "schema", schemars(rename = "type"))]
+    pub kind: Option<PageType>,
+    /// Replaces the whole content of a document.
     pub document: Option<DocumentInput>,
+    /// Where a link leads.
+    pub target: Option<ContentRef>,
     /// Fields to set.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     pub fields: PageFields,
     /// The new parent; `null` for the top level.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub into: Patch<String>,
     /// The position among the new siblings, from 0.
     pub at: Option<u32>,
@@ -402,8 +418,12 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
         #[derive(Deserialize)]
         struct Own {
             page: String,
+            #[serde(rename = "type", default, deserialize_with = "given")]
+            kind: Option<PageType>,
             #[serde(default, deserialize_with = "given")]
             document: Option<DocumentInput>,
+            #[serde(default, deserialize_with = "given")]
+            target: Option<ContentRef>,
             #[serde(default)]
             into: Patch<String>,
             #[serde(default, deserialize_with = "given")]
@@ -411,55 +431,72 @@ impl<'de> Deserialize<'de> for UpdatePageChange {
         }
         let value = Value::deserialize(deserializer)?;
         let own: Own = part(value.clone())?;
-        Ok(Self { page: own.page, document: own.document, fields: part(value)?, into: own.into, at: own.at })
+        let Own { page, kind, document, target, into, at } = own;
+        Ok(Self { page, kind, document, target, fields: part(value)?, into, at })
     }
 }
 
 /// Adds a page.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InsertPageChange {
-    /// The content.
-    pub document: DocumentInput,
+    /// What it is; a document when absent. Computed pages cannot be added.
+    #[cfg_attr(feature = "schema", schemars(rename = "type"))]
+    pub kind: Option<PageType>,
+    /// The content of a document, which is required; groups and links have none.
+    pub document: Option<DocumentInput>,
+    /// Where a link leads, which is required; documents and groups lead nowhere.
+    pub target: Option<ContentRef>,
     /// Fields to set.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     pub fields: PageFields,
     /// The parent; top level when absent.
     pub into: Option<String>,
     /// The position among its siblings, from 0; last when absent.
     pub at: Option<u32>,
     /// A name for the page within this request, so that others may link to it.
-    #[serde(rename = "ref")]
-    pub reference: Option<Text<1, 256>>,
+    #[cfg_attr(feature = "schema", schemars(rename = "ref"))]
+    pub reference: Option<BoundedText<1, 256>>,
 }
 
 impl<'de> Deserialize<'de> for InsertPageChange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Own {
-            document: DocumentInput,
+            #[serde(rename = "type", default, deserialize_with = "given")]
+            kind: Option<PageType>,
+            #[serde(default, deserialize_with = "given")]
+            document: Option<DocumentInput>,
+            #[serde(default, deserialize_with = "given")]
+            target: Option<ContentRef>,
             #[serde(default, deserialize_with = "given")]
             into: Option<String>,
             #[serde(default, deserialize_with = "given")]
             at: Option<u32>,
             #[serde(rename = "ref", default, deserialize_with = "given")]
-            reference: Option<Text<1, 256>>,
+            reference: Option<BoundedText<1, 256>>,
         }
         let value = Value::deserialize(deserializer)?;
         let own: Own = part(value.clone())?;
-        let fields = part(value)?;
-        Ok(Self { document: own.document, fields, into: own.into, at: own.at, reference: own.reference })
+        let Own { kind, document, target, into, at, reference } = own;
+        if document.is_none() && matches!(kind, None | Some(PageType::Document)) {
+            return Err(D::Error::missing_field("document"));
+        }
+        Ok(Self { kind, document, target, fields: part(value)?, into, at, reference })
     }
 }
 
 /// Removes a page and its subpages.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DeletePageChange {
     /// The page.
     pub page: String,
 }
 
 /// Takes a page back to what it was.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevertPageChange {
     /// The page.
     pub page: String,
@@ -469,33 +506,9 @@ pub struct RevertPageChange {
     pub block: Option<Vec<String>>,
 }
 
-/// Adds files.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-pub struct InsertFilesChange {
-    /// 1 to 20 files.
-    #[schemars(length(min = 1, max = 20))]
-    pub files: Vec<InsertFile>,
-}
-
-/// A file to add: exactly one of `url` and `base64`.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct InsertFile {
-    /// Its name, 1 to 256 characters.
-    pub name: Text<1, 256>,
-    /// Where to fetch it.
-    pub url: Option<super::Url>,
-    /// Its bytes, at most 1 MB; `contentType` is then needed.
-    pub base64: Option<String>,
-    /// Its media type.
-    pub content_type: Option<Text<1, 255>>,
-    /// A name for the file within this request, so that pages may link to it.
-    #[serde(rename = "ref")]
-    pub reference: Option<Text<1, 256>>,
-}
-
 /// What a change of content did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContentUpdate {
     /// The request after it.
@@ -505,10 +518,14 @@ pub struct ContentUpdate {
     /// The files that were added, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inserted_files: Option<Vec<RevisionFile>>,
+    /// The reusable contents that were added, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inserted_reusable_contents: Option<Vec<ReusableContent>>,
 }
 
 /// What happened to a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "object", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum ContentUpdateChange {
@@ -526,7 +543,8 @@ pub enum ContentUpdateChange {
 }
 
 /// A page, by id and address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageRef {
     /// Always `page`.
     pub object: PageRefObject,
@@ -537,7 +555,8 @@ pub struct PageRef {
 }
 
 /// What a change of content answers: the request alone, or with what was changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ContentAnswer {
     /// With what was changed.
@@ -547,9 +566,15 @@ pub enum ContentAnswer {
 }
 
 impl ContentAnswer {
-    /// The answer in the form that a client asks for: `compat` is the request alone.
+    /// The answer with what was changed.
     #[must_use]
-    pub fn new(update: ContentUpdate, compat: bool) -> Self {
-        if compat { Self::Request(Box::new(update.change_request)) } else { Self::Update(Box::new(update)) }
+    pub fn update(update: ContentUpdate) -> Self {
+        Self::Update(Box::new(update))
+    }
+
+    /// The answer as clients of before expect it.
+    #[must_use]
+    pub fn compatible(update: ContentUpdate) -> Self {
+        Self::Request(Box::new(update.change_request))
     }
 }

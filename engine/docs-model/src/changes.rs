@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ChangeRequest, ContentRef, Dimensions, FileId, PageCover, PageId, PageLayout, ReusableId, VariableValue,
-    Variables,
-};
+use super::{ChangeRequest, Dimensions, FileId, PageAttributes, PageId, ReusableId, VariableValue};
 
 /// What changed between two revisions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RevisionSemanticChanges {
     /// The change request that the revision merged.
@@ -25,9 +24,10 @@ pub struct RevisionSemanticChanges {
 }
 
 /// One change between two revisions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[schemars(rename = "RevisionSemanticChange")]
+#[cfg_attr(feature = "schema", schemars(rename = "RevisionSemanticChange"))]
 pub enum SemanticChange {
     /// A page was added.
     PageCreated {
@@ -95,8 +95,9 @@ pub enum SemanticChange {
 }
 
 /// A value before and after a change; what is absent was, or is, not set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Changed{T}")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Changed{T}"))]
 pub struct Changed<T> {
     /// The value before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,9 +116,10 @@ impl<T: PartialEq> Changed<T> {
 }
 
 /// What kind of page it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "RevisionPageType")]
+#[cfg_attr(feature = "schema", schemars(rename = "RevisionPageType"))]
 pub enum PageType {
     /// A page with content.
     Document,
@@ -130,8 +132,9 @@ pub enum PageType {
 }
 
 /// A page in a list of changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ChangedRevisionPage")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionPage"))]
 pub struct ChangedPage {
     /// The page's id.
     pub id: PageId,
@@ -146,9 +149,10 @@ pub struct ChangedPage {
 }
 
 /// A file in a list of changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ChangedRevisionFile")]
+#[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionFile"))]
 pub struct ChangedFile {
     /// The file's id.
     pub id: FileId,
@@ -162,8 +166,9 @@ pub struct ChangedFile {
 }
 
 /// A reusable content in a list of changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ChangedRevisionReusableContent")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionReusableContent"))]
 pub struct ChangedReusableContent {
     /// The id.
     pub id: ReusableId,
@@ -174,65 +179,11 @@ pub struct ChangedReusableContent {
     pub document: Option<String>,
 }
 
-/// What changed on a page. Which of them a page can have depends on its kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "RevisionPageChangeAttributes", extend("minProperties" = 1))]
-pub struct PageAttributes {
-    /// What kind of page it is.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Changed<PageType>>,
-    /// The title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<Changed<String>>,
-    /// The description of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<Changed<String>>,
-    /// The slug of a document or group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slug: Option<Changed<String>>,
-    /// The content of a document, by the names of the documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub document: Option<Changed<String>>,
-    /// The cover of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cover: Option<Changed<PageCover>>,
-    /// The emoji.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub emoji: Option<Changed<String>>,
-    /// The icon.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub icon: Option<Changed<String>>,
-    /// The layout of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layout: Option<Changed<PageLayout>>,
-    /// The variables of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variables: Option<Changed<Variables>>,
-    /// Where a link leads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Changed<ContentRef>>,
-    /// Left out of navigation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hidden: Option<Changed<bool>>,
-    /// Kept out of search.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_index: Option<Changed<bool>>,
-    /// Kept out of search engines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_robots_index: Option<Changed<bool>>,
-    /// Who gets to see it: an expression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condition: Option<Changed<String>>,
-    /// What a computed page is made from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub computed: Option<Changed<serde_json::Value>>,
-}
-
 /// What changed on a file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "RevisionFileChangeAttributes", extend("minProperties" = 1))]
+#[cfg_attr(feature = "schema", schemars(rename = "RevisionFileChangeAttributes", extend("minProperties" = 1)))]
 pub struct FileAttributes {
     /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -252,8 +203,9 @@ pub struct FileAttributes {
 }
 
 /// What changed on a reusable content.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "RevisionReusableContentChangeAttributes", extend("minProperties" = 1))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RevisionReusableContentChangeAttributes", extend("minProperties" = 1)))]
 pub struct ReusableContentAttributes {
     /// The title.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,22 +1,24 @@
 //! Collections.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CollectionId, LevelInput, OrgId, Patch, Role, Text, list::constants, text::given};
+use super::{BoundedText, CollectionId, Level, OrgId, Patch, list::constants, patch::given};
 
 constants! {
     /// `collection`.
     CollectionObject = "collection",
 }
 
-/// Title of a collection: at most 50 characters (SPEC 8).
-pub type CollectionTitle = Text<0, 50>;
-/// Description of a collection: at most 100 characters (SPEC 8).
-pub type CollectionDescription = Text<0, 100>;
+/// Title of a collection.
+pub type CollectionTitle = BoundedText<0, 50>;
+/// Description of a collection.
+pub type CollectionDescription = BoundedText<0, 100>;
 
-/// A collection: a folder of spaces and other collections (SPEC 2.4).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A collection: a folder of spaces and other collections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Collection {
     /// Always `collection`.
@@ -33,8 +35,9 @@ pub struct Collection {
     /// The collection it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CollectionId>,
-    /// The level for members it is not granted to by name; `null` hides it from them.
-    pub default_level: Option<Role>,
+    /// The level that is set for members it is not granted to by name: a role, or `inherit` for what the collection it
+    /// lies in or the organization gives them; `null` hides it from them. Sent back, it changes nothing.
+    pub default_level: Option<Level>,
     /// Addresses of the collection.
     pub urls: CollectionUrls,
     /// What the reader may do.
@@ -42,7 +45,8 @@ pub struct Collection {
 }
 
 /// Addresses of a collection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CollectionUrls {
     /// The collection in this API.
     pub location: String,
@@ -51,7 +55,8 @@ pub struct CollectionUrls {
 }
 
 /// What the reader may do with a collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -62,10 +67,11 @@ pub struct CollectionPermissions {
     pub create: bool,
 }
 
-/// What a new collection is made of; everything may be left out (SPEC 4.3).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// What a new collection is made of; everything may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateCollection {
-    /// At most 50 characters; `Untitled` when absent.
+    /// The title; `Untitled` when absent.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<CollectionTitle>,
     /// The collection to create it in.
@@ -73,23 +79,25 @@ pub struct CreateCollection {
     pub parent: Option<String>,
 }
 
-/// A change of a collection; what is left out stays (SPEC 4.3).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a collection; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCollection {
-    /// At most 50 characters.
+    /// The title.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<CollectionTitle>,
-    /// At most 100 characters, or `null` for none.
+    /// What it is for, or `null` for nothing.
     #[serde(default)]
     pub description: Patch<CollectionDescription>,
     /// A role, `inherit`, or `null` to hide it from all but administrators and its creator.
     #[serde(default)]
-    pub default_level: Patch<LevelInput>,
+    pub default_level: Patch<Level>,
 }
 
-/// Where content is moved to; something has to be given (SPEC 4.3, 4.4).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// Where content is moved to; something has to be given.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MoveContent {
     /// The collection to move it to, or `null` for the top of the organization; left out, it stays where it is.
     #[serde(default)]
@@ -100,7 +108,8 @@ pub struct MoveContent {
 }
 
 /// Beside what something is put: `before` or `after`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MovePosition {
     /// What it is put before.
     #[serde(default, deserialize_with = "given")]
@@ -111,7 +120,8 @@ pub struct MovePosition {
 }
 
 /// A space or a collection beside which something is put.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Neighbour {
     /// A space.
@@ -126,8 +136,9 @@ pub enum Neighbour {
     },
 }
 
-/// Which organization content is transferred to (SPEC 4.3, 4.4).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// Which organization content is transferred to.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TransferContent {
     /// The id of the organization.
     pub organization: String,

@@ -1,11 +1,12 @@
 //! Comments and replies.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ChangeRequestId, CommentId, CommentReplyId, Document, Emoji, PageBase, ReviewId, RevisionId, SpaceId,
-    Text, Timestamp, User, UserUrls, list::constants, text::given,
+    BoundedText, ChangeRequestId, CommentId, CommentReplyId, Document, Emoji, PageBase, ReviewId, RevisionId,
+    SpaceId, Timestamp, User, UserUrls, list::constants, patch::given,
 };
 
 constants! {
@@ -15,14 +16,15 @@ constants! {
     CommentReplyObject = "comment-reply",
 }
 
-/// The Markdown of a comment or a reply, at most 20,000 characters.
-pub type CommentText = Text<0, 20_000>;
+/// The Markdown of a comment or a reply.
+pub type CommentText = BoundedText<0, 20_000>;
 
-/// The key of a block of a page, 1 to 128 characters.
-pub type NodeKey = Text<1, 128>;
+/// The key of a block of a page.
+pub type NodeKey = BoundedText<1, 128>;
 
-/// A comment (SPEC 2.2).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A comment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
     /// Always `comment`.
@@ -54,7 +56,8 @@ pub struct Comment {
 }
 
 /// Whether a comment is settled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum CommentState {
     /// It waits for an answer.
@@ -68,8 +71,9 @@ pub enum CommentState {
     },
 }
 
-/// A reply to a comment (SPEC 2.3).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A reply to a comment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommentReply {
     /// Always `comment-reply`.
@@ -94,19 +98,21 @@ pub struct CommentReply {
 }
 
 /// Who reacted with an emoji.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EmojiReaction {
     /// The emoji.
     pub emoji: Emoji,
     /// How many people reacted with it.
     pub count: u64,
-    /// The first of these people, the first one first: at most 10, and fewer where there are many emoji. Whoever reads is
-    /// among them when they reacted.
+    /// The first of these people, the first one first; fewer where there are many emoji. Whoever reads is among them
+    /// when they reacted.
     pub users: Vec<Reactor>,
 }
 
 /// A person who reacted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Reactor {
     /// The person.
@@ -116,7 +122,8 @@ pub struct Reactor {
 }
 
 /// What a comment says, in the form that was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CommentBody {
     /// As Markdown.
@@ -126,7 +133,8 @@ pub enum CommentBody {
 }
 
 /// What a comment is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommentTarget {
     /// The block of the page.
@@ -148,7 +156,8 @@ pub struct CommentTarget {
 }
 
 /// A block that a comment is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommentNode {
     /// The key of the block.
     pub id: String,
@@ -158,7 +167,8 @@ pub struct CommentNode {
 }
 
 /// A page that a comment is about: as it is now or, once it is gone, as it was when the comment was posted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CommentPage {
     /// Id, title and times.
@@ -171,7 +181,8 @@ pub struct CommentPage {
 }
 
 /// What somebody may do with a comment or a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommentPermissions {
     /// See it.
     pub view: bool,
@@ -179,14 +190,17 @@ pub struct CommentPermissions {
     pub edit: bool,
     /// Reply to it.
     pub reply: bool,
+    /// React to it with emoji; published clients demand it.
+    pub react: bool,
     /// Delete it.
     pub delete: bool,
 }
 
 /// What a comment or a reply shall say: one of the two.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommentInput {
-    /// Markdown, at most 20,000 characters.
+    /// Markdown.
     #[serde(default, deserialize_with = "given")]
     pub markdown: Option<CommentText>,
     /// A document tree.
@@ -195,7 +209,8 @@ pub struct CommentInput {
 }
 
 /// A comment to post.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PostComment {
     /// The key of a block of the page.
     #[serde(default, deserialize_with = "given")]
@@ -208,14 +223,16 @@ pub struct PostComment {
 }
 
 /// A reply to post.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PostCommentReply {
     /// What it says.
     pub body: CommentInput,
 }
 
 /// A change of a comment; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateComment {
     /// `true` resolves it, `false` opens it again.
@@ -224,35 +241,37 @@ pub struct UpdateComment {
     /// What it says from now on.
     #[serde(default, deserialize_with = "given")]
     pub body: Option<CommentInput>,
-    /// Emoji to react with, at most 50.
+    /// Emoji to react with.
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
     pub added_reactions: Vec<Emoji>,
-    /// Emoji to take back, at most 50.
+    /// Emoji to take back.
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
     pub removed_reactions: Vec<Emoji>,
 }
 
 /// A change of a reply; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCommentReply {
     /// What it says from now on.
     #[serde(default, deserialize_with = "given")]
     pub body: Option<CommentInput>,
-    /// Emoji to react with, at most 50.
+    /// Emoji to react with.
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
     pub added_reactions: Vec<Emoji>,
-    /// Emoji to take back, at most 50.
+    /// Emoji to take back.
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
     pub removed_reactions: Vec<Emoji>,
 }
 
 /// Which comments to list, by their state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CommentStatus {
     /// Open and resolved ones.
@@ -265,7 +284,8 @@ pub enum CommentStatus {
 }
 
 /// In which order to list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ListOrder {
     /// The oldest first.

@@ -3,24 +3,26 @@
 mod font;
 mod overrides;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::{font::*, overrides::*};
-use super::{Color, Condition, ContentRef, Emoji, Few, SiteTitle, Text, Url};
+use super::{BoundedText, BoundedVec, Color, Condition, ContentRef, Emoji, SiteTitle, Url};
 
-/// Title of a link of the header or of a group of the footer: at most 256 characters.
-pub type MenuTitle = Text<0, 256>;
-/// Title of a link below one of those: at most 64 characters.
-pub type LinkTitle = Text<0, 64>;
-/// Copyright notice: at most 300 characters.
-pub type Copyright = Text<0, 300>;
-/// Message of an announcement: 2 to 128 characters.
-pub type AnnouncementMessage = Text<2, 128>;
+/// Title of a link of the header or of a group of the footer.
+pub type MenuTitle = BoundedText<0, 256>;
+/// Title of a link below one of those.
+pub type LinkTitle = BoundedText<0, 64>;
+/// Copyright notice.
+pub type Copyright = BoundedText<0, 300>;
+/// Message of an announcement.
+pub type AnnouncementMessage = BoundedText<2, 128>;
 
 /// A value for light and one for dark surroundings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Themed{T}")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Themed{T}"))]
 pub struct Themed<T> {
     /// For light surroundings.
     pub light: T,
@@ -37,7 +39,8 @@ impl Themed<Color> {
 macro_rules! choices {
     ($($(#[$doc:meta])* $name:ident { $first:ident $(, $rest:ident)* $(,)? }),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         #[expect(missing_docs, reason = "each name says what it is")]
         pub enum $name { #[default] $first, $($rest),* }
@@ -78,7 +81,8 @@ choices! {
 }
 
 /// Where external links open.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ExternalLinksTarget {
     /// In the same tab.
@@ -90,14 +94,16 @@ pub enum ExternalLinksTarget {
 }
 
 /// A switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Enabled {
     /// On.
     pub enabled: bool,
 }
 
-/// How a published site looks (SPEC 2.8).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// How a published site looks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are those of the wire format, grouped as there")]
 pub struct Customization {
@@ -128,7 +134,8 @@ pub struct Customization {
 }
 
 /// Colours, fonts and shapes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Styling {
@@ -153,14 +160,16 @@ pub struct Styling {
 }
 
 /// A colour over everything.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Tint {
     /// The colour.
     pub color: Themed<Color>,
 }
 
 /// The side bar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Sidebar {
     pub background: SidebarBackground,
@@ -168,14 +177,16 @@ pub struct Sidebar {
 }
 
 /// The language of the site's own words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Internationalization {
     pub locale: Locale,
 }
 
 /// The icon of the site, a picture or an emoji: the reader's own where there is neither.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Favicon {
     /// A picture.
@@ -187,7 +198,8 @@ pub struct Favicon {
 }
 
 /// The header.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Header {
@@ -204,11 +216,12 @@ pub struct Header {
     pub links: HeaderLinks,
 }
 
-/// The links of a header: at most 50.
-pub type HeaderLinks = Few<HeaderLink, 0, 50>;
+/// The links of a header.
+pub type HeaderLinks = BoundedVec<HeaderLink, 0, 50>;
 
 /// A link of the header.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HeaderLink {
     /// What it says.
     pub title: MenuTitle,
@@ -224,11 +237,12 @@ pub struct HeaderLink {
     pub condition: Option<Condition>,
 }
 
-/// Links below one another: at most 100.
-pub type TitledLinks = Few<TitledLink, 0, 100>;
+/// Links below one another.
+pub type TitledLinks = BoundedVec<TitledLink, 0, 100>;
 
 /// A link with a title.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct TitledLink {
     pub title: LinkTitle,
@@ -236,7 +250,8 @@ pub struct TitledLink {
 }
 
 /// The footer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Footer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,11 +261,12 @@ pub struct Footer {
     pub copyright: Option<Copyright>,
 }
 
-/// The groups of a footer: at most 20.
-pub type FooterGroups = Few<FooterGroup, 0, 20>;
+/// The groups of a footer.
+pub type FooterGroups = BoundedVec<FooterGroup, 0, 20>;
 
 /// A group of links in the footer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct FooterGroup {
     pub title: MenuTitle,
@@ -258,7 +274,8 @@ pub struct FooterGroup {
 }
 
 /// Something that every page tells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Announcement {
     pub enabled: bool,
@@ -269,7 +286,8 @@ pub struct Announcement {
 }
 
 /// Light and dark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is; `toggeable` is spelt so on the wire")]
 pub struct Themes {
     pub default: ThemeMode,
@@ -277,14 +295,16 @@ pub struct Themes {
 }
 
 /// Artificial intelligence on the site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Ai {
     pub mode: AiMode,
 }
 
 /// Links to the repository.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct GitLinks {
@@ -292,7 +312,8 @@ pub struct GitLinks {
 }
 
 /// What readers may do with a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct PageActions {
     #[serde(rename = "externalAI")]
@@ -303,14 +324,16 @@ pub struct PageActions {
 }
 
 /// External links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct ExternalLinks {
     pub target: ExternalLinksTarget,
 }
 
 /// An address that may be missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct OptionalUrl {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -318,7 +341,8 @@ pub struct OptionalUrl {
 }
 
 /// Measuring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub struct Insights {

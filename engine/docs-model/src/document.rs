@@ -3,15 +3,17 @@
 //! What is stored is Markdown; a document is made from it, and written as it again, by
 //! `content::document`.
 
+mod form;
 mod inline;
 mod kinds;
 mod table;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
-pub use self::{inline::*, kinds::*, table::*};
+pub use self::{form::*, inline::*, kinds::*, table::*};
 use super::list::constants;
 
 constants! {
@@ -30,7 +32,8 @@ constants! {
 }
 
 /// The content of a page as a tree.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Document {
     /// Always `document`.
     pub object: DocumentObject,
@@ -50,7 +53,8 @@ impl Document {
 }
 
 /// What is known of a document as a whole.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentData {
     /// The version of the schema; the latest when absent.
@@ -59,14 +63,15 @@ pub struct DocumentData {
 }
 
 /// A block: a paragraph, a table, a set of tabs …
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
     /// Always `block`.
     pub object: BlockObject,
     /// Names the block for as long as it says the same: comments point at it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub key: Option<String>,
     /// What it is, and its own data.
     #[serde(flatten)]
@@ -75,20 +80,20 @@ pub struct Block {
     pub is_void: bool,
     /// What it holds; absent for a void block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
     /// Texts that are part of its data, such as a caption or the cells of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub fragments: Option<Vec<Fragment>>,
     /// What the server computed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub meta: Option<BlockMeta>,
     /// How it is written in Markdown, where that is not the usual way. It never changes what is said: one that does
     /// not fit the block is passed over.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<String>,
 }
 
@@ -96,7 +101,7 @@ impl Block {
     /// A block without a key.
     #[must_use]
     pub fn new(kind: BlockKind, nodes: Vec<Node>) -> Self {
-        let is_void = kind.is_void();
+        let is_void = kind.form().is_void();
         Self {
             object: BlockObject::Is,
             key: None,
@@ -151,7 +156,7 @@ impl<'de> Deserialize<'de> for Block {
         }
         let raw = Raw::deserialize(from)?;
         let kind: BlockKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
-        let is_void = kind.is_void();
+        let is_void = kind.form().is_void();
         Ok(Self {
             object: raw.object,
             key: raw.key,
@@ -175,14 +180,16 @@ fn typed<T: serde::de::DeserializeOwned>(kind: String, data: Map<String, Value>)
 }
 
 /// What the server computed of a block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockMeta {
     /// The anchor by which an address leads to it.
     pub id: String,
 }
 
 /// What a block, an inline or a fragment holds.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Node {
     /// A block.
@@ -207,7 +214,8 @@ impl<'de> Deserialize<'de> for Node {
 }
 
 /// A named part of a block: the caption of an image, the text of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Fragment {
     /// Always `fragment`.
     pub object: FragmentObject,
@@ -239,7 +247,8 @@ impl Fragment {
 }
 
 /// Text and the marks on its parts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TextNode {
     /// Always `text`.
     pub object: TextObject,
@@ -259,7 +268,8 @@ impl TextNode {
 }
 
 /// A run of text with the same marks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Leaf {
     /// Always `leaf`.
     pub object: LeafObject,

@@ -6,6 +6,7 @@ use std::{borrow::Cow, error::Error as StdError, fmt};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What kind of failure it is: what a caller branches on. Each has one HTTP status.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ErrorKind {
     /// The request is wrong: 400. The message names the field and what to do.
@@ -54,12 +55,15 @@ impl ErrorKind {
 
 /// Why an operation was not done. Nothing was changed, unless the documentation of the operation says otherwise.
 ///
-/// [`kind`](Error::kind) is what to branch on, [`message`](Error::message) one sentence for the caller that names
-/// what to do, [`source`](StdError::source) what the operator needs.
+/// [`kind`](Error::kind) is what to branch on, [`field`](Error::field) where a request is wrong,
+/// [`message`](Error::message) one sentence for the caller that names what to do, [`source`](StdError::source) what the
+/// operator needs.
 pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
+    /// The field that an invalid request is wrong at: what the message begins with.
+    field: Option<Box<str>>,
     message: Cow<'static, str>,
     cause: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -68,13 +72,41 @@ impl Error {
     /// An error of a kind, with one sentence for the caller.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), cause: None }))
+        Self(Box::new(Inner { kind, field: None, message: message.into(), cause: None }))
+    }
+
+    /// Tells whether there was what something was done to: `NotFound` is `false`, as a deletion answers it.
+    ///
+    /// # Errors
+    /// Every other error of `done`.
+    ///
+    /// ```
+    /// use docs_model::error::Error;
+    /// assert!(Error::existed(Ok(()))?);
+    /// assert!(!Error::existed::<()>(Err(Error::not_found("space")))?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn existed<T>(done: Result<T>) -> Result<bool> {
+        match done {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The request is wrong at a field.
+    ///
+    /// ```
+    /// use docs_model::error::Error;
+    /// let error = Error::invalid("title", "must be at most 50 characters, has 63");
+    /// assert_eq!(error.field(), Some("title"));
+    /// assert_eq!(error.message(), "title: must be at most 50 characters, has 63");
+    /// ```
     #[must_use]
     pub fn invalid(field: &str, what: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::Invalid, format!("{field}: {what}"))
+        let mut error = Self::new(ErrorKind::Invalid, format!("{field}: {what}"));
+        error.0.field = Some(field.into());
+        error
     }
 
     /// No such object, or none that the actor may see.
@@ -100,15 +132,34 @@ impl Error {
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Box::new(Inner {
             kind: ErrorKind::Internal,
+            field: None,
             message: Cow::Borrowed("the platform failed to do this; it has been logged"),
             cause: Some(source.into()),
         }))
     }
 
-    /// The same error with another sentence for the caller.
+    /// The same error with another sentence for the caller, which names no field.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.0.field = None;
         self.0.message = message.into();
+        self
+    }
+
+    /// The same error, told of a larger thing that the field is a part of; errors of other kinds stay what they are.
+    ///
+    /// ```
+    /// use docs_model::error::Error;
+    /// let error = Error::invalid("page", "no such page").within("changes[2]");
+    /// assert_eq!(error.field(), Some("changes[2].page"));
+    /// assert_eq!(error.message(), "changes[2].page: no such page");
+    /// ```
+    #[must_use]
+    pub fn within(mut self, outside: &str) -> Self {
+        if self.0.kind == ErrorKind::Invalid {
+            self.0.field = self.0.field.map(|field| format!("{outside}.{field}").into());
+            self.0.message = format!("{outside}.{}", self.0.message).into();
+        }
         self
     }
 
@@ -123,6 +174,13 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// The field or parameter that an invalid request is wrong at, as a path: `changes[0].title`. `None` where no single
+    /// one is, and for errors of other kinds.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        self.0.field.as_deref()
     }
 
     /// One sentence for the caller.
@@ -151,5 +209,20 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.cause.as_deref().map(|error| error as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_invalid_request_names_a_field() {
+        assert_eq!(Error::invalid("limit", "must be at most 1000").field(), Some("limit"));
+        assert_eq!(Error::new(ErrorKind::Invalid, "the repository is empty").field(), None);
+        let missing = Error::not_found("space").within("changes[0]");
+        assert_eq!((missing.field(), missing.message()), (None, "no such space"));
+        let other = Error::invalid("limit", "is odd").with_message("try again");
+        assert_eq!((other.field(), other.message()), (None, "try again"));
     }
 }

@@ -2,9 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
+use super::ListOrder;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The BLAKE3-256 hash of an object's bytes: its name. Written as 52 characters of lower-case base32.
+/// The BLAKE3-256 hash of an object's bytes: its name. Written as lower-case base32.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);
 
@@ -66,15 +67,15 @@ impl<'de> Deserialize<'de> for Hash {
     }
 }
 
-/// What ties a cursor to its list: a hash of the parts that name the list and its filters.
+/// What ties a cursor to its list: a hash of the parts that name the list and its filters, and of its order.
 #[must_use]
-pub fn fingerprint(parts: &[&str], rev: bool) -> [u8; 8] {
+pub fn fingerprint(parts: &[&str], order: ListOrder) -> [u8; 8] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    hasher.update(&[u8::from(rev)]);
+    hasher.update(&[u8::from(order == ListOrder::Desc)]);
     let mut out = [0; 8];
     out.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
     out

@@ -8,6 +8,7 @@ use std::{
 };
 
 use data_encoding::{Encoding, Specification};
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -18,7 +19,7 @@ pub static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     alphabet.encoding().expect("32 different characters make an encoding")
 });
 
-/// How a UUID is written: its 128 bits as 26 characters of lower-case base32.
+/// How a UUID is written: its bits as lower-case base32.
 ///
 /// ```
 /// use docs_model::id_text;
@@ -49,7 +50,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// 1 to 64 letters, digits, `-` or `_`; ids made by the platform are 26 characters of lower-case base32.
+        /// Letters, digits, `-` and `_`, at most [`MAX_ID`] of them; ids made by the platform are lower-case base32.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 
@@ -99,6 +100,7 @@ macro_rules! ids {
             }
         }
 
+        #[cfg(feature = "schema")]
         impl JsonSchema for $name {
             fn inline_schema() -> bool {
                 true

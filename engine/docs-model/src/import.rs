@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ContentRef, RevisionId, Text, Url};
+use super::{BoundedText, ContentRef, RevisionId, Url};
 
-/// What is imported from where (SPEC 4.7).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What is imported from where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportContent {
     /// Where it is.
@@ -18,7 +20,8 @@ pub struct ImportContent {
 }
 
 /// What is imported.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ImportContentSource {
     /// A page on the web, and pages of the same site below it.
@@ -59,8 +62,9 @@ impl ImportContentSource {
     }
 }
 
-/// What came of an import (SPEC 2.11).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What came of an import.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportContentResult {
     /// The revision that the import made.
@@ -71,19 +75,21 @@ pub struct ImportContentResult {
     pub total_resources: u64,
 }
 
-/// Which template to apply (SPEC 4.7).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Which template to apply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApplySpaceTemplate {
     /// The template.
-    pub id: Text<1, 64>,
+    pub id: BoundedText<1, 64>,
     /// What it is filled in with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<SpaceTemplateParams>,
 }
 
 /// What a template is filled in with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpaceTemplateParams {
     /// Where links of the template lead, by the names that the template has for them. Names it does not have are

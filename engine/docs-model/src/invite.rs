@@ -1,10 +1,11 @@
 //! Invites: ways into an organization.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Collection, InviteId, Patch, Role, Space, Text, Timestamp, UserId, list::constants, text::given,
+    BoundedText, Collection, InviteId, Patch, Role, Space, Timestamp, UserId, list::constants, patch::given,
 };
 
 constants! {
@@ -13,9 +14,10 @@ constants! {
 }
 
 /// Whom to invite to an organization.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InviteUsers {
-    /// Addresses, 1 to 100.
+    /// Addresses, at least one.
     pub emails: Vec<InviteEmail>,
     /// The role of those whose address has none beside it: `null` for guest, the organization's default role when
     /// absent.
@@ -27,27 +29,30 @@ pub struct InviteUsers {
 }
 
 /// An address to invite.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged, expecting = "must be an e-mail address, or an object with `email` and `role`")]
 pub enum InviteEmail {
     /// An address.
-    Plain(Text<3, 254>),
+    Plain(BoundedText<3, 254>),
     /// An address with a role of its own.
     WithRole(InviteWithRole),
 }
 
 /// An address to invite, with a role of its own.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InviteWithRole {
     /// The address.
-    pub email: Text<3, 254>,
+    pub email: BoundedText<3, 254>,
     /// The role, or `null` for guest.
     #[serde(deserialize_with = "Option::deserialize")]
     pub role: Option<Role>,
 }
 
 /// What became of an invitation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct InvitedUsers {
     /// The users with one of the addresses: they are members now.
@@ -60,7 +65,8 @@ pub struct InvitedUsers {
 }
 
 /// An invitation of an address that no user has yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EmailInvite {
     /// The id: with it the user who has the address joins.
@@ -78,11 +84,13 @@ pub struct EmailInvite {
 }
 
 /// That somebody has joined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JoinedOrganization {}
 
 /// An invite link: whoever has its id may join.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum LinkInvite {
     /// To a space.
@@ -106,7 +114,8 @@ impl LinkInvite {
 }
 
 /// An invite link that gives a role in the organization.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberInvite {
     /// Always `invite`.
     pub object: InviteObject,
@@ -119,7 +128,8 @@ pub struct MemberInvite {
 }
 
 /// An invite link that gives guests a role on a space.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpaceInvite {
     /// Always `invite`.
     pub object: InviteObject,
@@ -134,7 +144,8 @@ pub struct SpaceInvite {
 }
 
 /// An invite link that gives guests a role on a collection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CollectionInvite {
     /// Always `invite`.
     pub object: InviteObject,
@@ -149,7 +160,8 @@ pub struct CollectionInvite {
 }
 
 /// A new invite link: `role`, or `level` with `space` or `collection`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateLinkInvite {
     /// The role in the organization, or `null` for guest.
     #[serde(default)]
@@ -166,7 +178,8 @@ pub struct CreateLinkInvite {
 }
 
 /// A change of an invite link: `role` where it leads to the organization, `level` where it leads to content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateLinkInvite {
     /// The role in the organization, or `null` for guest.
     #[serde(default)]

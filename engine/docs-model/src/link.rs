@@ -1,15 +1,17 @@
-//! Links: what content refers to, and what refers to it (SPEC 2.11).
+//! Links: what content refers to, and what refers to it.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ChangeRequest, List, NextPage, Organization, ReusableContent, Revision, RevisionFile, RevisionPage,
-    Space, User,
+    ChangeRequest, Collection, List, NextPage, Organization, ReusableContent, Revision, RevisionFile,
+    RevisionPage, Space, User,
 };
 
 /// How a link stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkStatus {
     /// Nothing is wrong with it.
@@ -33,7 +35,8 @@ impl LinkStatus {
 }
 
 /// Whose broken links are listed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BrokenContext {
     /// Those that the change request made or broke.
@@ -54,9 +57,8 @@ impl BrokenContext {
 }
 
 /// What a link means for what it stands in.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum LinkRelation {
     /// It leads to the target.
@@ -67,7 +69,8 @@ pub enum LinkRelation {
 }
 
 /// The version of content that something is of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum VersionContext {
     /// A revision of a space.
@@ -83,7 +86,8 @@ pub enum VersionContext {
 }
 
 /// A place within a page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum InternalLocation {
     /// A named place.
@@ -101,7 +105,8 @@ pub enum InternalLocation {
 /// Something that links lead to or stand in, with what it belongs to.
 ///
 /// Pages come without their text and without the pages below them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum ContentLocation {
     /// An address.
@@ -141,6 +146,13 @@ pub enum ContentLocation {
         /// The user.
         user: User,
     },
+    /// A collection.
+    Collection {
+        /// Its organization.
+        organization: Box<Organization>,
+        /// The collection.
+        collection: Box<Collection>,
+    },
     /// A space.
     Space {
         /// Its organization.
@@ -163,7 +175,8 @@ pub enum ContentLocation {
 }
 
 /// A link: one for each thing that a page or a reusable content refers to, however often it does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LinkUsage {
     /// How it stands.
@@ -179,7 +192,8 @@ pub struct LinkUsage {
 }
 
 /// How many links there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkStats {
     /// All links, whatever the filter.
     pub total: u64,
@@ -189,7 +203,8 @@ pub struct LinkStats {
 }
 
 /// How many links are broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrokenLinks {
     /// All of them.
@@ -200,7 +215,8 @@ pub struct BrokenLinks {
 }
 
 /// A page of a list of links.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkList {
     /// How to get the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,11 +1,13 @@
 //! Lists on the wire, and constants that name a resource.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A page of a list (SPEC 2.1).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "{T}List")]
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "{T}List"))]
 pub struct List<T> {
     /// How to get the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,7 +20,8 @@ pub struct List<T> {
 }
 
 /// Where the next page of a list begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NextPage {
     /// What to send as the `page` query parameter.
     pub page: String,
@@ -28,10 +31,9 @@ pub struct NextPage {
 macro_rules! constants {
     ($($(#[$doc:meta])* $name:ident = $text:literal),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(
-            Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-        )]
-        #[schemars(inline)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(inline))]
         pub enum $name {
             /// The only value.
             #[default]

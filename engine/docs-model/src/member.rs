@@ -1,7 +1,8 @@
 //! Members of organizations.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as SerdeError};
 
 use super::{Patch, Role, Timestamp, User, UserId, list::constants};
 
@@ -10,8 +11,9 @@ constants! {
     MemberObject = "member",
 }
 
-/// A member of an organization (SPEC 2.10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A member of an organization.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     /// Always `member`.
@@ -38,51 +40,77 @@ pub struct Member {
 }
 
 /// What a list of members is narrowed to: a role, or guests.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "each name says what it is")]
-pub enum MemberRole {
-    Admin,
-    Create,
-    Review,
-    Edit,
-    Comment,
-    Read,
-    Guest,
-}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MemberRole(Option<Role>);
 
 impl MemberRole {
+    /// The names on the wire: the roles, the highest first, and guests.
+    const NAMES: [&'static str; Role::ALL.len() + 1] = {
+        let mut names = ["guest"; Role::ALL.len() + 1];
+        let mut at = 0;
+        while at < Role::ALL.len() {
+            names[at] = Role::ALL[Role::ALL.len() - 1 - at].as_str();
+            at += 1;
+        }
+        names
+    };
+
     /// The name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Admin => "admin",
-            Self::Create => "create",
-            Self::Review => "review",
-            Self::Edit => "edit",
-            Self::Comment => "comment",
-            Self::Read => "read",
-            Self::Guest => "guest",
+        match self.0 {
+            Some(role) => role.as_str(),
+            None => "guest",
         }
     }
 }
 
 impl From<Option<Role>> for MemberRole {
     fn from(role: Option<Role>) -> Self {
-        match role {
-            Some(Role::Admin) => Self::Admin,
-            Some(Role::Create) => Self::Create,
-            Some(Role::Review) => Self::Review,
-            Some(Role::Edit) => Self::Edit,
-            Some(Role::Comment) => Self::Comment,
-            Some(Role::Read) => Self::Read,
-            None => Self::Guest,
+        Self(role)
+    }
+}
+
+impl From<Role> for MemberRole {
+    fn from(role: Role) -> Self {
+        Self(Some(role))
+    }
+}
+
+impl Serialize for MemberRole {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for MemberRole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match name.parse() {
+            Ok(role) => Ok(Self(Some(role))),
+            Err(_) if name == Self(None).as_str() => Ok(Self(None)),
+            Err(_) => Err(D::Error::unknown_variant(&name, &Self::NAMES)),
         }
     }
 }
 
+#[cfg(feature = "schema")]
+impl JsonSchema for MemberRole {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MemberRole".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What a list of members is narrowed to: a role, or guests.",
+            "type": "string",
+            "enum": Self::NAMES,
+        })
+    }
+}
+
 /// What members are listed by.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum MemberSort {
     /// The time of joining.
@@ -92,19 +120,36 @@ pub enum MemberSort {
     LastSeenAt,
 }
 
-/// A change of a member; what is left out stays (SPEC 4.10).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a member; what is left out stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateMember {
     /// A role, or `null` for guest.
     #[serde(default)]
     pub role: Patch<Role>,
 }
 
-/// What a member is told who tells that they are there (SPEC 4.10).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What a member is told who tells that they are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
-    /// A signed token (RFC 7519) by which the organization's sites know the member for an hour; absent for guests.
+    /// A signed token (RFC 7519) by which the organization's sites know the member for a while; absent for guests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_visitor_claims: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_listed_by_each_role_and_as_guests() {
+        for name in MemberRole::NAMES {
+            let read: MemberRole = serde_json::from_value(name.into()).unwrap();
+            assert_eq!((read.as_str(), serde_json::to_value(read).unwrap()), (name, name.into()));
+        }
+        assert_eq!(MemberRole::NAMES[0], Role::Admin.as_str());
+        assert!(serde_json::from_value::<MemberRole>("king".into()).is_err());
+    }
 }

@@ -1,10 +1,12 @@
 //! Organizations.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EmailDomain, Hostname, OrgId, Patch, Role, SiteId, Text, Timestamp, Url, list::constants, text::given,
+    BoundedText, EmailDomain, Hostname, OrgId, OrganizationBilling, OrganizationBlock, Patch, Role,
+    SiteHostname, SiteId, Timestamp, Trial, Url, list::constants, patch::given,
 };
 
 constants! {
@@ -14,11 +16,12 @@ constants! {
     SitePointerType = "site",
 }
 
-/// Title of an organization: 2 to 255 characters (SPEC 8).
-pub type OrganizationTitle = Text<2, 255>;
+/// Title of an organization.
+pub type OrganizationTitle = BoundedText<2, 255>;
 
 /// What an organization is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OrganizationType {
     /// A business.
@@ -29,7 +32,8 @@ pub enum OrganizationType {
 }
 
 /// What an organization uses the platform for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum OrganizationUseCase {
@@ -45,7 +49,8 @@ pub enum OrganizationUseCase {
 }
 
 /// The kind of a community.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum OrganizationCommunityType {
@@ -55,7 +60,8 @@ pub enum OrganizationCommunityType {
 }
 
 /// The plan of an organization. The platform bills nobody: new organizations have the widest one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum Plan {
     #[serde(rename = "free_2024")]
@@ -78,7 +84,8 @@ pub enum Plan {
 }
 
 /// What a visitor of the organization sees first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SitePointer {
     /// Always `site`.
     #[serde(rename = "type")]
@@ -87,23 +94,9 @@ pub struct SitePointer {
     pub site: SiteId,
 }
 
-/// Where a trial stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TrialStatus {
-    /// The organization's plan knows no trial.
-    NotApplicable,
-}
-
-/// The trial of an organization.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Trial {
-    /// Where it stands.
-    pub status: TrialStatus,
-}
-
-/// An organization (SPEC 2.10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// An organization.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Organization {
     /// Always `organization`.
@@ -141,10 +134,20 @@ pub struct Organization {
     pub invite_links: bool,
     /// The plan.
     pub plan: Plan,
+    /// How the plan is paid, where the host says so; for those who may see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing: Option<OrganizationBilling>,
     /// The trial.
     pub trial: Trial,
+    /// Why the host has blocked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<OrganizationBlock>,
+    /// The host name of its own that the host has given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_hostname: Option<SiteHostname>,
     /// Deprecated; always true.
     #[serde(rename = "internal_isOnNewTrial")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub internal_is_on_new_trial: bool,
     /// Addresses of the organization.
     pub urls: OrganizationUrls,
@@ -153,14 +156,16 @@ pub struct Organization {
 }
 
 /// The organizations that claim an e-mail domain.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DomainOrganizations {
     /// One, or none.
     pub organizations: Vec<Organization>,
 }
 
 /// Addresses of an organization.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationUrls {
     /// The organization in this API.
     pub location: String,
@@ -172,7 +177,8 @@ pub struct OrganizationUrls {
 }
 
 /// What the reader may do in an organization.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 pub struct OrganizationPermissions {
@@ -199,17 +205,18 @@ pub struct OrganizationPermissions {
     pub list_integrations: bool,
 }
 
-/// A change of an organization; what is left out stays (SPEC 4.10).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of an organization; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateOrganization {
-    /// 2 to 255 characters.
+    /// The title.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<OrganizationTitle>,
     /// Replaces the domains.
     #[serde(default, deserialize_with = "given")]
     pub email_domains: Option<Vec<EmailDomain>>,
-    /// 3 to 32 characters, unique among organizations.
+    /// The host name, unique among organizations.
     #[serde(default, deserialize_with = "given")]
     pub hostname: Option<Hostname>,
     /// A role, or `null` for guest.
@@ -218,7 +225,7 @@ pub struct UpdateOrganization {
     /// A site, or `null`.
     #[serde(default)]
     pub default_content: Patch<SitePointer>,
-    /// At most 2048 characters, or `null`.
+    /// The address of a picture, or `null`.
     #[serde(default)]
     pub logo: Patch<Url>,
     /// Enforce single sign-on.

@@ -1,285 +1,220 @@
-//! The parts a page is made of: references, layout, cover, variables, and where Git keeps it.
+//! Pages as they are read.
 
-use std::collections::BTreeMap;
-
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{CollectionId, FileId, PageId, ReusableId, SpaceId, UserId};
+use super::{
+    ContentRef, Document, Emoji, GitBlob, Icon, PageCover, PageId, PageLayout, Timestamp, Variables,
+    list::constants,
+};
 
-/// Most characters of a variable's text.
-pub const MAX_VARIABLE_TEXT: usize = 256;
-
-/// Something a document, a link page or a setting points at.
-///
-/// References are relative: without a space they mean the space they stand in, without a page the page they stand on.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-pub enum ContentRef {
-    /// An address on the web.
-    Url {
-        /// The address.
-        url: String,
-    },
-    /// A file of the same space.
-    File {
-        /// The file.
-        file: FileId,
-    },
-    /// A page.
-    Page {
-        /// The page.
-        page: PageId,
-        /// Its space, when it is another one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        space: Option<SpaceId>,
-    },
-    /// A place on a page.
-    Anchor {
-        /// The name of the place.
-        anchor: String,
-        /// Its page, when it is another one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        page: Option<PageId>,
-        /// Its space, when it is another one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        space: Option<SpaceId>,
-    },
-    /// A user.
-    User {
-        /// The user.
-        user: UserId,
-    },
-    /// A collection.
-    Collection {
-        /// The collection.
-        collection: CollectionId,
-    },
-    /// A space.
-    Space {
-        /// The space.
-        space: SpaceId,
-    },
-    /// A reusable content.
-    ReusableContent {
-        /// The reusable content.
-        reusable_content: ReusableId,
-        /// Its space, when it is another one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        space: Option<SpaceId>,
-    },
-    /// An OpenAPI specification of the organization.
-    #[serde(rename = "openapi")]
-    OpenApi {
-        /// The slug of the specification.
-        spec: String,
-    },
+constants! {
+    /// `sheet`: the deprecated kind of a document page.
+    SheetKind = "sheet",
+    /// `group`: the deprecated kind of a group.
+    GroupKind = "group",
+    /// `link`: the deprecated kind of a link page.
+    LinkKind = "link",
 }
 
-/// How wide a page is laid out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+/// A page of a revision: a document, a group of pages, a link, or a computed subtree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum RevisionPage {
+    /// A page with content.
+    Document(Box<DocumentPage>),
+    /// A titled group of pages.
+    Group(GroupPage),
+    /// A link in the tree of pages.
+    Link(LinkPage),
+    /// Pages that a source computes.
+    Computed(ComputedPage),
+}
+
+/// What all kinds of pages have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum PageWidth {
-    /// A column that reads well.
-    #[default]
-    Default,
-    /// The whole width.
-    Wide,
-}
-
-/// How large the cover of a page is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum CoverSize {
-    /// Within the column.
-    #[default]
-    Hero,
-    /// Across the whole width.
-    Full,
-}
-
-/// Which parts of a page are shown, and how wide.
-///
-/// Everything is shown unless a page says otherwise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PageLayout {
-    /// The width.
-    pub width: PageWidth,
-    /// Shows the cover.
-    pub cover: bool,
-    /// The size of the cover.
-    pub cover_size: CoverSize,
-    /// Shows the title.
-    pub title: bool,
-    /// Shows the description.
-    pub description: bool,
-    /// Shows the table of contents of the space.
-    pub table_of_contents: bool,
-    /// Shows the outline of the page.
-    pub outline: bool,
-    /// Shows the links to the previous and the next page.
-    pub pagination: bool,
-    /// Shows when the page was changed, and the like.
-    pub metadata: bool,
-}
-
-impl Default for PageLayout {
-    fn default() -> Self {
-        Self {
-            width: PageWidth::Default,
-            cover: true,
-            cover_size: CoverSize::Hero,
-            title: true,
-            description: true,
-            table_of_contents: true,
-            outline: true,
-            pagination: true,
-            metadata: true,
-        }
-    }
-}
-
-/// The picture above a page.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PageCover {
-    /// The picture: a file or an address.
-    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<ContentRef>,
-    /// The picture in the dark theme.
-    #[serde(rename = "refDark", default, skip_serializing_if = "Option::is_none")]
-    pub reference_dark: Option<ContentRef>,
-    /// How far the picture is moved up or down.
-    #[serde(default)]
-    pub y_pos: f64,
-}
-
-/// The value of a variable of a space or a page.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum VariableValue {
-    /// A text of up to 256 characters.
-    Text(#[schemars(length(max = 256))] String),
-    /// Yes or no.
-    Boolean(bool),
-    /// A number.
-    Number(serde_json::Number),
-}
-
-impl From<&VariableValue> for docs_expression::Value {
-    fn from(variable: &VariableValue) -> Self {
-        match variable {
-            VariableValue::Text(text) => Self::Text(text.as_str().into()),
-            VariableValue::Boolean(value) => Self::Boolean(*value),
-            VariableValue::Number(number) => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
-        }
-    }
-}
-
-/// Variables by name.
-pub type Variables = BTreeMap<String, VariableValue>;
-
-/// Where Git keeps a page or a file.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GitBlob {
-    /// The object id of the blob.
-    pub oid: String,
-    /// The path in the repository.
-    pub path: String,
-}
-
-/// The Git commit a revision was made from or written to.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GitCommit {
-    /// The object id of the commit.
-    pub oid: String,
-    /// The message; blank for visitors of a site.
-    pub message: String,
-    /// Tells whether the platform made the commit, as opposed to a person.
-    pub created_by_platform: bool,
-    /// The same under the name that clients of the original API know.
-    #[serde(rename = "createdByGitBook", default)]
-    pub created_by_git_book: bool,
-    /// Where the commit can be seen.
+pub struct PageBase {
+    /// The page's id.
+    pub id: PageId,
+    /// Its title.
+    pub title: String,
+    /// Its emoji.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The branch or tag; absent for visitors of a site.
-    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
+    pub emoji: Option<Emoji>,
+    /// Its icon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Icon>,
+    /// When it was created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// When it last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
+    /// What merges could not unite and nobody has decided yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<PageConflict>,
 }
 
-/// The size of a picture in pixels.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// A field of a page that two sides set differently. It has the change request's value until it is set again.
+///
+/// Of the content there are no values here: its Markdown shows all sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Dimensions {
-    /// From left to right.
-    pub width: f64,
-    /// From top to bottom.
-    pub height: f64,
+pub struct PageConflict {
+    /// The field: `title`, `slug`, `document` and so on; `position` for where the page stands, `existence` when one side
+    /// deleted the page.
+    pub field: String,
+    /// The value that the space had; absent when it had none.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub current: Value,
+    /// The value both came from; absent when there was none.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub base: Value,
+    /// The value of the change request; absent when it removed the field.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub change_request: Value,
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
+/// A page with content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Deprecated; always `sheet`.
+    pub kind: SheetKind,
+    /// Addresses of the page.
+    pub urls: PageUrls,
+    /// The last part of its path.
+    pub slug: String,
+    /// Its path in the space.
+    pub path: String,
+    /// A short description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its content as Markdown, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<String>,
+    /// Its content as a document, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Document>,
+    /// Names its content; absent when it is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<String>,
+    /// What its content is computed from, when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<serde_json::Value>,
+    /// Seeds the ids of what is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_seed: Option<String>,
+    /// Its subpages.
+    pub pages: Vec<RevisionPage>,
+    /// The file it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitBlob>,
+    /// How it is laid out.
+    pub layout: PageLayout,
+    /// Its cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cover: Option<PageCover>,
+    /// The page's variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Variables>,
+    /// Left out of navigation.
+    pub hidden: bool,
+    /// Kept out of search.
+    pub no_index: bool,
+    /// Kept out of search engines.
+    pub no_robots_index: bool,
+}
 
-    use super::*;
+/// How the content of a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ContentFormat {
+    /// As a document tree.
+    Document,
+    /// As Markdown.
+    #[default]
+    Markdown,
+}
 
-    fn round_trip(wire: &Value) {
-        let read: ContentRef = serde_json::from_value(wire.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&read).unwrap(), *wire);
-    }
+/// Addresses of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PageUrls {
+    /// The page for people.
+    pub app: String,
+}
 
-    #[test]
-    fn references_have_their_wire_form() {
-        round_trip(&json!({ "kind": "url", "url": "https://example.com" }));
-        round_trip(&json!({ "kind": "file", "file": "f1" }));
-        round_trip(&json!({ "kind": "page", "page": "p1" }));
-        round_trip(&json!({ "kind": "page", "page": "p1", "space": "s1" }));
-        round_trip(&json!({ "kind": "anchor", "anchor": "top", "page": "p1", "space": "s1" }));
-        round_trip(&json!({ "kind": "user", "user": "u1" }));
-        round_trip(&json!({ "kind": "collection", "collection": "c1" }));
-        round_trip(&json!({ "kind": "space", "space": "s1" }));
-        round_trip(&json!({ "kind": "reusable-content", "reusableContent": "r1", "space": "s1" }));
-        round_trip(&json!({ "kind": "openapi", "spec": "petstore" }));
-    }
+/// A titled group of pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct GroupPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Deprecated; always `group`.
+    pub kind: GroupKind,
+    /// The last part of its path.
+    pub slug: String,
+    /// Its path in the space.
+    pub path: String,
+    /// Left out of navigation.
+    pub hidden: bool,
+    /// Kept out of search.
+    pub no_index: bool,
+    /// Kept out of search engines.
+    pub no_robots_index: bool,
+    /// Its pages.
+    pub pages: Vec<RevisionPage>,
+}
 
-    #[test]
-    fn a_reference_of_an_unknown_kind_is_refused() {
-        assert!(serde_json::from_value::<ContentRef>(json!({ "kind": "team", "team": "t" })).is_err());
-        assert!(serde_json::from_value::<ContentRef>(json!({ "kind": "page", "page": "a b" })).is_err());
-    }
+/// A link in the tree of pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LinkPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// Deprecated; always `link`.
+    pub kind: LinkKind,
+    /// Where it leads.
+    pub target: ContentRef,
+    /// The address it leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub href: Option<String>,
+    /// Left out of navigation.
+    pub hidden: bool,
+}
 
-    #[test]
-    fn a_layout_shows_everything_unless_told() {
-        let layout: PageLayout = serde_json::from_value(json!({ "outline": false })).unwrap();
-        assert_eq!(layout, PageLayout { outline: false, ..PageLayout::default() });
-        assert_eq!(
-            serde_json::to_value(PageLayout::default()).unwrap(),
-            json!({
-                "width": "default", "cover": true, "coverSize": "hero", "title": true, "description": true,
-                "tableOfContents": true, "outline": true, "pagination": true, "metadata": true
-            })
-        );
-    }
+/// Pages that a source computes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ComputedPage {
+    /// Id, title and times.
+    #[serde(flatten)]
+    pub base: PageBase,
+    /// The source.
+    pub computed: serde_json::Value,
+}
 
-    #[test]
-    fn variables_keep_their_type() {
-        let wire = json!({ "a": "1", "b": 1, "c": true, "d": 1.5 });
-        let read: Variables = serde_json::from_value(wire.clone()).unwrap();
-        assert_eq!(read["a"], VariableValue::Text("1".into()));
-        assert_eq!(serde_json::to_value(read).unwrap(), wire);
-    }
-
-    #[test]
-    fn a_cover_without_position_stands_at_zero() {
-        let cover: PageCover =
-            serde_json::from_value(json!({ "ref": { "kind": "file", "file": "f" } })).unwrap();
-        assert_eq!(
-            serde_json::to_value(cover).unwrap(),
-            json!({ "ref": { "kind": "file", "file": "f" }, "yPos": 0.0 })
-        );
-    }
+/// The pages of a revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Pages {
+    /// The tree of pages.
+    pub pages: Vec<RevisionPage>,
 }

@@ -1,19 +1,21 @@
 //! From the address of a published page to its content.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, Text};
+use super::{BoundedText, OrgId, SectionId, SiteId, SiteSpaceId, SpaceId};
 
-/// An address that is looked up: 1 to 2,048 characters.
-pub type PublishedUrl = Text<1, 2048>;
+/// An address that is looked up.
+pub type PublishedUrl = BoundedText<1, 2048>;
 
 /// An address of a published site, and who wants to read there.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveUrl {
-    /// The address, at most 2,048 characters.
+    /// The address.
     pub url: PublishedUrl,
     /// Whether a visitor whose token is not valid is sent on to where they sign in, instead of an error.
     pub redirect_on_error: Option<bool>,
@@ -22,17 +24,19 @@ pub struct ResolveUrl {
 }
 
 /// What is known of a visitor.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveVisitor {
     /// A token that is signed with the site's key; a blank one is none.
     pub jwt_token: Option<String>,
-    /// Claims that anybody can make, at most 8 KiB as JSON.
+    /// Claims that anybody can make.
     pub unsigned_claims: Option<Map<String, Value>>,
 }
 
 /// What an address leads to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ResolvedUrl {
     /// Content of a site.
@@ -42,7 +46,8 @@ pub enum ResolvedUrl {
 }
 
 /// Another address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResolvedElsewhere {
     /// What is there.
     pub target: ElsewhereTarget,
@@ -51,7 +56,8 @@ pub struct ResolvedElsewhere {
 }
 
 /// What is at another address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ElsewhereTarget {
     /// The application.
@@ -63,7 +69,8 @@ pub enum ElsewhereTarget {
 }
 
 /// Content of a published site, and what it is read with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedContent {
     /// The organization.
@@ -83,7 +90,7 @@ pub struct ResolvedContent {
     pub base_path: String,
     /// The path of the site in the address, with a slash before and behind it.
     pub site_base_path: String,
-    /// What the content is read with, as a bearer token: a JSON Web Token that is good for an hour.
+    /// What the content is read with, as a bearer token: a JSON Web Token that is good for a while.
     pub api_token: String,
     /// The key of the share link that the address leads through.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,20 +1,22 @@
 //! How visitors of a site prove who they are.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Patch, Text, Url, list::constants, text::given};
+use super::{BoundedText, Patch, Url, list::constants, patch::given};
 
 constants! {
     /// `publishing-auth`.
     PublishingAuthObject = "publishing-auth",
 }
 
-/// Name of an integration: 1 to 64 characters.
-pub type IntegrationName = Text<1, 64>;
+/// Name of an integration.
+pub type IntegrationName = BoundedText<1, 64>;
 
 /// Who signs the tokens of visitors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VisitorAuthBackend {
     /// A program of the site's owner.
@@ -25,7 +27,8 @@ pub enum VisitorAuthBackend {
 }
 
 /// How visitors of a site prove who they are: for those who manage the site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PublishingAuth {
     /// Always `publishing-auth`.
@@ -43,7 +46,8 @@ pub struct PublishingAuth {
 }
 
 /// A change of how visitors prove who they are; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatePublishingAuth {
     /// Who signs.

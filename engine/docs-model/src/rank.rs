@@ -9,13 +9,13 @@ use super::Timestamp;
 /// Longest rank; when no shorter one fits, the siblings are spread anew.
 pub const MAX_RANK: usize = 64;
 
-const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Digits of the counting part: enough for 14 million pages added at the end.
-const HEAD: usize = 4;
+const RANK_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Digits of the counting part: enough for millions of additions at the end.
+const HEAD_DIGITS: usize = 4;
 /// Digits of a time in milliseconds: enough until the year 8900.
-const TIME: usize = 8;
+const TIME_DIGITS: usize = 8;
 /// Where counting starts: in the middle, so that both ends have room.
-const MIDDLE: u64 = 31 * 62 * 62 * 62;
+const FIRST_HEAD: u64 = 31 * 62 * 62 * 62;
 
 /// The place of a page among its siblings. Ranks compare as bytes; pages of equal rank are ordered by id.
 ///
@@ -36,7 +36,7 @@ impl Rank {
     pub fn nth(position: usize) -> Self {
         // One of 62 numbers ends in the lowest digit and is left out.
         let position = position as u64;
-        Self::counted(MIDDLE + position / 61 * 62 + position % 61 + 1)
+        Self::counted(FIRST_HEAD + position / 61 * 62 + position % 61 + 1)
             .unwrap_or_else(|| Self(format!("zzzz{position:020}V").into()))
     }
 
@@ -44,9 +44,9 @@ impl Rank {
     #[must_use]
     pub fn at_time(at: Timestamp) -> Self {
         let mut rest = u64::try_from(at.time().timestamp_millis()).unwrap_or_default();
-        let mut digits = [b'0'; TIME];
+        let mut digits = [b'0'; TIME_DIGITS];
         for digit in digits.iter_mut().rev() {
-            *digit = DIGITS[(rest % 62) as usize];
+            *digit = RANK_DIGITS[(rest % 62) as usize];
             rest /= 62;
         }
         // The last digit is there because no rank ends in the lowest one.
@@ -98,7 +98,7 @@ impl Rank {
     /// The next or previous number of the counting part; `None` at its ends.
     fn step(&self, by: i64) -> Option<Self> {
         let mut number: u64 = 0;
-        for position in 0..HEAD {
+        for position in 0..HEAD_DIGITS {
             let digit = self.0.as_bytes().get(position).map_or(0, |b| value(*b));
             number = number * 62 + digit as u64;
         }
@@ -110,10 +110,10 @@ impl Rank {
     }
 
     fn counted(number: u64) -> Option<Self> {
-        let mut digits = [b'0'; HEAD];
+        let mut digits = [b'0'; HEAD_DIGITS];
         let mut rest = number;
         for digit in digits.iter_mut().rev() {
-            *digit = DIGITS[(rest % 62) as usize];
+            *digit = RANK_DIGITS[(rest % 62) as usize];
             rest /= 62;
         }
         if rest > 0 || number == 0 {
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Rank {
 }
 
 fn value(digit: u8) -> usize {
-    DIGITS.iter().position(|d| *d == digit).unwrap_or(0)
+    RANK_DIGITS.iter().position(|d| *d == digit).unwrap_or(0)
 }
 
 /// A fraction strictly between `low` and `high`, which must be in order.
@@ -169,13 +169,13 @@ fn middle(low: &str, high: Option<&str>) -> Box<str> {
         let l = low.get(position).map_or(0, |b| value(*b));
         let h = match high {
             Some(high) => high.get(position).map_or(0, |b| value(*b)),
-            None => DIGITS.len(),
+            None => RANK_DIGITS.len(),
         };
         if h > l + 1 {
-            out.push(char::from(DIGITS[l.midpoint(h)]));
+            out.push(char::from(RANK_DIGITS[l.midpoint(h)]));
             return out.into();
         }
-        out.push(char::from(DIGITS[l]));
+        out.push(char::from(RANK_DIGITS[l]));
         if h > l {
             // One digit apart: anything above the rest of `low` will do.
             high = None;
@@ -223,7 +223,7 @@ mod tests {
         let mut last = Rank::nth(0);
         for _ in 0..10_000 {
             let next = Rank::between(Some(&last), None).unwrap();
-            assert!(next > last && next.as_str().len() == HEAD);
+            assert!(next > last && next.as_str().len() == HEAD_DIGITS);
             last = next;
         }
     }
@@ -233,7 +233,7 @@ mod tests {
         let mut first = Rank::nth(0);
         for _ in 0..10_000 {
             let next = Rank::between(None, Some(&first)).unwrap();
-            assert!(next < first && next.as_str().len() == HEAD);
+            assert!(next < first && next.as_str().len() == HEAD_DIGITS);
             first = next;
         }
     }

@@ -1,9 +1,19 @@
 //! Redirects of sites: from a path that was to what is there now.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PageId, RedirectId, RedirectSource, SectionId, SiteSpaceId, list::constants, text::given};
+use super::{
+    PageId, RedirectId, SectionId, SiteSpaceId, formed_text::formed_text, list::constants, patch::given,
+};
+
+formed_text! {
+    /// Where a redirect of a site begins: a path without a slash at its end.
+    RedirectSource(2, 512, is_source,
+        "a path like /old/page: segments of letters, digits, `-`, `.`, `_`, `~` and %-escapes, without a slash at the end",
+        { "pattern": r"^\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+(?:\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+)*$" }),
+}
 
 constants! {
     /// `site-redirect`.
@@ -11,7 +21,8 @@ constants! {
 }
 
 /// A redirect of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteRedirect {
     /// Always `site-redirect`.
     pub object: SiteRedirectObject,
@@ -24,7 +35,8 @@ pub struct SiteRedirect {
 }
 
 /// Where a redirect leads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum RedirectDestination {
     /// A section of the site.
@@ -60,18 +72,20 @@ impl RedirectDestination {
 }
 
 /// A redirect to create.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateSiteRedirect {
-    /// The path on the site that it begins at, at most 512 characters.
+    /// The path on the site that it begins at.
     pub source: RedirectSource,
     /// Where it leads.
     pub destination: RedirectDestination,
 }
 
 /// A change of a redirect; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSiteRedirect {
-    /// The path on the site that it begins at, at most 512 characters.
+    /// The path on the site that it begins at.
     #[serde(default, deserialize_with = "given")]
     pub source: Option<RedirectSource>,
     /// Where it leads.
@@ -80,7 +94,8 @@ pub struct UpdateSiteRedirect {
 }
 
 /// The redirect of a path, and where it leads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResolvedRedirect {
     /// The redirect.
     pub redirect: SiteRedirect,
@@ -115,7 +130,7 @@ const fn is_unreserved(byte: u8) -> bool {
 }
 
 /// Tells whether text is a path with segments that are not empty.
-pub(super) fn is_source(text: &str) -> bool {
+fn is_source(text: &str) -> bool {
     let segment = |segment: &str| {
         let mut bytes = segment.bytes();
         while let Some(byte) = bytes.next() {

@@ -1,10 +1,11 @@
 //! Reviews of change requests, and the people who take part in one.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Comment, CommentInput, ReviewId, RevisionId, Subject, Timestamp, User, list::constants, text::given,
+    Comment, CommentInput, ReviewId, RevisionId, Subject, Timestamp, User, list::constants, patch::given,
 };
 
 constants! {
@@ -17,7 +18,8 @@ constants! {
 }
 
 /// What a reviewer thinks of a change request.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewStatus {
     /// It can be merged.
@@ -27,7 +29,8 @@ pub enum ReviewStatus {
 }
 
 /// A review of a change request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
     /// Always `change-request-review`.
@@ -55,7 +58,8 @@ pub struct Review {
 }
 
 /// A review to submit.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SubmitReview {
     /// What the reviewer thinks.
     pub status: ReviewStatus,
@@ -65,7 +69,8 @@ pub struct SubmitReview {
 }
 
 /// Somebody who was asked to review a change request, and has not yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestedReviewer {
     /// Always `change-request-requested-reviewer`.
@@ -83,10 +88,11 @@ pub struct RequestedReviewer {
 }
 
 /// Whom to ask for a review.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RequestReviewers {
-    /// The ids of 1 to 50 members who may see the space.
-    #[schemars(length(min = 1, max = 50))]
+    /// The ids of the members, who may see the space.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 50)))]
     pub users: Vec<String>,
     /// The subject of the change request from now on.
     #[serde(default, deserialize_with = "given")]
@@ -94,14 +100,16 @@ pub struct RequestReviewers {
 }
 
 /// The people who were asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RequestedReviewers {
     /// Each of them once, in the order of the request.
     pub users: Vec<RequestedReviewer>,
 }
 
 /// Somebody who changed a change request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Contributor {
     /// When they last did.

@@ -1,27 +1,33 @@
 //! SAML providers of organizations.
 
-use std::borrow::Cow;
-
 use data_encoding::BASE64;
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Certificate, Patch, Role, SamlProviderId, Team, Text, Timestamp, Url, list::constants, text::given,
+    BoundedText, Patch, Role, SamlProviderId, Team, Timestamp, Url, formed_text::formed_text,
+    list::constants, patch::given,
 };
+
+formed_text! {
+    /// A certificate of a SAML provider: PEM, or DER in base64.
+    Certificate(1, 10_000, is_certificate, "an X.509 certificate: PEM, or DER in base64"),
+}
 
 constants! {
     /// `saml-provider`.
     SamlProviderObject = "saml-provider",
 }
 
-/// Label of a SAML provider: 1 to 30 characters.
-pub type SamlLabel = Text<1, 30>;
-/// Entity id of a SAML provider: at most 1024 characters.
-pub type SamlEntityId = Text<1, 1024>;
+/// Label of a SAML provider.
+pub type SamlLabel = BoundedText<1, 30>;
+/// Entity id of a SAML provider.
+pub type SamlEntityId = BoundedText<1, 1024>;
 
 /// Whether people can sign in through a SAML provider.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SamlProviderStatus {
     /// Its address, its entity id and its certificate are known.
@@ -30,8 +36,9 @@ pub enum SamlProviderStatus {
     Pending,
 }
 
-/// A SAML provider (SPEC 2.10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A SAML provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SamlProvider {
     /// Always `saml-provider`.
@@ -64,7 +71,8 @@ pub struct SamlProvider {
 }
 
 /// What a SAML provider has to know of this service.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlService {
     /// Where the provider sends its assertions.
     #[serde(rename = "acsURL")]
@@ -78,25 +86,27 @@ pub struct SamlService {
 }
 
 /// Addresses of a SAML provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlProviderUrls {
     /// The provider in this API.
     pub location: String,
 }
 
-/// What a new SAML provider is made of (SPEC 4.13).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// What a new SAML provider is made of.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSamlProvider {
-    /// 1 to 30 characters.
+    /// What it is called.
     pub label: SamlLabel,
-    /// At most 1024 characters; empty when it is not known yet.
+    /// The name that the provider has for itself; empty when it is not known yet.
     #[serde(default, rename = "entityID", deserialize_with = "given")]
     pub entity_id: Option<OrEmpty<SamlEntityId>>,
-    /// At most 10,000 characters; empty when it is not known yet.
+    /// The certificate that its answers are signed with; empty when it is not known yet.
     #[serde(default, deserialize_with = "given")]
     pub certificate: Option<OrEmpty<Certificate>>,
-    /// At most 2048 characters; empty when it is not known yet.
+    /// Where members sign in; empty when it is not known yet.
     #[serde(default, rename = "ssoURL", deserialize_with = "given")]
     pub sso_url: Option<OrEmpty<Url>>,
     /// A team of the organization.
@@ -107,20 +117,21 @@ pub struct CreateSamlProvider {
     pub default_role: Option<Role>,
 }
 
-/// A change of a SAML provider; what is left out stays (SPEC 4.13).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a SAML provider; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSamlProvider {
-    /// 1 to 30 characters.
+    /// What it is called.
     #[serde(default, deserialize_with = "given")]
     pub label: Option<SamlLabel>,
-    /// At most 1024 characters; empty or `null` to remove it.
+    /// The name that the provider has for itself; empty or `null` to remove it.
     #[serde(default, rename = "entityID")]
     pub entity_id: Patch<OrEmpty<SamlEntityId>>,
-    /// At most 10,000 characters; empty or `null` to remove it.
+    /// The certificate that its answers are signed with; empty or `null` to remove it.
     #[serde(default)]
     pub certificate: Patch<OrEmpty<Certificate>>,
-    /// At most 2048 characters; empty or `null` to remove it.
+    /// Where members sign in; empty or `null` to remove it.
     #[serde(default, rename = "ssoURL")]
     pub sso_url: Patch<OrEmpty<Url>>,
     /// A team of the organization, or `null` for none.
@@ -131,8 +142,9 @@ pub struct UpdateSamlProvider {
     pub default_role: Patch<Role>,
 }
 
-/// A way to sign in to an organization (SPEC 4.13).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A way to sign in to an organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SsoLogin {
     /// The id of the provider.
     pub id: SamlProviderId,
@@ -143,8 +155,9 @@ pub struct SsoLogin {
     pub start_url: String,
 }
 
-/// The ways to sign in to an organization (SPEC 4.13).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The ways to sign in to an organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SsoLogins {
     /// Each provider that is active.
     pub items: Vec<SsoLogin>,
@@ -165,11 +178,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrEmpty<T> {
     }
 }
 
+#[cfg(feature = "schema")]
 impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
     fn inline_schema() -> bool {
         true
     }
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("{}OrEmpty", T::schema_name()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -183,7 +197,7 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
 
 /// Tells whether text is one certificate, as far as its outer form goes: PEM or plain base64 of one DER sequence that
 /// begins with another.
-pub(super) fn is_certificate(text: &str) -> bool {
+fn is_certificate(text: &str) -> bool {
     let text = text.trim();
     let body = match text.strip_prefix("-----BEGIN CERTIFICATE-----") {
         Some(framed) => match framed.strip_suffix("-----END CERTIFICATE-----") {

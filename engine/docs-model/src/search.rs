@@ -1,15 +1,17 @@
-//! Search: what is asked, and what is found (SPEC 2.11).
+//! Search: what is asked, and what is found.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PageId, PageUrls, SpaceId, SpaceTitle, Text};
+use super::{BoundedText, PageId, PageUrls, SpaceId, SpaceTitle};
 
-/// What is searched for, 1 to 512 characters (SPEC 8).
-pub type SearchText = Text<1, 512>;
+/// What is searched for.
+pub type SearchText = BoundedText<1, 512>;
 
 /// A page that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchPageResult {
     /// The page.
     pub id: PageId,
@@ -26,7 +28,8 @@ pub struct SearchPageResult {
 }
 
 /// A section of a page that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchSectionResult {
     /// Tells it apart from all other sections of the space.
     pub id: String,
@@ -41,19 +44,21 @@ pub struct SearchSectionResult {
 }
 
 /// A space in which pages were found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchSpaceResult {
     /// The space.
     pub id: SpaceId,
     /// Its title.
     pub title: SpaceTitle,
-    /// Its best pages, the best first.
+    /// Those of its pages that are among the best of all, the best first.
     pub pages: Vec<SearchPageResult>,
 }
 
 /// A search on a site. Where `scope` is left out, the fields beside it say the same in an older way; without any of
 /// them the whole site is searched.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchSite {
     /// What to search for.
@@ -69,12 +74,13 @@ pub struct SearchSite {
     pub site_space_id: Option<String>,
     /// The site spaces to search, with the mode `specific`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub site_space_ids: Option<Vec<String>>,
 }
 
 /// The older way to say where to search on a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SiteSearchMode {
     /// On the whole site.
@@ -86,7 +92,8 @@ pub enum SiteSearchMode {
 }
 
 /// Where to search on a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum SiteSearchScope {
     /// In the default site space, and in those that are named besides.
@@ -100,7 +107,7 @@ pub enum SiteSearchScope {
     #[serde(rename_all = "camelCase")]
     Specific {
         /// The site spaces to search.
-        #[schemars(length(min = 1))]
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         site_space_ids: Vec<String>,
     },
     /// On the whole site.

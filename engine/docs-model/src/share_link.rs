@@ -1,20 +1,22 @@
 //! Share links: secrets that open a site.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ShareLinkId, Text, Timestamp, list::constants, text::given};
+use super::{BoundedText, ShareLinkId, Timestamp, list::constants, patch::given};
 
 constants! {
     /// `share-link`.
     ShareLinkObject = "share-link",
 }
 
-/// Name of a share link: at most 50 characters.
-pub type ShareLinkName = Text<0, 50>;
+/// Name of a share link.
+pub type ShareLinkName = BoundedText<0, 50>;
 
 /// A share link: whoever has its address may read the site.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ShareLink {
     /// Always `share-link`.
@@ -32,7 +34,8 @@ pub struct ShareLink {
 }
 
 /// Addresses of a share link.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ShareLinkUrls {
     /// The site, with the secret. It leads somewhere while the site is published to holders of share links and the
     /// link is active. Absent where the server cannot open the secret, because another key sealed it.
@@ -41,19 +44,21 @@ pub struct ShareLinkUrls {
 }
 
 /// What a new share link is called.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateShareLink {
-    /// At most 50 characters.
+    /// What it is called.
     pub name: ShareLinkName,
 }
 
 /// A change of a share link; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateShareLink {
     /// Whether it opens the site.
     #[serde(default, deserialize_with = "given")]
     pub active: Option<bool>,
-    /// At most 50 characters.
+    /// What it is called.
     #[serde(default, deserialize_with = "given")]
     pub name: Option<ShareLinkName>,
 }

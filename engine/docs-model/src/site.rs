@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basename, Condition, Customization, Favicon, Patch, ProxyOrigin, SectionId, SiteId, SitePath,
-    SiteSpaceId, SiteStructure, Space, Text, Timestamp, Visibility, list::constants, text::given,
+    Basename, BoundedText, Condition, Customization, Favicon, Patch, ProxyOrigin, SectionId, SiteHostname,
+    SiteId, SitePath, SiteSpaceId, SiteStructure, Space, SpaceId, Timestamp, Visibility, list::constants,
+    patch::given,
 };
 
 constants! {
@@ -19,11 +21,12 @@ constants! {
     PublishedSiteObject = "published-content-site",
 }
 
-/// Title of a site: 2 to 128 characters.
-pub type SiteTitle = Text<2, 128>;
+/// Title of a site.
+pub type SiteTitle = BoundedText<2, 128>;
 
 /// What a site may do; recorded, not enforced: nobody is billed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum SiteType {
@@ -36,8 +39,24 @@ pub enum SiteType {
     LegacyPremium,
 }
 
-/// Who may see a site (SPEC 2.8).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+impl SiteType {
+    /// The type as it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Basic => "basic",
+            Self::Premium => "premium",
+            Self::Ultimate => "ultimate",
+            Self::Sponsored => "sponsored",
+            Self::LegacyBasic => "legacy-basic",
+            Self::LegacyPremium => "legacy-premium",
+        }
+    }
+}
+
+/// Who may see a site.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteVisibility {
     /// Anyone, and search engines.
@@ -63,7 +82,8 @@ impl From<SiteVisibility> for Visibility {
 }
 
 /// Whether agents may use a site.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentsContext {
     /// They may not.
@@ -74,14 +94,16 @@ pub enum AgentsContext {
 }
 
 /// Whether content adapts to its visitor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AdaptiveContent {
     /// It does.
     pub enabled: bool,
 }
 
 /// Where a site is mounted on another host.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteProxy {
     /// The host and path under which visitors reach the site.
     pub origin: ProxyOrigin,
@@ -90,7 +112,8 @@ pub struct SiteProxy {
 }
 
 /// A capability of a site's plan. Sites are not billed, so no list holds one.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteFeature {
     /// Its key.
     pub id: String,
@@ -98,10 +121,30 @@ pub struct SiteFeature {
     pub plan: SiteType,
     /// Kept from an earlier plan.
     pub frozen: bool,
+    /// What it lets a site customize.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub customizations: Vec<SiteCustomizationFeature>,
 }
 
-/// A site: publishes spaces to an audience (SPEC 2.8).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What a capability lets a site customize.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum SiteCustomizationFeature {
+    HeaderLogo,
+    ThemePreset,
+    PremiumFonts,
+    CustomIcons,
+    FooterLogo,
+    FooterLinks,
+    FooterCopyright,
+    SemanticColors,
+}
+
+/// A site: publishes spaces to an audience.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Site {
     /// Always `site`.
@@ -116,6 +159,9 @@ pub struct Site {
     /// What browsers show beside it, from its customization; absent while that names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Favicon>,
+    /// The host of its own that it is published on; the host of the platform sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<SiteHostname>,
     /// Its base name in the published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basename: Option<Basename>,
@@ -126,8 +172,10 @@ pub struct Site {
     pub visibility: SiteVisibility,
     /// Whether that audience can reach it.
     pub published: bool,
-    /// How many spaces it has.
+    /// How many spaces it has, deleted ones left out.
     pub site_spaces: u64,
+    /// The space that is shown first; `null` while there is none, or it is not for the reader.
+    pub default_space: Option<SpaceId>,
     /// When it was created.
     pub created_at: Timestamp,
     /// Whether content adapts to its visitor.
@@ -141,7 +189,8 @@ pub struct Site {
 }
 
 /// Addresses of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteUrls {
     /// The site in this API.
     pub location: String,
@@ -152,8 +201,9 @@ pub struct SiteUrls {
     pub published: Option<String>,
 }
 
-/// A space on a site (SPEC 2.7).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A space on a site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteSpace {
     /// Always `site-space`.
@@ -181,15 +231,19 @@ pub struct SiteSpace {
 }
 
 /// Addresses of a space on a site.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSpaceUrls {
+    /// The space on the site in this API.
+    pub location: String,
     /// Where it is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
 
 /// How a site and its spaces look.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Customizations {
     /// The site.
@@ -199,7 +253,8 @@ pub struct Customizations {
 }
 
 /// A script that a published site loads. Only integrations bring scripts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteScript {
     /// Its address.
@@ -211,8 +266,9 @@ pub struct SiteScript {
     pub cookies: bool,
 }
 
-/// Everything a reader of a published site needs (SPEC 2.8).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Everything a reader of a published site needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PublishedSite {
     /// Always `published-content-site`.
     pub object: PublishedSiteObject,
@@ -226,14 +282,15 @@ pub struct PublishedSite {
     pub scripts: Vec<SiteScript>,
 }
 
-/// What a new site is made of; everything may be left out (SPEC 4.11).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// What a new site is made of; everything may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSite {
     /// `basic` when absent.
     #[serde(rename = "type")]
     pub kind: Option<SiteType>,
-    /// 2 to 128 characters; the title of its first space, or of the organization, when absent.
+    /// The title; that of its first space, or of the organization, when absent.
     pub title: Option<SiteTitle>,
     /// `public` when absent.
     pub visibility: Option<SiteVisibility>,
@@ -244,7 +301,8 @@ pub struct CreateSite {
 }
 
 /// The spaces of a new site.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged, expecting = "must be a list of space ids, or `empty`, or `sample`")]
 pub enum SiteSpacesInput {
     /// These.
@@ -254,7 +312,8 @@ pub enum SiteSpacesInput {
 }
 
 /// What a new space for a site holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NewSpace {
     /// A page to look at.
@@ -264,16 +323,17 @@ pub enum NewSpace {
 }
 
 /// A change of a site; what is left out stays.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSite {
-    /// 2 to 128 characters.
+    /// The title.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<SiteTitle>,
     /// Who may see it.
     #[serde(default, deserialize_with = "given")]
     pub visibility: Option<SiteVisibility>,
-    /// 1 to 100 characters, unique among sites.
+    /// The base name, unique among sites.
     #[serde(default, deserialize_with = "given")]
     pub basename: Option<Basename>,
     /// Whether content adapts to its visitor.
@@ -294,11 +354,25 @@ pub struct UpdateSite {
 }
 
 /// A space to add to a site.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSiteSpace {
     /// The space.
     pub space_id: String,
     /// The section to add it to; the default one, or none, when absent.
     pub section_id: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SiteType;
+
+    #[test]
+    fn a_type_of_site_is_written_as_it_says() {
+        for name in ["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"] {
+            let kind: SiteType = serde_json::from_value(name.into()).expect("a type");
+            assert_eq!(kind.as_str(), name);
+        }
+    }
 }

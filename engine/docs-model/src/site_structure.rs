@@ -1,14 +1,15 @@
 //! What a site consists of: sections, groups of them, and spaces; and how it is changed.
 
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use docs_expression::{Expression, ExpressionError};
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle, Text, list::constants,
-    text::given,
+    BoundedText, Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle, list::constants,
+    patch::given,
 };
 
 constants! {
@@ -18,12 +19,12 @@ constants! {
     SectionGroupObject = "site-section-group",
 }
 
-/// Title of a group of sections: 1 to 100 characters.
-pub type SectionGroupTitle = Text<1, 100>;
-/// Description of a section: at most 256 characters.
-pub type SectionDescription = Text<0, 256>;
+/// Title of a group of sections.
+pub type SectionGroupTitle = BoundedText<1, 100>;
+/// Description of a section.
+pub type SectionDescription = BoundedText<0, 256>;
 
-/// An expression that decides who sees something, read once: 1 to 1024 characters (SPEC 2.7).
+/// An expression that decides who sees something, read once.
 ///
 /// For visitors it holds only where all that it reads may decide that ([`Expression::is_deterministic`]): variables, and
 /// the claims of which the site's adaptive schema knows all values, booleans and texts with an `enum`. One that reads a
@@ -88,25 +89,27 @@ impl Serialize for Condition {
 
 impl<'de> Deserialize<'de> for Condition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::<1, 1024>::deserialize(deserializer)?;
+        let text = BoundedText::<1, 1024>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Condition {
     fn inline_schema() -> bool {
         true
     }
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "Condition".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Text::<1, 1024>::json_schema(generator)
+        BoundedText::<1, 1024>::json_schema(generator)
     }
 }
 
-/// A section of a site: one or more spaces under one heading (SPEC 2.7).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A section of a site: one or more spaces under one heading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteSection {
     /// Always `site-section`.
@@ -138,15 +141,19 @@ pub struct SiteSection {
 }
 
 /// Addresses of a section.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSectionUrls {
+    /// The section in this API.
+    pub location: String,
     /// Where it is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
 
-/// Sections and other groups under one heading (SPEC 2.7).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Sections and other groups under one heading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteSectionGroup {
     /// Always `site-section-group`.
@@ -162,14 +169,15 @@ pub struct SiteSectionGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section_group: Option<SectionGroupId>,
     /// The sections that are directly in it, in order; `children` says more.
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub sections: Vec<SiteSection>,
     /// The sections and groups that are directly in it, in order.
     pub children: Vec<SectionOrGroup>,
 }
 
 /// A section, or a group of sections.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum SectionOrGroup {
     /// A section.
@@ -179,7 +187,8 @@ pub enum SectionOrGroup {
 }
 
 /// What a site consists of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "structure", rename_all = "camelCase")]
 pub enum SiteStructure {
     /// Sections, and groups of them.
@@ -189,7 +198,8 @@ pub enum SiteStructure {
 }
 
 /// A part of what a site consists of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum SiteStructureItem {
     /// A space on the site.
@@ -200,8 +210,9 @@ pub enum SiteStructureItem {
     Group(Box<SiteSectionGroup>),
 }
 
-/// A change of a site space; what is left out stays (SPEC 4.11).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a site space; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSiteSpace {
     /// One segment of a path, unique in the section, or on a site without sections.
@@ -215,23 +226,25 @@ pub struct UpdateSiteSpace {
     pub space_id: Option<String>,
 }
 
-/// A section to add to a site (SPEC 4.6).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// A section to add to a site.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSection {
     /// Its first space.
     pub space_id: String,
-    /// 2 to 128 characters; the title of the space when absent or `null`.
+    /// The title; that of the space when absent or `null`.
     pub title: Option<SiteTitle>,
     /// The name of an icon.
     pub icon: Option<Icon>,
 }
 
-/// A change of a section; what is left out stays (SPEC 4.6).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a section; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSection {
-    /// 2 to 128 characters.
+    /// The title.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<SiteTitle>,
     /// One segment of a path, unique on the site.
@@ -246,15 +259,16 @@ pub struct UpdateSection {
     /// The name of an icon, or `null` for none.
     #[serde(default)]
     pub icon: Patch<Icon>,
-    /// At most 256 characters, or `null` for none.
+    /// What it is about, or `null` for nothing.
     #[serde(default)]
     pub description: Patch<SectionDescription>,
 }
 
-/// A group of sections to add to a site (SPEC 4.6).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// A group of sections to add to a site.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AddSectionGroup {
-    /// 1 to 100 characters.
+    /// The title.
     pub title: SectionGroupTitle,
     /// The name of an icon.
     pub icon: Option<Icon>,
@@ -266,10 +280,11 @@ pub struct AddSectionGroup {
     pub parent: Option<String>,
 }
 
-/// A change of a group of sections; what is left out stays (SPEC 4.6).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a group of sections; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSectionGroup {
-    /// 1 to 100 characters.
+    /// The title.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<SectionGroupTitle>,
     /// The name of an icon, or `null` for none.
@@ -277,26 +292,29 @@ pub struct UpdateSectionGroup {
     pub icon: Patch<Icon>,
 }
 
-/// A section to move into a group (SPEC 4.6).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// A section to move into a group.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSectionToGroup {
     /// The section.
     pub section_id: String,
 }
 
-/// Where something is moved to: `before` or `after` something else (SPEC 4.6, 4.11).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[schemars(rename = "{T}Move")]
+/// Where something is moved to: `before` or `after` something else.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "{T}Move"))]
 pub struct MoveBeside<T> {
     /// Beside what it is put.
     pub position: BesidePosition<T>,
 }
 
 /// Beside what something is put: `before` or `after`.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
-#[schemars(rename = "{T}Position")]
+#[cfg_attr(feature = "schema", schemars(rename = "{T}Position"))]
 pub struct BesidePosition<T> {
     /// What it is put before.
     #[serde(default, deserialize_with = "given")]
@@ -307,7 +325,8 @@ pub struct BesidePosition<T> {
 }
 
 /// A site space beside which another is put.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
 pub enum SiteSpacePointer {
     /// A site space.
@@ -319,7 +338,8 @@ pub enum SiteSpacePointer {
 }
 
 /// A section beside which another is put.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
 pub enum SectionPointer {
     /// A section.
@@ -331,7 +351,8 @@ pub enum SectionPointer {
 }
 
 /// A section or a group beside which a group is put.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
 pub enum SectionGroupPointer {
     /// A section.
@@ -349,7 +370,8 @@ pub enum SectionGroupPointer {
 }
 
 /// A part of what a site consists of.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
 pub enum SiteStructurePointer {
     /// A site space.
@@ -372,8 +394,9 @@ pub enum SiteStructurePointer {
     },
 }
 
-/// What to put beside what (SPEC 4.6).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// What to put beside what.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SortStructure {
     /// What is moved.
     pub item: SiteStructurePointer,

@@ -1,25 +1,27 @@
 //! Spaces.
 
-use std::borrow::Cow;
-
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as SerdeError};
 
 use super::{
-    CollectionId, DefaultLevel, Emoji, OrgId, Patch, RevisionId, Role, SpaceId, Text, Timestamp, Url,
-    list::constants, text::given,
+    BoundedText, CollectionId, DefaultLevel, Emoji, IntegrationName, OrgId, Patch, RevisionId, Role, SpaceId,
+    Timestamp, Url, list::constants, patch::given,
 };
 
 constants! {
     /// `space`.
     SpaceObject = "space",
+    /// `space`: the only type of spaces there is.
+    SpaceType = "space",
 }
 
-/// Title of a space: at most 50 characters (SPEC 8).
-pub type SpaceTitle = Text<0, 50>;
+/// Title of a space.
+pub type SpaceTitle = BoundedText<0, 50>;
 
-/// Who may see content (SPEC 2.5).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+/// Who may see content.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
     /// Anyone, and search engines.
@@ -38,7 +40,8 @@ pub enum Visibility {
 }
 
 /// Whether live content may be edited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EditMode {
     /// Live content may be edited.
@@ -48,14 +51,18 @@ pub enum EditMode {
     Locked,
 }
 
-/// A space: a container of pages and files (SPEC 2.5).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A space: a container of pages and files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Space {
     /// Always `space`.
     pub object: SpaceObject,
     /// The space's id.
     pub id: SpaceId,
+    /// Always `space`; published clients demand it.
+    #[serde(rename = "type")]
+    pub kind: SpaceType,
     /// Its title.
     pub title: SpaceTitle,
     /// Its emoji.
@@ -66,7 +73,7 @@ pub struct Space {
     pub created_at: Timestamp,
     /// When it, or its content, last changed.
     pub updated_at: Timestamp,
-    /// When it was deleted; it can be restored for seven days.
+    /// When it was deleted; it can be restored for a while.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
     /// Whether live content may be edited.
@@ -81,10 +88,14 @@ pub struct Space {
     /// The Git repository it is in sync with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_sync: Option<GitSync>,
+    /// How visitors prove who they are, where its site is for authenticated visitors; not for visitors themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visitor_auth: Option<VisitorAuth>,
     /// The active revision.
     pub revision: RevisionId,
-    /// The level for members it is not granted to by name; `null` hides it from them.
-    pub default_level: Option<Role>,
+    /// The level that is set for members it is not granted to by name: a role, or `inherit` for what the collection or
+    /// the organization gives them; `null` hides it from them. Sent back, it changes nothing.
+    pub default_level: Option<Level>,
     /// Opened comments.
     pub comments: u64,
     /// Change requests.
@@ -97,8 +108,23 @@ pub struct Space {
     pub permissions: SpacePermissions,
 }
 
+/// How visitors of a space prove who they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(tag = "backend", rename_all = "lowercase")]
+pub enum VisitorAuth {
+    /// With tokens that a program of the site's owner signs.
+    Custom,
+    /// With tokens that an integration signs.
+    Integration {
+        /// The name of the integration.
+        integration: IntegrationName,
+    },
+}
+
 /// Addresses of a space.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpaceUrls {
     /// The space in this API.
     pub location: String,
@@ -116,7 +142,8 @@ pub struct SpaceUrls {
 }
 
 /// What the reader may do with a space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -133,7 +160,8 @@ pub struct SpacePermissions {
 }
 
 /// Who hosts a Git repository.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum GitProvider {
@@ -142,8 +170,9 @@ pub enum GitProvider {
     GithubLegacy,
 }
 
-/// What a space is in sync with: the `gitSync` of a space and the answer of git info (SPEC 2.5, 2.11).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What a space is in sync with: the `gitSync` of a space and the answer of git info.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSync {
     /// Name of the repository.
@@ -164,12 +193,13 @@ pub struct GitSync {
 }
 
 /// What a new space is made of; everything may be left out.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSpace {
-    /// At most 50 characters; `Untitled` when absent.
+    /// The title; `Untitled` when absent.
     pub title: Option<SpaceTitle>,
-    /// At most 50 characters.
+    /// The emoji before the title.
     pub emoji: Option<Emoji>,
     /// The collection to create it in.
     pub parent: Option<String>,
@@ -177,51 +207,117 @@ pub struct CreateSpace {
     pub edit_mode: Option<EditMode>,
 }
 
-/// A level as a request gives it: a role, or `inherit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LevelInput(pub DefaultLevel);
+/// The level of content as requests and answers say it, where `null` stands for [`DefaultLevel::Nobody`].
+///
+/// ```
+/// use docs_model::{DefaultLevel, Level, Role};
+/// assert_eq!(DefaultLevel::Nobody.stated(), None);
+/// assert_eq!(serde_json::to_value(DefaultLevel::Inherit.stated()).unwrap(), "inherit");
+/// assert_eq!(serde_json::from_str::<Level>("\"read\"").unwrap(), Level::Role(Role::Read));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// What the collection gives, else the role in the organization.
+    Inherit,
+    /// This role.
+    Role(Role),
+}
 
-impl<'de> Deserialize<'de> for LevelInput {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if text == "inherit" {
-            return Ok(Self(DefaultLevel::Inherit));
+impl Level {
+    const INHERIT: &str = "inherit";
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inherit => Self::INHERIT,
+            Self::Role(role) => role.as_str(),
         }
-        let role = serde_json::from_value(serde_json::Value::String(text)).map_err(|_| {
-            serde::de::Error::custom(
-                "must be `read`, `comment`, `edit`, `review`, `create`, `admin`, `inherit` or null",
-            )
-        })?;
-        Ok(Self(DefaultLevel::Role(role)))
+    }
+
+    /// The names on the wire.
+    fn names() -> impl Iterator<Item = &'static str> {
+        Role::ALL.iter().map(|role| role.as_str()).chain([Self::INHERIT])
     }
 }
 
-impl JsonSchema for LevelInput {
+impl DefaultLevel {
+    /// The level as it is said on the wire; `None` stands for `null`.
+    #[must_use]
+    pub const fn stated(self) -> Option<Level> {
+        match self {
+            Self::Inherit => Some(Level::Inherit),
+            Self::Nobody => None,
+            Self::Role(role) => Some(Level::Role(role)),
+        }
+    }
+
+    /// The level after a change of it.
+    #[must_use]
+    pub const fn patched(self, change: &Patch<Level>) -> Self {
+        match change {
+            Patch::Keep => self,
+            Patch::Clear => Self::Nobody,
+            Patch::Set(Level::Inherit) => Self::Inherit,
+            Patch::Set(Level::Role(role)) => Self::Role(*role),
+        }
+    }
+}
+
+impl From<DefaultLevel> for Patch<Level> {
+    fn from(level: DefaultLevel) -> Self {
+        level.stated().map_or(Self::Clear, Self::Set)
+    }
+}
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text == Self::INHERIT {
+            return Ok(Self::Inherit);
+        }
+        text.parse().map(Self::Role).map_err(|_| {
+            let names: Vec<String> = Self::names().map(|name| format!("`{name}`")).collect();
+            D::Error::custom(format_args!("must be {} or null", names.join(", ")))
+        })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl JsonSchema for Level {
     fn inline_schema() -> bool {
         true
     }
-    fn schema_name() -> Cow<'static, str> {
-        "LevelInput".into()
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Level".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": ["read", "comment", "edit", "review", "create", "admin", "inherit"] })
+        json_schema!({ "type": "string", "enum": Self::names().collect::<Vec<_>>() })
     }
 }
 
-/// A change of a space; what is left out stays (SPEC 4.4).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of a space; what is left out stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSpace {
     /// `live` or `locked`.
     #[serde(default, deserialize_with = "given")]
     pub edit_mode: Option<EditMode>,
-    /// At most 50 characters.
+    /// The title.
     #[serde(default, deserialize_with = "given")]
     pub title: Option<SpaceTitle>,
     /// A role, `inherit`, or `null` to hide the space from all but administrators and its creator.
     #[serde(default)]
-    pub default_level: Patch<LevelInput>,
-    /// An emoji, or `null` for the default one; not together with `icon`.
+    pub default_level: Patch<Level>,
+    /// An emoji, or `null` for the default one; not together with `icon`, whose place another emoji than the one that is
+    /// shown takes.
     #[serde(default)]
     pub emoji: Patch<Emoji>,
     /// The address of a picture, or `null`; not together with `emoji`.
@@ -229,27 +325,28 @@ pub struct UpdateSpace {
     pub icon: Patch<Url>,
 }
 
-/// What is imported from where (SPEC 4.14).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What is imported from where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportGitRepository {
     /// The repository: https, http, git, or file where the platform allows it; may hold credentials.
-    pub url: Text<1, 2048>,
+    pub url: BoundedText<1, 2048>,
     /// The ref in full, like `refs/heads/main`.
     #[serde(rename = "ref")]
-    pub reference: Text<1, 1024>,
+    pub reference: BoundedText<1, 1024>,
     /// A name under which the clone may be kept.
     #[serde(default, rename = "repoCacheID", skip_serializing_if = "Option::is_none")]
-    pub repo_cache_id: Option<Text<0, 512>>,
+    pub repo_cache_id: Option<BoundedText<0, 512>>,
     /// Address of the tree of files, for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
-    pub repo_tree_url: Option<Text<0, 2048>>,
+    pub repo_tree_url: Option<BoundedText<0, 2048>>,
     /// Address below which commits are shown.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
-    pub repo_commit_url: Option<Text<0, 2048>>,
+    pub repo_commit_url: Option<BoundedText<0, 2048>>,
     /// Folder of the repository that holds the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repo_project_directory: Option<Text<0, 1024>>,
+    pub repo_project_directory: Option<BoundedText<0, 1024>>,
     /// When the event behind the import happened: orders imports and exports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
@@ -265,18 +362,20 @@ pub struct ImportGitRepository {
 }
 
 /// What to show as a space's repository.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GitInfoUpdate {
     /// Who hosts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<GitInfoProvider>,
     /// Its address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<Text<0, 2048>>,
+    pub url: Option<BoundedText<0, 2048>>,
 }
 
 /// Who hosts a repository, as an import names it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "each name says what it is")]
 pub enum GitInfoProvider {

@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Member, TeamId, Text, Timestamp, list::constants, text::given};
+use super::{BoundedText, Member, TeamId, Timestamp, list::constants, patch::given};
 
 constants! {
     /// `team`.
     TeamObject = "team",
 }
 
-/// Title of a team: 1 to 64 characters (SPEC 8).
-pub type TeamTitle = Text<1, 64>;
+/// Title of a team.
+pub type TeamTitle = BoundedText<1, 64>;
 
-/// What a member may do with a team (SPEC 2.1).
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema,
-)]
+/// What a member may do with a team.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TeamRole {
     /// Is in it.
@@ -28,8 +28,9 @@ pub enum TeamRole {
     Owner,
 }
 
-/// A team: members who are granted content together (SPEC 2.10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A team: members who are granted content together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Team {
     /// Always `team`.
@@ -49,7 +50,8 @@ pub struct Team {
 }
 
 /// What the reader may do with a team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamPermissions {
     /// Add and remove members.
     pub admin: bool,
@@ -57,8 +59,9 @@ pub struct TeamPermissions {
     pub view: bool,
 }
 
-/// A place in a team, as the team shows it (SPEC 2.10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A place in a team, as the team shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMember {
     /// Who it is.
     pub organization: Member,
@@ -69,21 +72,24 @@ pub struct TeamMember {
 }
 
 /// What a member may do with a team, as a part of other answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMembership {
     /// The role.
     pub role: TeamRole,
 }
 
 /// What the reader may do with a place in a team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMemberPermissions {
     /// See it.
     pub view: bool,
 }
 
-/// A place in a team, as the member shows it (SPEC 2.10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A place in a team, as the member shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberTeam {
     /// The team.
     pub team: Team,
@@ -91,25 +97,28 @@ pub struct MemberTeam {
     pub member: TeamMembership,
 }
 
-/// What a new team is made of (SPEC 4.9).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// What a new team is made of.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateTeam {
-    /// 1 to 64 characters.
+    /// The title.
     pub title: TeamTitle,
     /// Members of the organization, by the ids of their users.
     #[serde(default, deserialize_with = "given")]
     pub members: Option<Vec<String>>,
 }
 
-/// A change of a team (SPEC 4.9).
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+/// A change of a team.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTeam {
-    /// 1 to 64 characters.
+    /// The title.
     pub title: TeamTitle,
 }
 
-/// A change of who is in a team (SPEC 4.9). Whoever is added and removed by one request is removed.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+/// A change of who is in a team. Whoever is added and removed by one request is removed.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTeamMembers {
     /// Members to add, by the ids or e-mail addresses of their users; who is in the team keeps the role.
     #[serde(default, deserialize_with = "given")]
@@ -122,8 +131,9 @@ pub struct UpdateTeamMembers {
     pub remove: Option<Vec<String>>,
 }
 
-/// A place in a team to make or to change (SPEC 4.9).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+/// A place in a team to make or to change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PutTeamMember {
     /// The role; when absent, a new member is no owner, and who is in the team keeps the role.
     #[serde(default, deserialize_with = "given")]

@@ -31,7 +31,7 @@ pub trait Clock: Send + Sync + 'static {
 pub struct SystemClock;
 
 /// The longest single sleep. The clock of a machine may be set while somebody waits, so a long wait looks again.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
+const CLOCK_POLL: Duration = Duration::from_secs(30);
 
 #[async_trait]
 impl Clock for SystemClock {
@@ -46,7 +46,7 @@ impl Clock for SystemClock {
             if left.is_zero() {
                 return;
             }
-            tokio::time::sleep(left.min(LOOK_AGAIN)).await;
+            tokio::time::sleep(left.min(CLOCK_POLL)).await;
         }
     }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use docs_model::{
-    OrgId, PageId, SpaceId,
+    ListOrder, OrgId, PageId, SpaceId,
     error::{Error, ErrorKind},
     feed::FeedPos,
     hash::Hash,
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
 pub use near::near_words;
 pub use query::{Match, Need, Part, Phrase, Query, Word};
-pub use score::{Field, Found, MAX_HITS, Postings, scores, select_pages, select_spaces};
+pub use score::{Field, Found, Postings, scores, select_pages};
 pub use words::{MAX_WORD, Token, TokenKind, tokens};
 
 /// Between the last word of a section and the first of the next: no phrase reaches across.
@@ -67,15 +67,18 @@ pub struct Section {
 }
 
 impl PageDocument {
-    /// The words of a field, in order.
-    #[must_use]
-    pub fn tokens(&self, field: Field) -> Vec<Token> {
-        match field {
-            Field::Title => tokens(&self.title),
-            Field::Description => tokens(self.description.as_deref().unwrap_or_default()),
-            Field::Headings => joined(self.sections.iter().filter_map(|section| section.heading.as_deref())),
-            Field::Body => joined(self.sections.iter().map(|section| section.text.as_str())),
-        }
+    /// The words of a field, in order, made one at a time. Between the texts of a field is a gap.
+    pub fn tokens(&self, field: Field) -> impl Iterator<Item = Token> {
+        let (text, sections) = match field {
+            Field::Title => (Some(self.title.as_str()), &[][..]),
+            Field::Description => (self.description.as_deref(), &[][..]),
+            Field::Headings | Field::Body => (None, self.sections.as_slice()),
+        };
+        let texts = sections.iter().filter_map(move |section| match field {
+            Field::Headings => section.heading.as_deref(),
+            _ => Some(section.text.as_str()),
+        });
+        joined(text.into_iter().chain(texts))
     }
 
     /// About how many bytes it takes.
@@ -93,20 +96,23 @@ impl PageDocument {
 }
 
 /// The words of several texts, with a gap between.
-fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Token> {
-    let mut all: Vec<Token> = Vec::new();
-    for text in texts {
-        let start = all.last().map_or(0, |last| last.position + GAP);
-        let moved = tokens(text).into_iter();
-        all.extend(moved.map(|token| Token { position: start + token.position, ..token }));
-    }
-    all
+fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = Token> {
+    let mut start = 0;
+    let mut last = None;
+    texts.flat_map(tokens).map(move |token| {
+        if token.position == 0 {
+            start = last.map_or(0, |last| last + GAP);
+        }
+        let position = start + token.position;
+        last = Some(position);
+        Token { position, ..token }
+    })
 }
 
 /// A number that stands for a name: equal names have equal ones, and others practically never.
 #[must_use]
 pub fn tie(parts: &[&str]) -> u64 {
-    u64::from_be_bytes(docs_model::hash::fingerprint(parts, false))
+    u64::from_be_bytes(docs_model::hash::fingerprint(parts, ListOrder::Asc))
 }
 
 /// What an index knows of a space besides its pages.
@@ -202,15 +208,6 @@ impl PageHit {
     }
 }
 
-/// A space in which pages were found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpaceHit {
-    /// Its place among the hits: the score is that of its best page.
-    pub rank: Rank,
-    /// Its best pages, at least one.
-    pub pages: Vec<PageHit>,
-}
-
 /// Why an index did not do something.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -280,13 +277,6 @@ pub trait SearchIndex: Send + Sync + 'static {
     /// # Errors
     /// [`SearchError`].
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError>;
-
-    /// The spaces with the best pages, with at most `pages` of each, as [`select_spaces`] has them: fewer than asked for
-    /// where they have many pages.
-    ///
-    /// # Errors
-    /// [`SearchError`].
-    async fn find_spaces(&self, query: &SearchQuery, pages: usize) -> Result<Vec<SpaceHit>, SearchError>;
 
     /// Everything that is indexed of a space, in the order of the pages' ids: for tests and for those who look after
     /// a server.

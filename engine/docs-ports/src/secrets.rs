@@ -70,12 +70,12 @@ impl SealingKey {
     }
 }
 
-const NONCE: usize = 12;
+const NONCE_BYTES: usize = 12;
 
 impl Secrets for SealingKey {
     fn seal(&self, purpose: &str, secret: &str, nonce: uuid::Uuid) -> Result<String, NotSealed> {
         let hash = blake3::hash(nonce.as_bytes());
-        let nonce: &[u8; NONCE] = hash.as_bytes().first_chunk().ok_or(NotSealed)?;
+        let nonce: &[u8; NONCE_BYTES] = hash.as_bytes().first_chunk().ok_or(NotSealed)?;
         let payload = Payload { msg: secret.as_bytes(), aad: purpose.as_bytes() };
         let sealed = self.0.encrypt(&Nonce::from(*nonce), payload).map_err(|_| NotSealed)?;
         Ok(BASE32.encode(&[&nonce[..], &sealed[..]].concat()))
@@ -83,7 +83,7 @@ impl Secrets for SealingKey {
 
     fn open(&self, purpose: &str, sealed: &str) -> Result<String, NotSealed> {
         let bytes = BASE32.decode(sealed.as_bytes()).map_err(|_| NotSealed)?;
-        let (nonce, sealed) = bytes.split_first_chunk::<NONCE>().ok_or(NotSealed)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>().ok_or(NotSealed)?;
         let payload = Payload { msg: sealed, aad: purpose.as_bytes() };
         let secret = self.0.decrypt(&Nonce::from(*nonce), payload).map_err(|_| NotSealed)?;
         String::from_utf8(secret).map_err(|_| NotSealed)

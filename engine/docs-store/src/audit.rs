@@ -40,7 +40,7 @@ pub enum Owner {
 }
 
 /// Steps from a record to its organization: a review, its change request, the space, the organization.
-const MAX_STEPS: usize = 4;
+const MAX_OWNER_STEPS: usize = 4;
 
 /// What a transaction notes of the records that it sees.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ async fn organizations(tx: &Tx, kinds: &[Kind]) -> StoreResult<Vec<OrgId>> {
     let mut found = BTreeSet::new();
     for owner in &trail.changed {
         let mut owner = owner.clone();
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_OWNER_STEPS {
             owner = match owner {
                 Owner::As(key) => match trail.known(&key) {
                     Some(owner) => owner,

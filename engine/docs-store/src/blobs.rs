@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 
 use super::StoreResult;
 
@@ -13,7 +14,7 @@ use super::StoreResult;
 /// # Contract
 /// - `put` of a name that is there replaces its bytes, whole or not at all; the caller only ever puts the same bytes
 ///   under a name again.
-/// - What `put` acknowledged is there for every later `get`, also from another process.
+/// - What `put` acknowledged is there for every later `get` and `list`, also from another process.
 #[async_trait]
 pub trait Blobs: Send + Sync + 'static {
     /// Stores bytes under a name.
@@ -33,4 +34,19 @@ pub trait Blobs: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::Unavailable`](super::StoreError::Unavailable).
     async fn delete(&self, name: &str) -> StoreResult<()>;
+
+    /// Lists the blobs of a folder: those whose name is the folder's, `/`, and a rest without `/`. In any order.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`](super::StoreError::Unavailable).
+    async fn list(&self, folder: &str) -> StoreResult<Vec<Blob>>;
+}
+
+/// A blob as a list has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Its name.
+    pub name: String,
+    /// When it was put, by the clock of the place.
+    pub stored_at: DateTime<Utc>,
 }

@@ -27,8 +27,14 @@ impl From<StoreError> for Error {
     }
 }
 
-/// An [`Error`] of which a store may be the cause.
-pub trait StoreFailure {
+mod sealed {
+    /// Only [`Error`](docs_model::error::Error) is an error of an operation.
+    pub trait Sealed {}
+    impl Sealed for docs_model::error::Error {}
+}
+
+/// An [`Error`] of which a store may be the cause. Nothing else implements it.
+pub trait StoreFailure: sealed::Sealed {
     /// The store's own error, where that is what failed.
     fn store(&self) -> Option<&StoreError>;
 }

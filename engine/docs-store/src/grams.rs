@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 /// Characters of a piece.
-const LENGTH: usize = 3;
+const GRAM_LENGTH: usize = 3;
 /// Most pieces of a search that are looked up: all texts that match have them, and what they leave over is compared.
-const MAX_ASKED: usize = 24;
+const MAX_QUERY_GRAMS: usize = 24;
 
 /// Text as it is compared: every letter in lower case, whatever stands beside it.
 #[must_use]
@@ -27,9 +27,10 @@ pub fn folded(text: &str) -> String {
 #[must_use]
 pub fn of_text(text: &str) -> BTreeSet<String> {
     let text: Vec<char> = folded(text).chars().collect();
-    let mut pieces: BTreeSet<String> = text.windows(LENGTH).map(|piece| piece.iter().collect()).collect();
+    let mut pieces: BTreeSet<String> =
+        text.windows(GRAM_LENGTH).map(|piece| piece.iter().collect()).collect();
     for start in word_starts(&text) {
-        for length in 1..LENGTH {
+        for length in 1..GRAM_LENGTH {
             pieces.extend(text.get(start..start + length).map(|piece| piece.iter().collect::<String>()));
         }
     }
@@ -58,12 +59,12 @@ impl Wanted {
     #[must_use]
     pub fn grams(&self) -> BTreeSet<String> {
         let text: Vec<char> = self.0.chars().collect();
-        if text.len() < LENGTH {
+        if text.len() < GRAM_LENGTH {
             return BTreeSet::from([self.0.clone()]);
         }
-        let pieces: Vec<&[char]> = text.windows(LENGTH).collect();
+        let pieces: Vec<&[char]> = text.windows(GRAM_LENGTH).collect();
         // Spread over the whole, so that the end of a long search narrows it down as its beginning does.
-        let step = pieces.len().div_ceil(MAX_ASKED);
+        let step = pieces.len().div_ceil(MAX_QUERY_GRAMS);
         pieces.iter().step_by(step).map(|piece| piece.iter().collect()).collect()
     }
 
@@ -72,7 +73,7 @@ impl Wanted {
     pub fn is_in(&self, text: &str) -> bool {
         let text = folded(text);
         let wanted: Vec<char> = self.0.chars().collect();
-        if wanted.len() >= LENGTH {
+        if wanted.len() >= GRAM_LENGTH {
             return text.contains(&self.0);
         }
         let text: Vec<char> = text.chars().collect();
@@ -107,14 +108,14 @@ mod tests {
         #[test]
         fn every_part_of_three_characters_or_more_is_found(text in text(60), from in 0_usize..60, length in 3_usize..60) {
             let part: String = text.chars().skip(from).take(length).collect();
-            if let Some(wanted) = Wanted::new(&part) && wanted.as_str().chars().count() >= LENGTH {
+            if let Some(wanted) = Wanted::new(&part) && wanted.as_str().chars().count() >= GRAM_LENGTH {
                 prop_assert!(wanted.is_in(&text));
             }
         }
 
         #[test]
         fn a_short_search_asks_for_the_one_piece_that_decides(text in text(20), query in text(3)) {
-            if let Some(wanted) = Wanted::new(&query) && wanted.as_str().chars().count() < LENGTH {
+            if let Some(wanted) = Wanted::new(&query) && wanted.as_str().chars().count() < GRAM_LENGTH {
                 prop_assert_eq!(wanted.is_in(&text), of_text(&text).contains(wanted.as_str()));
             }
         }
@@ -143,6 +144,6 @@ mod tests {
     #[test]
     fn a_long_search_asks_for_some_pieces_of_all_of_it() {
         let wanted = Wanted::new(&('a'..='z').cycle().take(500).collect::<String>()).expect("a search");
-        assert!((2..=MAX_ASKED).contains(&wanted.grams().len()));
+        assert!((2..=MAX_QUERY_GRAMS).contains(&wanted.grams().len()));
     }
 }

@@ -21,9 +21,9 @@ use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, topic};
 /// How long a worker has a job before others may take it over; workers renew at a third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
 /// What a line of a log takes besides its text.
-const LINE_OVERHEAD: usize = 64;
+const JOB_LINE_OVERHEAD: usize = 64;
 /// Jobs of a lane looked at to find the one that runs: it may have been overtaken by earlier events.
-const LANE_AHEAD: u32 = 100;
+const JOB_LANE_AHEAD: u32 = 100;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
 
@@ -98,7 +98,7 @@ pub enum JobEnd {
 
 /// Takes the first due job: counts its attempt and gives it a lease.
 #[derive(Debug)]
-pub struct Claim {
+pub struct ClaimJob {
     /// The time of the claim.
     pub now: Timestamp,
 }
@@ -115,7 +115,7 @@ pub enum Claimed {
 }
 
 #[async_trait]
-impl Operation for Claim {
+impl Operation for ClaimJob {
     type Out = Claimed;
     const NAME: &'static str = "job_claim";
 
@@ -133,7 +133,7 @@ impl Operation for Claim {
             // Whoever had it died each time, so it never came to an end of its own.
             let end = JobEnd::Failed("given up: it was started too often and never finished".to_owned());
             let job = JobRecord::clone(&*tx.put(&*job, started)?);
-            finish(tx, &Finish { job, now: self.now, end, log: Vec::new() }).await?;
+            finish(tx, &FinishJob { job, now: self.now, end, log: Vec::new() }).await?;
             return Ok(Claimed::GivenUp);
         }
         started.attempt += 1;
@@ -148,7 +148,7 @@ impl Operation for Claim {
 /// `Out` tells whether the run was still the latest. The effect of the job belongs into the same transaction: see
 /// [`fence`].
 #[derive(Debug)]
-pub struct Finish {
+pub struct FinishJob {
     /// The job as it was claimed.
     pub job: JobRecord,
     /// When the run ended.
@@ -160,7 +160,7 @@ pub struct Finish {
 }
 
 #[async_trait]
-impl Operation for Finish {
+impl Operation for FinishJob {
     type Out = bool;
     const NAME: &'static str = "job_finish";
 
@@ -173,7 +173,7 @@ impl Operation for Finish {
 ///
 /// # Errors
 /// The store's.
-pub async fn finish(tx: &mut Tx, run: &Finish) -> Result<bool> {
+pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     let Some(job) = latest(tx, &run.job).await? else { return Ok(false) };
     let mut ended = JobRecord::clone(&job);
     add_log(&mut ended, &run.log);
@@ -215,7 +215,7 @@ pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
 
 /// Keeps a running job for another [`LEASE`].
 #[derive(Debug)]
-pub struct Renew {
+pub struct RenewJob {
     /// The job as it was claimed.
     pub job: JobRecord,
     /// The time of the renewal.
@@ -223,7 +223,7 @@ pub struct Renew {
 }
 
 #[async_trait]
-impl Operation for Renew {
+impl Operation for RenewJob {
     type Out = bool;
     const NAME: &'static str = "job_renew";
 
@@ -251,7 +251,7 @@ async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<J
 /// The first job of a lane that has not ended: the one that is due or running, unless the lane is being handed on.
 async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
     let mut first = None;
-    for (row, _) in tx.below(&JobRecord::of_lane(lane), LANE_AHEAD).await? {
+    for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
         let Some(job) = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await? else { continue };
         if job.state != JobState::Waiting {
             return Ok(Some(job));
@@ -265,7 +265,7 @@ fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
     let mut size: usize = job.log.iter().map(|line| json_size(&line.text)).sum();
     for line in lines {
         let text = cut(&line.text);
-        size += json_size(&text) + LINE_OVERHEAD;
+        size += json_size(&text) + JOB_LINE_OVERHEAD;
         if size > JobRecord::MAX_LOG {
             job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
             return;

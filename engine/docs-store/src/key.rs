@@ -11,8 +11,8 @@ use super::{Key, Scan};
 
 /// Class of the counters that records keep: the only keys that are [added to](super::Op::Add).
 pub const COUNTERS: &str = "ctr";
-const SEPARATOR: char = '!';
-const ESCAPE: char = '"';
+const KEY_SEPARATOR: char = '!';
+const KEY_ESCAPE: char = '"';
 /// Longest text, in bytes before encoding, that goes into a sort segment; an id always follows it.
 const MAX_SORT_TEXT: usize = 200;
 
@@ -29,17 +29,17 @@ impl KeyBuf {
     /// Starts a key with its class, for example `spc` or `mem.j`.
     #[must_use]
     pub fn new(class: &str) -> Self {
-        debug_assert!(class.bytes().all(|b| b > ESCAPE as u8), "a class is plain text");
+        debug_assert!(class.bytes().all(|b| b > KEY_ESCAPE as u8), "a class is plain text");
         Self(class.to_owned())
     }
 
     /// Adds a segment of text.
     #[must_use]
     pub fn part(mut self, text: &str) -> Self {
-        self.0.push(SEPARATOR);
+        self.0.push(KEY_SEPARATOR);
         for c in text.chars() {
-            if c <= ESCAPE {
-                self.0.push(ESCAPE);
+            if c <= KEY_ESCAPE {
+                self.0.push(KEY_ESCAPE);
             }
             self.0.push(c);
         }
@@ -50,7 +50,7 @@ impl KeyBuf {
     #[must_use]
     pub fn time(mut self, at: DateTime<Utc>) -> Self {
         let ms = u64::try_from(at.timestamp_millis()).unwrap_or(0);
-        self.0.push(SEPARATOR);
+        self.0.push(KEY_SEPARATOR);
         for group in (0..11).rev() {
             let digit = ((ms >> (group * 5)) & 31) as usize;
             self.0.push(char::from(b"0123456789abcdefghijklmnopqrstuv"[digit]));
@@ -61,7 +61,7 @@ impl KeyBuf {
     /// Adds a number: 20 digits that sort by value.
     #[must_use]
     pub fn number(mut self, n: u64) -> Self {
-        let _ = write!(self.0, "{SEPARATOR}{n:020}");
+        let _ = write!(self.0, "{KEY_SEPARATOR}{n:020}");
         self
     }
 
@@ -86,14 +86,14 @@ impl KeyBuf {
     /// Everything below this prefix, the prefix itself excluded.
     #[must_use]
     pub fn below(&self) -> (Key, Key) {
-        (format!("{}{SEPARATOR}", self.0).into(), format!("{}{ESCAPE}", self.0).into())
+        (format!("{}{KEY_SEPARATOR}", self.0).into(), format!("{}{KEY_ESCAPE}", self.0).into())
     }
 
-    /// A scan of everything below this prefix.
+    /// A scan of everything below this prefix, in ascending order.
     #[must_use]
-    pub fn scan(&self, rev: bool, limit: u32) -> Scan {
+    pub fn scan(&self, limit: u32) -> Scan {
         let (from, to) = self.below();
-        Scan { from, to, rev, limit }
+        Scan { from, to, rev: false, limit }
     }
 
     /// The key as text.
@@ -110,8 +110,8 @@ pub fn segments(key: &str) -> Vec<String> {
     let mut chars = key.chars();
     while let Some(c) = chars.next() {
         match c {
-            SEPARATOR => parts.push(String::new()),
-            ESCAPE => {
+            KEY_SEPARATOR => parts.push(String::new()),
+            KEY_ESCAPE => {
                 if let (Some(c), Some(last)) = (chars.next(), parts.last_mut()) {
                     last.push(c);
                 }

@@ -6,15 +6,18 @@
 mod api;
 mod audit;
 mod blobs;
-mod cursor;
 mod failure;
 pub mod grams;
 mod indexed;
+pub mod intersection;
 pub mod jobs;
 pub mod key;
 pub mod limits;
-mod meeting;
+mod list_identity;
 mod objects;
+mod observer;
+mod pagination;
+mod rebuild;
 mod record;
 mod registry;
 mod run;
@@ -22,21 +25,23 @@ mod tx;
 
 pub use api::*;
 pub use audit::{AuditRecord, Logged, MAX_AUDITED, Owner};
-pub use blobs::Blobs;
-pub use cursor::{
-    Batches, DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
-    id_of, ids_of, open as open_cursor, open_row as open_row_cursor, seal as seal_cursor,
-    wrong as wrong_cursor,
-};
+pub use blobs::{Blob, Blobs};
 pub use docs_model::{
     feed::FeedPos,
-    hash::{Hash, NotAHash, fingerprint as cursor_fingerprint},
+    hash::{Hash, NotAHash},
 };
 pub use failure::StoreFailure;
 pub use indexed::{Indexed, Kind, Row};
+pub use intersection::Intersection;
 pub use key::KeyBuf;
-pub use meeting::{Meeting, Met};
-pub use objects::Objects;
+pub use list_identity::{CursorFingerprint, ListIdentity};
+pub use objects::{Leftovers, MAX_PUT, Objects};
+pub use observer::{AttemptOutcome, Observer};
+pub use pagination::{
+    Batches, DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
+    id_of, ids_of, open_cursor, open_row_cursor, seal_cursor, wrong_cursor,
+};
+pub use rebuild::{EnsureLayout, Rebuild, RebuildStep, Start, StoreLayout};
 pub use record::{Entity, decode};
 pub use registry::{Drift, verify_kinds};
 pub use run::{

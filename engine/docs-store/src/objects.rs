@@ -18,6 +18,8 @@ use super::{Hash, StoreResult};
 /// - `get` answers in the order asked and checks the bytes against their hash; bytes that do not match are
 ///   [`StoreError::Corrupt`](super::StoreError::Corrupt).
 /// - `delete` removes only objects that were not touched for `untouched_for`.
+/// - `domains` lists every domain that has an object, in the order of their names.
+/// - `leftovers` lists bytes that no object has, and never those of a `put` that may still be acknowledged.
 #[async_trait]
 pub trait Objects: Send + Sync + 'static {
     /// Stores objects. The hash of each must be [`Hash::of`] its bytes.
@@ -52,4 +54,44 @@ pub trait Objects: Send + Sync + 'static {
     /// # Errors
     /// `Unavailable`.
     async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()>;
+
+    /// Lists up to `max` domains that have objects, after `after`.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
+
+    /// Lists some of what no object has: bytes that a `put` stored which was broken off before it was acknowledged, at
+    /// least `untouched_for` ago. `after` is the [`next`](Leftovers::next) of the page before.
+    ///
+    /// `owner` names the store that the objects belong to: a place that another one has taken for its own is
+    /// [`StoreError::Misuse`](super::StoreError::Misuse), because to this one all its bytes look left over.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Misuse`.
+    async fn leftovers(
+        &self,
+        owner: &str,
+        after: Option<&str>,
+        untouched_for: Duration,
+    ) -> StoreResult<Leftovers>;
+
+    /// Removes what [`leftovers`](Objects::leftovers) listed.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()>;
+}
+
+/// Longest time of a [`put`](Objects::put) that stores bytes outside its tables: it is refused rather than acknowledged
+/// later, so that bytes which are older and have no object will never have one.
+pub const MAX_PUT: Duration = Duration::from_secs(60 * 60);
+
+/// A page of what no object has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leftovers {
+    /// The names.
+    pub names: Vec<String>,
+    /// Where the next page begins; absent on the last one. A page may be empty and have a next.
+    pub next: Option<String>,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Batches, Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Store, StoreResult, Tx, Value};
 
 /// What [`verify_kinds`] found.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
     /// Rows that a record calls for and that are not there, or hold something else.
@@ -23,8 +24,8 @@ impl Drift {
     }
 }
 
-/// Recomputes every index row, unique value and counter from the records of these kinds and compares. Reads the whole store in one
-/// snapshot: a check for administrators and tests.
+/// Recomputes every index row, unique value and counter from the records of these kinds and compares. Reads the whole
+/// store in one snapshot: a check for administrators and tests.
 ///
 /// # Errors
 /// The store's; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
@@ -70,7 +71,7 @@ pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drif
 /// Reads everything of a class.
 async fn all(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
     let mut found = Vec::new();
-    let mut batches = Batches::of(KeyBuf::new(class).scan(false, MAX_SCAN));
+    let mut batches = Batches::of(KeyBuf::new(class).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         found.extend(rows);
     }

@@ -12,7 +12,10 @@ use docs_model::{
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 
-use super::{Key, KeyBuf, Kind, Logged, Mode, Store, StoreError, StoreFailure as _, Tx, Value, audit};
+use super::{
+    AttemptOutcome, Key, KeyBuf, Kind, Logged, Mode, Observer, Store, StoreError, StoreFailure as _, Tx,
+    Value, audit,
+};
 
 /// Most attempts at one operation.
 pub const MAX_ATTEMPTS: u32 = 10;
@@ -119,12 +122,11 @@ pub struct WriteContext<'a> {
     pub kinds: &'a [Kind],
     /// What tells this write from all others.
     pub receipt: &'a Receipt,
+    /// Who counts attempts and transactions.
+    pub observer: Option<&'a Arc<dyn Observer>>,
 }
 
 /// Runs an operation until it is stored or refused, and answers what it answers; see [`run_and_show`].
-///
-/// The kinds are those of all records that there are: by them the audit log tells records from rows, and to whom a
-/// record belongs that the operation did not read.
 ///
 /// # Errors
 /// What [`Operation::apply`] refuses, and the store's errors.
@@ -133,12 +135,10 @@ pub struct WriteContext<'a> {
 /// Dropping the future leaves the operation done whole or not at all.
 pub async fn run<O: Operation>(
     store: &Arc<dyn Store>,
-    kinds: &[Kind],
-    receipt: &Receipt,
+    context: WriteContext<'_>,
     operation: &O,
 ) -> Result<O::Out> {
-    let how = WriteContext { kinds, receipt };
-    run_and_show(store, how, operation, None, |written| Box::pin(ready(Ok(written.out)))).await
+    run_and_show(store, context, operation, None, |written| Box::pin(ready(Ok(written.out)))).await
 }
 
 /// Runs an operation until it is stored or refused, and answers with what `show` reads of it.
@@ -163,11 +163,27 @@ pub async fn run<O: Operation>(
 /// Dropping the future leaves the operation done whole or not at all.
 pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
-    WriteContext { kinds, receipt }: WriteContext<'_>,
+    context: WriteContext<'_>,
     operation: &O,
     answers: Option<&dyn Answers<V>>,
     show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
+    let answer = run_unobserved(store, context, operation, answers, show).await;
+    if let (Err(error), Some(observer)) = (&answer, context.observer) {
+        observer.failed(O::NAME, error.kind());
+    }
+    answer
+}
+
+/// Runs an operation; only its attempts are told.
+async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
+    store: &Arc<dyn Store>,
+    context: WriteContext<'_>,
+    operation: &O,
+    answers: Option<&dyn Answers<V>>,
+    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+) -> Result<V> {
+    let receipt = context.receipt;
     let started = Instant::now();
     let mut exists_seen = false;
     let mut certainty = Certainty::Certain;
@@ -178,10 +194,18 @@ pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
         let begun = store.begin(Mode::Write, &hot).await;
         let done = match begun {
             Ok(txn) => {
-                Attempt { kinds, receipt, certainty, operation, answers }.make(Tx::new(txn), &show).await
+                let tx = match context.observer {
+                    Some(observer) => Tx::observed(txn, Mode::Write, observer),
+                    None => Tx::new(txn),
+                };
+                Attempt { kinds: context.kinds, receipt, certainty, operation, answers }.make(tx, &show).await
             }
             Err(error) => Err(error.into()),
         };
+        if let Some(observer) = context.observer {
+            let outcome = done.as_ref().map_or_else(AttemptOutcome::of, |_| AttemptOutcome::Done);
+            observer.attempted(O::NAME, outcome);
+        }
         let error = match done {
             Ok(answer) => return answer,
             Err(error) => error,

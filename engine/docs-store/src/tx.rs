@@ -3,8 +3,12 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
-    Batch, FeedItem, Indexed, Key, KeyBuf, MAX_SCAN, Op, Row, Scan, StoreError, StoreResult, Txn, Value,
-    audit::Trail, decode, indexed::same_value,
+    Batch, FeedItem, Indexed, Key, KeyBuf, MAX_SCAN, Mode, Op, Row, Scan, StoreError, StoreResult, Txn,
+    Value,
+    audit::Trail,
+    decode,
+    indexed::same_value,
+    observer::{Observed, Observer},
 };
 
 /// A transaction with typed records, index upkeep and an overlay of its own writes.
@@ -16,6 +20,7 @@ pub struct Tx {
     writes: BTreeMap<Key, Write>,
     feed: Vec<FeedItem>,
     trail: Option<Trail>,
+    _observed: Option<Observed>,
 }
 
 enum Write {
@@ -50,7 +55,13 @@ impl Tx {
     /// Wraps a store's transaction.
     #[must_use]
     pub fn new(txn: Box<dyn Txn>) -> Self {
-        Self { txn, writes: BTreeMap::new(), feed: Vec::new(), trail: None }
+        Self { txn, writes: BTreeMap::new(), feed: Vec::new(), trail: None, _observed: None }
+    }
+
+    /// Wraps a store's transaction that was begun in a mode, and tells an observer of it.
+    #[must_use]
+    pub fn observed(txn: Box<dyn Txn>, mode: Mode, observer: &Arc<dyn Observer>) -> Self {
+        Self { _observed: Some(Observed::begin(observer, mode)), ..Self::new(txn) }
     }
 
     /// Reads one key.
@@ -187,7 +198,7 @@ impl Tx {
     /// # Errors
     /// As [`scan`](Tx::scan).
     pub async fn below(&self, prefix: &KeyBuf, limit: u32) -> StoreResult<Vec<(Key, Value)>> {
-        self.scan(&prefix.scan(false, limit)).await
+        self.scan(&prefix.scan(limit)).await
     }
 
     /// Stores a new record with its rows. A live key or a unique value that is taken fails the commit with
@@ -277,7 +288,7 @@ impl Tx {
         }
     }
 
-    fn write_row(&mut self, row: Row) {
+    pub(super) fn write_row(&mut self, row: Row) {
         match row {
             Row::Index(key, value) => self.put_value(key, value),
             Row::Unique(key, value) => self.create_value(key, value),

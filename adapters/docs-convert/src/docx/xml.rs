@@ -3,12 +3,14 @@
 use docs_ports::ConvertError;
 use quick_xml::{
     Reader,
-    escape::unescape,
+    escape::{resolve_xml_entity, unescape},
     events::{BytesRef, BytesStart, Event},
 };
 
-/// Most elements of a part.
-const MAX_NODES: usize = 2_000_000;
+/// Most elements and texts of a part.
+const MAX_NODES: usize = 1_000_000;
+/// Most bytes of the texts and the attributes of a part: a page holds far less.
+const MAX_TEXT_BYTES: usize = 16_000_000;
 /// Most levels of elements; what is deeper is left out. Whatever walks the tree may recurse.
 const MAX_DEPTH: usize = 120;
 
@@ -24,6 +26,8 @@ struct Node {
 #[derive(Debug)]
 pub(super) struct Xml {
     nodes: Vec<Node>,
+    /// Bytes of its texts and attributes.
+    text_bytes: usize,
 }
 
 /// An element within its tree.
@@ -37,7 +41,7 @@ impl Xml {
     pub(super) fn read(text: &str) -> Result<Self, ConvertError> {
         let damaged = || ConvertError::Unreadable("the Word document is damaged".to_owned());
         let mut reader = Reader::from_str(text);
-        let mut xml = Self { nodes: vec![Node::default()] };
+        let mut xml = Self { nodes: vec![Node::default()], text_bytes: 0 };
         let mut open = vec![0];
         // Elements that are open and too deep to be kept.
         let mut beyond = 0_usize;
@@ -57,6 +61,10 @@ impl Xml {
             }
             if xml.nodes.len() > MAX_NODES {
                 return Err(ConvertError::TooLarge(format!("a part must have at most {MAX_NODES} elements")));
+            }
+            if xml.text_bytes > MAX_TEXT_BYTES {
+                let what = format!("a part must have at most {MAX_TEXT_BYTES} bytes of text");
+                return Err(ConvertError::TooLarge(what));
             }
         }
         Ok(xml)
@@ -80,15 +88,14 @@ impl Xml {
             let value = unescape(&value).map(|value| value.into_owned()).unwrap_or_default();
             (local(attribute.key.local_name().as_ref()), value.into_boxed_str())
         });
-        let node = Node {
-            name: local(start.local_name().as_ref()),
-            attributes: attributes.collect(),
-            ..Node::default()
-        };
+        let attributes: Vec<(Box<str>, Box<str>)> = attributes.collect();
+        self.text_bytes += attributes.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        let node = Node { name: local(start.local_name().as_ref()), attributes, ..Node::default() };
         self.add(open, node)
     }
 
     fn text(&mut self, open: &[usize], text: &str) {
+        self.text_bytes += text.len();
         let last =
             open.last().and_then(|top| self.nodes.get(*top)).and_then(|top| top.children.last().copied());
         match last.and_then(|last| self.nodes.get_mut(last)).filter(|last| last.name.is_empty()) {
@@ -113,15 +120,7 @@ fn resolved(reference: &BytesRef<'_>) -> String {
         return c.to_string();
     }
     let name = reference.decode().unwrap_or_default();
-    match &*name {
-        "amp" => "&",
-        "lt" => "<",
-        "gt" => ">",
-        "quot" => "\"",
-        "apos" => "'",
-        _ => "",
-    }
-    .to_owned()
+    resolve_xml_entity(&name).unwrap_or_default().to_owned()
 }
 
 impl<'a> Element<'a> {

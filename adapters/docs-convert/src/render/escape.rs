@@ -1,5 +1,7 @@
 //! Text that Markdown and HTML show as it is.
 
+use docs_markup::syntax::entity;
+
 /// Where a word stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
@@ -14,7 +16,7 @@ pub(super) fn word(word: &str, start: Start) -> String {
     let mut out = String::with_capacity(word.len() + 2);
     let characters: Vec<char> = word.chars().collect();
     let at = |at: usize| characters.get(at).copied();
-    for (index, c) in characters.iter().copied().enumerate() {
+    for (index, (place, c)) in word.char_indices().enumerate() {
         let before = index.checked_sub(1).and_then(at);
         let next = at(index + 1);
         let is_special = match c {
@@ -24,7 +26,7 @@ pub(super) fn word(word: &str, start: Start) -> String {
             '~' => before == Some('~') || next == Some('~'),
             '$' => before == Some('$') || next == Some('$'),
             '|' => true,
-            '&' => is_entity(&characters[index..]),
+            '&' => entity::reference(&word[place..]).is_some(),
             '{' => next == Some('%'),
             _ => false,
         };
@@ -53,13 +55,6 @@ fn begins_block(word: &[char], index: usize) -> bool {
             matches!(c, '.' | ')') && is_last && index <= 9 && word[..index].iter().all(char::is_ascii_digit)
         }
     }
-}
-
-/// Tells whether characters from `&` on are read as one character.
-fn is_entity(rest: &[char]) -> bool {
-    let name: Vec<char> = rest.iter().skip(1).take(40).copied().take_while(|c| *c != ';').collect();
-    let is_closed = rest.get(name.len() + 1) == Some(&';');
-    is_closed && !name.is_empty() && name.iter().all(|c| c.is_ascii_alphanumeric() || *c == '#')
 }
 
 /// Text within HTML, also within its attributes.
@@ -102,6 +97,8 @@ mod tests {
             ("1.5", "1.5", "1.5"),
             ("&amp;", "\\&amp;", "\\&amp;"),
             ("a&b", "a&b", "a&b"),
+            ("&nothing;&x;", "&nothing;&x;", "&nothing;&x;"),
+            ("a&ouml;&#228;", "a\\&ouml;\\&#228;", "a\\&ouml;\\&#228;"),
             ("<script>", "\\<script>", "\\<script>"),
             ("{%", "\\{%", "\\{%"),
             ("$$x$$", "\\$\\$x\\$\\$", "\\$\\$x\\$\\$"),

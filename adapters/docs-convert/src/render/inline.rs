@@ -54,7 +54,7 @@ pub(super) enum Run {
 
 /// Where a line stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum InlineContext {
     Paragraph,
     Heading,
     /// A cell of a table, where a line cannot end.
@@ -71,11 +71,11 @@ enum Piece {
 }
 
 /// A line as Markdown.
-pub(super) fn text(runs: &[Run], place: Place) -> String {
+pub(super) fn text(runs: &[Run], context: InlineContext) -> String {
     let mut writer = Writer { pieces: Vec::new(), open: Vec::new(), space: false };
-    writer.runs(runs, place);
+    writer.runs(runs, context);
     writer.marks(Marks::default());
-    write(&writer.pieces, place)
+    write(&writer.pieces, context)
 }
 
 struct Writer {
@@ -87,17 +87,17 @@ struct Writer {
 }
 
 impl Writer {
-    fn runs(&mut self, runs: &[Run], place: Place) {
+    fn runs(&mut self, runs: &[Run], context: InlineContext) {
         for run in runs {
             match run {
                 Run::Text(text, marks) => self.words(text, *marks),
-                Run::Code(code) if !code.is_empty() => self.written(code_span(code, place)),
+                Run::Code(code) if !code.is_empty() => self.written(code_span(code, context)),
                 Run::Code(_) => {}
                 Run::Image { source, alt } => {
                     let alt = words(alt);
                     self.written(format!("![{alt}]({source})"));
                 }
-                Run::Link { to, inside } => self.link(to, inside, place),
+                Run::Link { to, inside } => self.link(to, inside, context),
                 Run::Note(name) => self.written(format!("[^{name}]")),
                 Run::Break => {
                     self.marks(Marks::default());
@@ -110,8 +110,11 @@ impl Writer {
         }
     }
 
-    fn link(&mut self, to: &str, inside: &[Run], place: Place) {
-        let label = text(inside, if place == Place::Cell { Place::Cell } else { Place::Heading });
+    fn link(&mut self, to: &str, inside: &[Run], context: InlineContext) {
+        let label = text(
+            inside,
+            if context == InlineContext::Cell { InlineContext::Cell } else { InlineContext::Heading },
+        );
         if label.is_empty() {
             return;
         }
@@ -196,26 +199,26 @@ fn words(text: &str) -> String {
     out
 }
 
-fn code_span(code: &str, place: Place) -> String {
+fn code_span(code: &str, context: InlineContext) -> String {
     let fence = "`".repeat(super::longest_run(code, '`') + 1);
     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
     // A line of a table ends a cell even within code.
-    let code = if place == Place::Cell { code.replace('|', "\\|") } else { code.to_owned() };
+    let code = if context == InlineContext::Cell { code.replace('|', "\\|") } else { code.to_owned() };
     format!("{fence}{pad}{code}{pad}{fence}")
 }
 
 /// Writes the pieces. A mark whose signs Markdown would not read as such is written as HTML.
-fn write(pieces: &[Piece], place: Place) -> String {
+fn write(pieces: &[Piece], context: InlineContext) -> String {
     let mut out = String::new();
     let as_html = html_marks(pieces);
     let end = pieces.iter().rposition(|piece| matches!(piece, Piece::Written(_) | Piece::Close(_)));
     for (at, piece) in pieces.iter().enumerate().take(end.map_or(0, |end| end + 1)) {
         match piece {
             Piece::Space => out.push(' '),
-            Piece::Break => out.push_str(match place {
-                Place::Paragraph => "\\\n",
-                Place::Heading => " ",
-                Place::Cell => "<br>",
+            Piece::Break => out.push_str(match context {
+                InlineContext::Paragraph => "\\\n",
+                InlineContext::Heading => " ",
+                InlineContext::Cell => "<br>",
             }),
             Piece::Written(text) => {
                 // An exclamation mark before a link would make it a picture.

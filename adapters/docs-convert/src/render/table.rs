@@ -1,6 +1,6 @@
 //! Tables.
 
-use super::{Block, Renderer, inline::Place};
+use super::{Block, Renderer, inline::InlineContext};
 use crate::dom::Id;
 
 /// Most columns of a table; a wider one is a layout of the page.
@@ -107,7 +107,7 @@ impl Renderer<'_, '_> {
     }
 
     fn cell_line(&mut self, line: &[Id], parts: &mut Vec<String>) {
-        let text = self.line(line, Place::Cell);
+        let text = self.line(line, InlineContext::Cell);
         if !text.is_empty() {
             parts.push(text);
         }

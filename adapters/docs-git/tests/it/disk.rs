@@ -211,3 +211,34 @@ async fn what_needs_no_connection_is_refused_beforehand() {
     check(Outbound::Files, "file:///srv/docs", main).expect("allowed");
     check(Outbound::Files, "http://169.254.169.254/docs.git", main).expect_err("never");
 }
+
+#[tokio::test]
+async fn files_that_are_too_large_together_are_refused_before_they_are_packed() {
+    let fixture = Fixture::filled();
+    // Different ones, which would be packed into a few bytes each.
+    let zeros: Vec<(String, Vec<u8>)> =
+        (0..5_usize).map(|number| (format!("{number}.bin"), vec![0; 200_000 + number])).collect();
+    let files: Vec<(&[u8], u32, &[u8])> =
+        zeros.iter().map(|(path, bytes)| (path.as_bytes(), FILE, bytes.as_slice())).collect();
+    let tip = fixture.repository.refname_to_id("refs/heads/main").unwrap();
+    fixture.commit("refs/heads/zeros", &files, &[tip]);
+    let limited = |bytes| client().with_limits(Limits { total_bytes: bytes, ..Limits::default() });
+    let fetched = request(&fixture.file_url(), "refs/heads/zeros");
+    assert!(limited(1_000_010).fetch(&fetched).await.is_ok());
+    let error = error_of(limited(1_000_009).fetch(&fetched).await);
+    assert!(
+        matches!(&error, GitError::TooLarge(what) if what.contains("1 MB") || what.contains("2 MB")),
+        "{error:?}"
+    );
+    // Nothing of it was fetched: what a cache keeps of it is empty.
+    let folder = tempfile::tempdir().unwrap();
+    let kept = FetchRequest { cache_id: Some("id".to_owned()), ..fetched };
+    error_of(limited(1_000_009).with_cache(folder.path()).fetch(&kept).await);
+    let mut todo = vec![folder.path().to_owned()];
+    while let Some(place) = todo.pop() {
+        for entry in std::fs::read_dir(place).unwrap().map(Result::unwrap) {
+            assert!(!entry.file_name().to_string_lossy().ends_with(".pack"), "{entry:?}");
+            todo.extend(entry.file_type().unwrap().is_dir().then(|| entry.path()));
+        }
+    }
+}

@@ -101,7 +101,7 @@ impl Setter {
             self.pages.open(frame.x + 0.25, frame.width - 0.5, Inset::default(), paint)?;
         }
         if let Some(beside) = number {
-            let start = self.pages.place();
+            let start = self.pages.position();
             self.lines(&Inline::plain(&at.to_string()), beside)?;
             self.pages.go(start);
         }

@@ -1,8 +1,8 @@
-//! The title, the table of contents, and the foot of sheets.
+//! The title and the table of contents.
 
 use super::{Room, Setter, Side, Target};
 use crate::{
-    look::{BOTTOM, HEIGHT, SIDE, SOFT, WIDTH},
+    look::{HEIGHT, SIDE, SOFT, WIDTH},
     sheet::{Bookmark, LinkArea, Mark, Sheet},
     shown::Shown,
     stop::Done,
@@ -82,13 +82,13 @@ impl Setter {
         let room = Room { width: room.width - left - NUMBER, x: room.x + left, ..room };
         self.pages.space(if first { 7.0 } else { 0.6 });
         let title = Inline::plain(if mark.title.is_empty() { "–" } else { &mark.title });
-        let from = self.pages.place();
+        let from = self.pages.position();
         self.lines(&title, &room)?;
         let end = self.pages.y();
         let line = room.size * room.leading;
         // The number stands on the last line.
         let number = Inline::plain(&(before + sheet + 1).to_string());
-        let here = self.pages.place();
+        let here = self.pages.position();
         let (_, wide) = self.measure(&number, &Room { width: NUMBER, ..room });
         let last = self.last_line_end();
         let right = SIDE + WIDTH - wide;
@@ -98,13 +98,13 @@ impl Setter {
             let dotted = Mark::Dots { x: dots, y: baseline, w: right - 5.0 - dots };
             self.pages.sheet().put(TagId::DECOR, dotted);
         }
-        self.pages.go(crate::pages::Place { y: end - line, ..here });
+        self.pages.go(crate::pages::SheetPosition { y: end - line, ..here });
         self.lines(&number, &Room { x: SIDE + WIDTH - NUMBER, width: NUMBER, side: Side::End, ..room })?;
         self.pages.go_on(here);
         let top = if from.sheet == here.sheet { from.y.max(end - line * 6.0) } else { end - line };
         let area = crate::sheet::Area { x: room.x, y: top, w: SIDE + WIDTH - room.x, h: end - top };
         let target = crate::sheet::count(self.targets.len());
-        self.targets.push(Target::Place { sheet: before + sheet, y: mark.y });
+        self.targets.push(Target::Position { sheet: before + sheet, y: mark.y });
         self.pages.sheet().links.push(LinkArea { area, target, tag });
         Ok(())
     }
@@ -118,41 +118,4 @@ impl Setter {
         let part = sheet.glyphs.get(glyphs.from as usize..glyphs.to as usize).unwrap_or_default();
         x + part.iter().map(|glyph| glyph.advance * size).sum::<f32>()
     }
-
-    /// Draws the foot of a sheet.
-    fn foot(&mut self, title: &str, number: usize, all: usize) -> Done<Sheet> {
-        let room = Room { size: 8.5, ink: SOFT, tag: TagId::FOOTER, ..Room::sheet() };
-        let said = Inline::plain(&format!("{number} / {all}"));
-        let (_, wide) = self.measure(&said, &room);
-        let piece = self.piece(HEIGHT, |this| {
-            let start = this.pages.place();
-            this.one_line(title, &Room { width: WIDTH - wide - 12.0, ..room })?;
-            this.pages.go(start);
-            this.lines(&said, &Room { side: Side::End, ..room })
-        })?;
-        Ok(piece.map(|(sheet, _)| sheet).unwrap_or_default())
-    }
-
-    /// The first line of a text.
-    fn one_line(&mut self, said: &str, room: &Room) -> Done {
-        // No line has so many characters.
-        let said: String = said.chars().take(300).collect();
-        let inline = Inline::plain(&said);
-        let Some(end) = self.first_line(&inline, room) else { return Ok(()) };
-        self.lines(&Inline::plain(said.get(..end).unwrap_or_default().trim_end()), room)
-    }
-}
-
-/// Draws the foot of all sheets but the first.
-///
-/// # Errors
-/// As [`Setter::flow`].
-pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &str) -> Done {
-    let all = sheets.len();
-    for (at, sheet) in sheets.iter_mut().enumerate().skip(1) {
-        setter.clock.check()?;
-        let foot = setter.foot(title, at + 1, all)?;
-        sheet.absorb(foot, BOTTOM + 20.0);
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{Room, Setter, Side, inline::Inline};
 use crate::{
     look::{ACCENT, WHITE},
-    pages::Place,
+    pages::SheetPosition,
     sheet::{Area, Mark, Paint},
     shown::{Parts, Shown},
     stop::Done,
@@ -55,10 +55,10 @@ impl Setter {
         let line = room.size * room.leading;
         self.pages.ensure(line * 1.1)?;
         self.pages.take(0.0)?;
-        let start = self.pages.place();
+        let start = self.pages.position();
         let inline = Inline::plain(sign);
         self.lines(&inline, &Room { tag: label, ..*mark })?;
-        let end = self.pages.place();
+        let end = self.pages.position();
         self.pages.go(start);
         self.flow(parts, &room.tagged(body))?;
         self.go_farther(end);
@@ -66,8 +66,8 @@ impl Setter {
     }
 
     /// Goes to the place where both end that stand side by side, with the space behind the one that is here.
-    fn go_farther(&mut self, other: Place) {
-        let here = self.pages.place();
+    fn go_farther(&mut self, other: SheetPosition) {
+        let here = self.pages.position();
         let gap = self.pages.take_gap();
         self.pages.go_on(if here > other { here } else { other });
         self.pages.space(gap);
@@ -84,14 +84,14 @@ impl Setter {
             self.pages.space(4.0);
             self.pages.ensure(room.size * room.leading * 1.1)?;
             let y = self.pages.take(0.0)?;
-            let start = self.pages.place();
+            let start = self.pages.position();
             let side = room.size * 0.75;
             let area = Area { x: room.x + 1.0, y: y + room.size * 0.3, w: side, h: side };
             self.put_box(area, if *on { TagId::DECOR } else { label });
             if *on {
                 self.put_tick(area, label)?;
             }
-            let line = Place { y: y + room.size * room.leading, ..start };
+            let line = SheetPosition { y: y + room.size * room.leading, ..start };
             let inner = Room { tag: body, gap: room.gap.min(3.2), ..room.within(left, 0.0) };
             self.pages.go(start);
             self.flow(parts, &inner)?;
@@ -112,13 +112,13 @@ impl Setter {
             self.pages.space(9.0);
             self.pages.ensure(48.0)?;
             let y = self.pages.take(0.0)?;
-            let start = self.pages.place();
+            let start = self.pages.position();
             let area = Area { x: room.x, y: y + 1.0, w: RADIUS * 2.0, h: RADIUS * 2.0 };
             let paint = Paint { fill: Some(ACCENT), radius: RADIUS, ..Paint::default() };
             self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
             let number = Room { size: 8.5, bold: true, ink: WHITE, tag: label, ..Room::sheet() };
             self.word(&(at + 1).to_string(), &number, room.x + RADIUS, y + RADIUS + 3.9)?;
-            let sign = Place { y: y + RADIUS * 2.0 + 2.0, ..start };
+            let sign = SheetPosition { y: y + RADIUS * 2.0 + 2.0, ..start };
             self.pages.go(start);
             self.flow(parts, &Room { tag: body, ..room.within(RADIUS * 2.0 + 9.0, 0.0) })?;
             self.go_farther(sign);

@@ -3,6 +3,7 @@
 mod code;
 mod contents;
 mod figures;
+mod foot;
 mod headings;
 mod inline;
 mod lists;
@@ -26,7 +27,8 @@ use crate::{
     tags::{Role, TagId, Tags},
 };
 
-pub(crate) use contents::{Front, number_sheets};
+pub(crate) use contents::Front;
+pub(crate) use foot::number_sheets;
 use paragraph::{Families, Writer};
 
 /// Where text stands in its line.
@@ -106,7 +108,7 @@ pub(crate) enum Target {
     /// A label, else that of its page, else an address.
     Named { to: Option<String>, page: Option<String>, url: Option<String> },
     /// A place of the book: a sheet counted from the first page, and how far down.
-    Place { sheet: usize, y: f32 },
+    Position { sheet: usize, y: f32 },
 }
 
 /// A note that is too long for the foot of a sheet: it stands at the end of its page.

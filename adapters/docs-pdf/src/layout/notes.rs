@@ -61,13 +61,13 @@ impl Setter {
 
     fn put_note_text(&mut self, parts: &[Shown], number: usize, tag: TagId) -> Done {
         let room = Room { size: 8.5, gap: 2.0, tag, ..Room::sheet() };
-        let start = self.pages.place();
+        let start = self.pages.position();
         let mark = Inline::plain(&number.to_string());
         self.lines(&mark, &Room { x: SIDE, width: NUMBER + 20.0, ..room })?;
-        let end = self.pages.place();
+        let end = self.pages.position();
         self.pages.go(start);
         self.flow(parts, &Room { x: SIDE + NUMBER, width: WIDTH - NUMBER, ..room })?;
-        let other = self.pages.place();
+        let other = self.pages.position();
         self.pages.go_on(if other > end { other } else { end });
         Ok(())
     }

@@ -115,12 +115,12 @@ impl Setter {
         items: impl IntoIterator<Item = T>,
         mut lay: impl FnMut(&mut Self, T) -> Done,
     ) -> Done {
-        let start = self.pages.place();
+        let start = self.pages.position();
         let mut farthest = start;
         for item in items {
             self.pages.go(start);
             lay(self, item)?;
-            let end = self.pages.place();
+            let end = self.pages.position();
             farthest = if end > farthest { end } else { farthest };
         }
         self.pages.go_on(farthest);

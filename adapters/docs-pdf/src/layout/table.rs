@@ -3,7 +3,7 @@
 use super::{Room, Setter, Side, panels::shares};
 use crate::{
     look::{LINE, PANEL},
-    pages::Place,
+    pages::SheetPosition,
     sheet::{Area, Mark, Paint, Sheet},
     shown::Parts,
     stop::Done,
@@ -103,8 +103,8 @@ impl Setter {
         self.pages.take(INSET)?;
         let line = room.size * room.leading;
         // An empty row is as high as a line.
-        let start = self.pages.place();
-        let least = Place { y: start.y + line, ..start };
+        let start = self.pages.position();
+        let least = SheetPosition { y: start.y + line, ..start };
         self.beside(row.cells.iter().zip(row.places).enumerate(), |this, (at, (parts, (x, width)))| {
             let role = if row.is_head { Role::HeadCell } else { Role::Cell };
             let tag = this.tags.add(tag, role);
@@ -112,7 +112,7 @@ impl Setter {
             let cell = Room { x: *x, width: *width, side, tag, ..*room };
             this.flow(parts, &cell.within(inset, inset))
         })?;
-        let end = self.pages.place();
+        let end = self.pages.position();
         if end < least && self.pages.fits(line, 0.0) {
             self.pages.go_on(least);
         }

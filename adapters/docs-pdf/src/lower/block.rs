@@ -1,7 +1,8 @@
 //! Blocks.
 
 use docs_model::{
-    Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, Length, Node, TextAlign,
+    Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, IntegrationData, Length,
+    Node, TextAlign,
 };
 
 use super::{At, Lower, inline::PIXEL, text};
@@ -57,13 +58,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let shown = match &block.kind {
-            BlockKind::Paragraph { align } => {
-                let c = self.inlines(&block.nodes, at)?;
-                if c.is_empty() {
-                    return Ok(());
-                }
-                Tag::Par { c, align: aligned(*align) }.into()
-            }
+            BlockKind::Paragraph { align } => return self.paragraph(block, *align, at, out),
             BlockKind::Heading1(data) => self.heading(block, data, (at, 1))?,
             BlockKind::Heading2(data) => self.heading(block, data, (at, 2))?,
             BlockKind::Heading3(data) => self.heading(block, data, (at, 3))?,
@@ -71,16 +66,7 @@ impl Lower<'_> {
             BlockKind::ListOrdered { start } => {
                 Tag::List { items: self.items(block, at)?, start: Some(start.unwrap_or(1)) }.into()
             }
-            BlockKind::ListTasks {} => {
-                let on = block.nodes.iter().map(|node| {
-                    matches!(
-                        node,
-                        Node::Block(Block { kind: BlockKind::ListItem { checked: Some(true) }, .. })
-                    )
-                });
-                let on: Vec<bool> = on.collect();
-                Tag::Tasks { items: on.into_iter().zip(self.items(block, at)?).collect() }.into()
-            }
+            BlockKind::ListTasks {} => self.tasks(block, at)?,
             BlockKind::Divider {} => Tag::Rule.into(),
             BlockKind::Blockquote {} => Tag::Quote { c: self.held(&block.nodes, at.inner(4))? }.into(),
             BlockKind::Hint { style, .. } => {
@@ -96,22 +82,8 @@ impl Lower<'_> {
             BlockKind::Image(data) => self.image(block, data, (None, false, 1), at)?,
             BlockKind::Drawing { target } => return self.drawing(target.as_ref(), out),
             BlockKind::Table(table) => self.table(block, table, at)?,
-            _ => return self.other(block, at, out),
-        };
-        out.push(shown);
-        Ok(())
-    }
-
-    /// The blocks that hold others, and those that lead elsewhere.
-    fn other(&mut self, block: &Block, at: At, out: &mut Parts) -> Done {
-        let shown = match &block.kind {
             BlockKind::Expandable { .. } => self.expandable(block, at)?,
-            BlockKind::TabsItem { title, .. } => Tag::Titled {
-                title: vec![text(one_line(title.as_deref().unwrap_or_default()))],
-                c: self.held(&block.nodes, at.inner(4))?,
-                kind: "tab",
-            }
-            .into(),
+            BlockKind::TabsItem { title, .. } => self.tab(block, title.as_deref(), at)?,
             BlockKind::Stepper {} => Tag::Steps { items: self.items(block, at)? }.into(),
             BlockKind::Columns { .. } => self.columns(block, at)?,
             BlockKind::Tabs { .. }
@@ -126,57 +98,106 @@ impl Lower<'_> {
                 Tag::Par { c: self.inlines(&block.nodes, at)?, align: "start" }.into()
             }
             BlockKind::ReusableContent { target } => return self.reused(target, at, out),
-            BlockKind::File { target } => {
-                let caption = self.caption(block, at)?;
-                out.push(self.card(target, None));
-                out.extend(caption);
-                return Ok(());
-            }
+            BlockKind::File { target } => return self.captioned(block, (target, at), out),
             BlockKind::Embed { url, .. } => {
-                let caption = self.caption(block, at)?;
-                out.push(self.card(&ContentRef::Url { url: url.clone() }, None));
-                out.extend(caption);
-                return Ok(());
+                return self.captioned(block, (&ContentRef::Url { url: url.clone() }, at), out);
             }
             BlockKind::ContentRef { target } => self.card(target, None),
-            BlockKind::Integration(data) => {
-                let name = format!("{} / {}", one_line(&data.integration), one_line(&data.block));
-                let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
-                let c = vec![text(Breaker::new(40).run(&name))];
-                let c = target.map_or(Shown::Parts(c.clone()), |target| self.way(&target).around(c));
-                Tag::Card { c: vec![c], note: None }.into()
-            }
-            BlockKind::Swagger { path, method, target, .. }
-            | BlockKind::OpenapiOperation { path, method, target } => {
-                self.card(target, Some(format!("{} {}", method.to_uppercase(), path)))
-            }
+            BlockKind::Integration(data) => self.integration(data),
+            BlockKind::Swagger { path: name, method, target, .. }
+            | BlockKind::OpenapiOperation { path: name, method, target }
+            | BlockKind::OpenapiWebhook { name, method, target } => self.operation(method, name, target),
             BlockKind::OpenapiSchemas { schemas, target, .. } => self.card(target, Some(schemas.join(", "))),
-            BlockKind::OpenapiWebhook { name, method, target } => {
-                self.card(target, Some(format!("{} {}", method.to_uppercase(), name)))
-            }
-            // All others are in `block`.
-            _ => return Ok(()),
         };
         out.push(shown);
         Ok(())
     }
 
+    /// A paragraph, unless there is nothing in it.
+    fn paragraph(&mut self, block: &Block, align: Option<TextAlign>, at: At, out: &mut Parts) -> Done {
+        let c = self.inlines(&block.nodes, at)?;
+        if !c.is_empty() {
+            out.push(Tag::Par { c, align: aligned(align) }.into());
+        }
+        Ok(())
+    }
+
+    /// The card of an operation of an API.
+    fn operation(&self, method: &str, name: &str, target: &ContentRef) -> Shown {
+        self.card(target, Some(format!("{} {name}", method.to_uppercase())))
+    }
+
+    fn tasks(&mut self, block: &Block, at: At) -> Done<Shown> {
+        let is_checked = |node: &Node| {
+            matches!(node, Node::Block(Block { kind: BlockKind::ListItem { checked: Some(true) }, .. }))
+        };
+        let on: Vec<bool> = block.nodes.iter().map(is_checked).collect();
+        Ok(Tag::Tasks { items: on.into_iter().zip(self.items(block, at)?).collect() }.into())
+    }
+
+    fn tab(&mut self, block: &Block, title: Option<&str>, at: At) -> Done<Shown> {
+        let title = vec![text(one_line(title.unwrap_or_default()))];
+        Ok(Tag::Titled { title, c: self.held(&block.nodes, at.inner(4))?, kind: "tab" }.into())
+    }
+
+    /// A card, and what is said below it.
+    fn captioned(&mut self, block: &Block, (target, at): (&ContentRef, At), out: &mut Parts) -> Done {
+        let caption = self.caption(block, at)?;
+        out.push(self.card(target, None));
+        out.extend(caption);
+        Ok(())
+    }
+
+    /// The name of a block that only its integration can draw.
+    fn integration(&self, data: &IntegrationData) -> Shown {
+        let name = format!("{} / {}", one_line(&data.integration), one_line(&data.block));
+        let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
+        let c = vec![text(Breaker::new(40).run(&name))];
+        let c = target.map_or(Shown::Parts(c.clone()), |target| self.way(&target).around(c));
+        Tag::Card { c: vec![c], note: None }.into()
+    }
+
     /// What is too deep stands beside: its text is not lost, only its frame. Answers whether that was done.
     fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Done<bool> {
         match &block.kind {
+            // These have no depth of their own.
             BlockKind::Paragraph { .. }
             | BlockKind::Code { .. }
+            | BlockKind::Divider {}
+            | BlockKind::Math { .. }
             | BlockKind::Image(_)
-            | BlockKind::Math { .. } => {
-                return Ok(false);
-            }
+            | BlockKind::File { .. }
+            | BlockKind::Drawing { .. }
+            | BlockKind::Embed { .. }
+            | BlockKind::ContentRef { .. }
+            | BlockKind::ReusableContent { .. }
+            | BlockKind::Integration(_)
+            | BlockKind::Swagger { .. }
+            | BlockKind::OpenapiOperation { .. }
+            | BlockKind::OpenapiSchemas { .. }
+            | BlockKind::OpenapiWebhook { .. } => return Ok(false),
             BlockKind::Table(_) | BlockKind::Expandable { .. } | BlockKind::Images { .. } => {
                 for fragment in block.fragments() {
                     self.flatten(fragment.nodes.iter(), at, out)?;
                 }
             }
-            _ if block.is_void => return Ok(false),
-            _ => {}
+            BlockKind::Heading1(_)
+            | BlockKind::Heading2(_)
+            | BlockKind::Heading3(_)
+            | BlockKind::ListUnordered {}
+            | BlockKind::ListOrdered { .. }
+            | BlockKind::ListTasks {}
+            | BlockKind::ListItem { .. }
+            | BlockKind::Blockquote {}
+            | BlockKind::Hint { .. }
+            | BlockKind::CodeLine { .. }
+            | BlockKind::Tabs { .. }
+            | BlockKind::TabsItem { .. }
+            | BlockKind::Stepper {}
+            | BlockKind::StepperStep { .. }
+            | BlockKind::Columns { .. }
+            | BlockKind::Column { .. }
+            | BlockKind::If { .. } => {}
         }
         // Text that stands beside blocks.
         if block.nodes.iter().any(|node| !matches!(node, Node::Block(_))) {

@@ -5,28 +5,25 @@ use std::{
     sync::Arc,
 };
 
-use super::sight::{MAX_DEPTH, MAX_TEAM_GRANTS};
+use super::resolver::{MAX_DEPTH, MAX_TEAM_GRANTS};
 use crate::{
     Error, Result,
-    model::{CollectionId, DefaultLevel, Role, TeamId, UserId},
+    model::{CollectionId, ContentTarget, DefaultLevel, Grantee, Role, TeamId, UserId},
     policy::{Layer, effective_role},
     store::{
         Entity, Indexed, Key, MAX_SCAN, Scan, StoreResult, Tx, decode, key,
-        records::{
-            Child, CollectionRecord, GrantRecord, Grantee, MemberRecord, SpaceRecord, TeamMemberRecord,
-            TeamRecord,
-        },
+        records::{CollectionRecord, GrantRecord, MemberRecord, SpaceRecord, TeamMemberRecord, TeamRecord},
     },
 };
 
 /// Content with what it lies in, and the teams that have a role on any of it.
 pub(in crate::platform) struct Audience {
     /// From the inside out.
-    layers: Vec<Place>,
+    layers: Vec<ContentLayer>,
 }
 
 /// Content as far as the roles of members go.
-struct Place {
+struct ContentLayer {
     id: Box<str>,
     level: DefaultLevel,
     created_by: UserId,
@@ -35,22 +32,22 @@ struct Place {
 
 impl Audience {
     /// Reads what is the same for all members.
-    pub(in crate::platform) async fn of(tx: &Tx, content: &Child) -> Result<Self> {
+    pub(in crate::platform) async fn of(tx: &Tx, content: &ContentTarget) -> Result<Self> {
         let mut layers = Vec::new();
         let mut parent = match content {
-            Child::Space(id) => {
+            ContentTarget::Space(id) => {
                 let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
                 let space = space.ok_or_else(|| Error::not_found("space"))?;
-                layers.push(Place::new(space.id.as_str(), space.default_level, &space.created_by));
+                layers.push(ContentLayer::new(space.id.as_str(), space.default_level, &space.created_by));
                 space.parent.clone()
             }
-            Child::Collection(id) => Some(id.clone()),
+            ContentTarget::Collection(id) => Some(id.clone()),
         };
         // The collections that it lies in; a collection lies in itself.
-        let most = MAX_DEPTH + usize::from(matches!(content, Child::Collection(_)));
+        let most = MAX_DEPTH + usize::from(matches!(content, ContentTarget::Collection(_)));
         for _ in 0..most {
             let Some(above) = collection(tx, parent.as_ref()).await? else { break };
-            layers.push(Place::new(above.id.as_str(), above.default_level, &above.created_by));
+            layers.push(ContentLayer::new(above.id.as_str(), above.default_level, &above.created_by));
             parent = above.parent.clone();
         }
         let mut audience = Self { layers };
@@ -96,11 +93,8 @@ impl Audience {
     }
 
     async fn read_teams(&mut self, tx: &Tx) -> Result<()> {
-        let scans: Vec<Scan> = self
-            .layers
-            .iter()
-            .map(|layer| GrantRecord::teams_of(&layer.id).scan(false, MAX_TEAM_GRANTS))
-            .collect();
+        let scans: Vec<Scan> =
+            self.layers.iter().map(|layer| GrantRecord::teams_of(&layer.id).scan(MAX_TEAM_GRANTS)).collect();
         for (layer, rows) in self.layers.iter_mut().zip(tx.scan_many(&scans).await?) {
             let mut teams = Vec::with_capacity(rows.len());
             for (_, value) in rows {
@@ -119,7 +113,7 @@ impl Audience {
     }
 }
 
-impl Place {
+impl ContentLayer {
     fn new(id: &str, level: DefaultLevel, created_by: &UserId) -> Self {
         Self { id: id.into(), level, created_by: created_by.clone(), teams: Vec::new() }
     }

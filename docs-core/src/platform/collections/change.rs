@@ -4,24 +4,25 @@ use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{GRANTS_CHUNK, PURGE_GRANTS, PurgeGrants};
+use super::{GRANTS_CHUNK, PurgeGrants};
 use crate::{
     Error, Result,
-    model::{CollectionId, DefaultLevel, JobId, Patch, Rank, SpaceId, Timestamp, UpdateCollection},
+    model::{CollectionId, ContentTarget, JobId, Rank, SpaceId, Timestamp, UpdateCollection},
     platform::{
         Actor, access, invites,
+        jobs::Job as _,
         tree::{
-            Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, require_place, room_in,
+            Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, require_parent, room_in,
         },
     },
     policy::CollectionAction,
     store::{
         MAX_BATCH_OPS, MAX_SCAN, Operation, StoreResult, Tx, ids_of, jobs,
-        records::{Child, CollectionRecord, Place, SpaceRecord},
+        records::{CollectionRecord, Parent, SpaceRecord, target_of},
     },
 };
 
-pub(super) struct Create {
+pub(super) struct CollectionCreation {
     pub(super) actor: Actor,
     pub(super) record: CollectionRecord,
     /// The collection to create it in, as the request names it.
@@ -29,7 +30,7 @@ pub(super) struct Create {
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for CollectionCreation {
     type Out = ();
     const NAME: &'static str = "collection_create";
 
@@ -45,14 +46,14 @@ impl Operation for Create {
     }
 }
 
-pub(super) struct Update {
+pub(super) struct CollectionUpdate {
     pub(super) actor: Actor,
     pub(super) id: CollectionId,
     pub(super) change: UpdateCollection,
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for CollectionUpdate {
     type Out = ();
     const NAME: &'static str = "collection_update";
 
@@ -63,25 +64,20 @@ impl Operation for Update {
         let mut new = CollectionRecord::clone(old);
         new.title = change.title.unwrap_or(new.title);
         new.description = change.description.apply(new.description);
-        new.default_level = match change.default_level {
-            Patch::Keep => new.default_level,
-            Patch::Clear => DefaultLevel::Nobody,
-            Patch::Set(level) => level.0,
-        };
+        new.default_level = old.default_level.patched(&change.default_level);
         let new_level = new.default_level != old.default_level;
         if new != **old {
             tx.put(&**old, new)?;
         }
         if new_level {
             let after = access::collection(tx, &self.actor, &self.id).await;
-            let after = after.map(|after| (after.role(), after.level()));
-            access::check_level((access.role(), access.level()), after)?;
+            access::check_level(access.standing(), after.map(|after| after.standing()))?;
         }
         Ok(())
     }
 }
 
-pub(super) struct Delete {
+pub(super) struct CollectionDeletion {
     pub(super) actor: Actor,
     pub(super) id: CollectionId,
     pub(super) now: Timestamp,
@@ -89,7 +85,7 @@ pub(super) struct Delete {
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for CollectionDeletion {
     type Out = ();
     const NAME: &'static str = "collection_delete";
 
@@ -99,22 +95,14 @@ impl Operation for Delete {
         self.empty(tx, &old).await?;
         tx.delete(&*old);
         if self.leaves_more(tx, &old).await? {
-            let payload = PurgeGrants { content: old.id.to_string() };
-            let job = jobs::NewJob {
-                id: self.job.clone(),
-                kind: PURGE_GRANTS,
-                payload: serde_json::to_value(payload).map_err(Error::internal)?,
-                subject: old.id.to_string(),
-                lane: None,
-                due: self.now,
-            };
+            let job = PurgeGrants { content: old.id.to_string() }.about(&self.job, &old.id, self.now)?;
             jobs::enqueue(tx, self.now, job).await?;
         }
         Ok(())
     }
 }
 
-impl Delete {
+impl CollectionDeletion {
     /// Removes some of the roles and links that lead to the collection, as far as there is room beside what moves;
     /// answers whether there may be more.
     async fn leaves_more(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<bool> {
@@ -127,15 +115,15 @@ impl Delete {
 
     /// Puts what is in the collection where the collection is.
     async fn empty(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<()> {
-        let children = tx.below(&Place::In(&old.id).children(), MAX_SCAN).await?;
-        let children: Vec<Child> = children.iter().map(Child::of_row).collect::<StoreResult<_>>()?;
+        let children = tx.below(&Parent::In(&old.id).children(), MAX_SCAN).await?;
+        let children: Vec<ContentTarget> = children.iter().map(target_of).collect::<StoreResult<_>>()?;
         let deleted = tx.below(&SpaceRecord::deleted_in(&old.id), MAX_SCAN).await?;
         let deleted: Vec<SpaceId> = ids_of(&deleted)?;
         let number = children.len() + deleted.len();
         if number == 0 {
             return Ok(());
         }
-        require_place(tx, &self.actor, &old.organization, old.parent.as_ref()).await?;
+        require_parent(tx, &self.actor, &old.organization, old.parent.as_ref()).await?;
         if number > MAX_MOVED {
             return Err(Error::conflict(
                 "too many deleted spaces are in the collection; move some of what it contains, or wait until they are removed",
@@ -146,27 +134,28 @@ impl Delete {
             let more = (children.len() as u64).saturating_sub(1);
             check_number(tx, parent, more).await?;
         }
-        self.raise(tx, old, children.into_iter().chain(deleted.into_iter().map(Child::Space))).await
+        self.raise(tx, old, children.into_iter().chain(deleted.into_iter().map(ContentTarget::Space))).await
     }
 
     async fn raise(
         &self,
         tx: &mut Tx,
         old: &CollectionRecord,
-        inside: impl Iterator<Item = Child>,
+        inside: impl Iterator<Item = ContentTarget>,
     ) -> Result<()> {
         let (mut spaces, mut collections) = (Vec::new(), Vec::new());
         for child in inside {
             match child {
-                Child::Space(id) => spaces.push(SpaceRecord::at(&id)),
-                Child::Collection(id) => collections.push(CollectionRecord::at(&id)),
+                ContentTarget::Space(id) => spaces.push(SpaceRecord::at(&id)),
+                ContentTarget::Collection(id) => collections.push(CollectionRecord::at(&id)),
             }
         }
         let spaces: Vec<Arc<SpaceRecord>> = tx.get_many(&spaces).await?.into_iter().flatten().collect();
         let collections: Vec<Arc<CollectionRecord>> =
             tx.get_many(&collections).await?.into_iter().flatten().collect();
-        let place = Place::of(&old.organization, old.parent.as_ref());
-        let gap = Gap::before(place, &old.rank, old.id.as_str()).without(Child::Collection(old.id.clone()));
+        let parent = Parent::of(&old.organization, old.parent.as_ref());
+        let gap = Gap::before(parent, &old.rank, old.id.as_str())
+            .without(ContentTarget::Collection(old.id.clone()));
         let ranks = make_room(tx, &gap, spaces.len() + collections.len(), self.now).await?;
         let mut order: Vec<(Rank, &str)> =
             spaces.iter().map(|space| (space.rank(), space.id.as_str())).collect();

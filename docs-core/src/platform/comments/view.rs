@@ -5,14 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use super::{Place, text::body_of};
+use super::{CommentedContent, Thread, text::body_of};
 use crate::{
     Error, Result,
     content::{PageEntry, PageKind, Rendering, View, document},
     model::{
-        Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyObject, CommentState,
-        CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp, User, UserId,
-        UserUrls,
+        Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyId, CommentReplyObject,
+        CommentState, CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp,
+        User, UserId, UserUrls,
     },
     platform::{Actor, Platform, content::page_base},
     store::{
@@ -30,8 +30,8 @@ const OF_ALL_EMOJI: usize = 50;
 
 /// Who reads, where, and in which form.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::platform) struct Reader<'a> {
-    pub(in crate::platform) place: &'a Place,
+pub(in crate::platform) struct CommentReader<'a> {
+    pub(in crate::platform) content: &'a CommentedContent,
     pub(in crate::platform) actor: &'a Actor,
     pub(in crate::platform) format: ContentFormat,
 }
@@ -45,7 +45,7 @@ pub(in crate::platform) struct PageNow {
 }
 
 /// What is shown around comments.
-struct Around {
+struct SpaceFrame {
     /// How many replies each has.
     replies: Vec<i64>,
     /// The people who are shown with them.
@@ -62,25 +62,63 @@ impl PageNow {
     }
 }
 
+/// A reply, and the form of what it says.
+#[derive(Clone, Copy)]
+pub(super) struct ReplyLookup<'r> {
+    pub(super) thread: &'r Thread,
+    pub(super) id: &'r CommentReplyId,
+    pub(super) format: ContentFormat,
+}
+
 impl Platform {
-    /// Shows comments of one place. The transaction ends here: objects may come through the same connections.
+    /// A comment, as a transaction sees it.
+    pub(super) async fn comment_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        thread: &Thread,
+        pages: &PagesNow,
+    ) -> Result<Comment> {
+        let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+        let record = commented.comment(tx, &thread.comment).await?;
+        let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
+        let shown = self.comments_beside(tx, reader, &[record], pages).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
+    }
+
+    /// A reply, as a transaction sees it.
+    pub(super) async fn reply_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: ReplyLookup<'_>,
+    ) -> Result<CommentReply> {
+        let ReplyLookup { thread, id, format } = of;
+        let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+        let record = commented.reply(tx, &thread.comment, id).await?;
+        let shown =
+            self.reply_views(tx, CommentReader { content: &commented, actor, format }, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
+    }
+
+    /// Shows comments of one content. The transaction ends here: objects may come through the same connections.
     pub(in crate::platform) async fn comment_views(
         &self,
         tx: Tx,
-        reader: Reader<'_>,
+        reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
     ) -> Result<Vec<Comment>> {
         let around = self.around(&tx, reader, records).await?;
         drop(tx);
-        let pages = self.pages_now(reader.place, records).await?;
+        let pages = self.pages_now(reader.content, records).await?;
         self.show_comments(reader, records, &pages, &around)
     }
 
-    /// Shows comments of one place, given the pages that they are about: reads no objects.
+    /// Shows comments of one content, given the pages that they are about: reads no objects.
     pub(in crate::platform) async fn comments_beside(
         &self,
         tx: &Tx,
-        reader: Reader<'_>,
+        reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
         pages: &PagesNow,
     ) -> Result<Vec<Comment>> {
@@ -89,24 +127,29 @@ impl Platform {
     }
 
     /// Reads what is shown around comments.
-    async fn around(&self, tx: &Tx, reader: Reader<'_>, records: &[Arc<CommentRecord>]) -> Result<Around> {
+    async fn around(
+        &self,
+        tx: &Tx,
+        reader: CommentReader<'_>,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<SpaceFrame> {
         let counters: Vec<Key> =
             records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
         let replies = tx.numbers(&counters).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
         let posted = records.iter().map(|record| &record.posted);
-        let people = self.people(tx, (reader.actor.user(), posted), resolved).await?;
-        Ok(Around { replies, people })
+        let people = self.people(tx, (reader, posted), resolved).await?;
+        Ok(SpaceFrame { replies, people })
     }
 
     fn show_comments(
         &self,
-        reader: Reader<'_>,
+        reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
         pages: &PagesNow,
-        around: &Around,
+        around: &SpaceFrame,
     ) -> Result<Vec<Comment>> {
-        let Around { replies, people } = around;
+        let SpaceFrame { replies, people } = around;
         let shown = records.iter().zip(replies).map(|(record, replies)| {
             let posted = &record.posted;
             let state = match &record.resolved {
@@ -126,23 +169,23 @@ impl Platform {
                 replies: u64::try_from(*replies).unwrap_or(0),
                 body: body_of(&posted.text, reader.format),
                 target: target(record, pages),
-                urls: UserUrls { location: self.urls().comment(&record.board, &record.id) },
-                permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
+                urls: UserUrls { location: self.urls().comment(&record.scope, &record.id) },
+                permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
                 state,
             })
         });
         shown.collect()
     }
 
-    /// Shows replies to comments of one place.
+    /// Shows replies to comments of one content.
     pub(super) async fn reply_views(
         &self,
         tx: &Tx,
-        reader: Reader<'_>,
+        reader: CommentReader<'_>,
         records: &[Arc<ReplyRecord>],
     ) -> Result<Vec<CommentReply>> {
         let posted = records.iter().map(|record| &record.posted);
-        let people = self.people(tx, (reader.actor.user(), posted), std::iter::empty()).await?;
+        let people = self.people(tx, (reader, posted), std::iter::empty()).await?;
         let shown = records.iter().map(|record| {
             let posted = &record.posted;
             Ok(CommentReply {
@@ -153,8 +196,8 @@ impl Platform {
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, reader.actor.user(), &people)?,
                 body: body_of(&posted.text, reader.format),
-                urls: UserUrls { location: self.urls().reply(&record.board, &record.comment, &record.id) },
-                permissions: reader.place.access.comment_permissions(&posted.by, reader.actor.user()),
+                urls: UserUrls { location: self.urls().reply(&record.scope, &record.comment, &record.id) },
+                permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
             })
         });
         shown.collect()
@@ -164,18 +207,19 @@ impl Platform {
     async fn people(
         &self,
         tx: &Tx,
-        (reader, posted): (Option<&UserId>, impl Iterator<Item = &Posted>),
+        (reader, posted): (CommentReader<'_>, impl Iterator<Item = &Posted>),
         others: impl Iterator<Item = &UserId>,
     ) -> Result<BTreeMap<UserId, User>> {
+        let org = &reader.content.access.space().organization;
         let mut ids: BTreeSet<&UserId> = others.collect();
         for posted in posted {
             ids.insert(&posted.by);
-            ids.extend(shown(posted, reader).flat_map(|(_, users)| users).map(|(user, _)| user));
+            ids.extend(shown(posted, reader.actor.user()).flat_map(|(_, users)| users).map(|(user, _)| user));
         }
         let ids: Vec<UserId> = ids.into_iter().cloned().collect();
         let mut people = BTreeMap::new();
         for ids in ids.chunks(USERS_AT_ONCE) {
-            let shown = self.user_views(tx, ids).await?;
+            let shown = self.users_named(tx, (reader.actor, org), ids).await?;
             people.extend(ids.iter().cloned().zip(shown));
         }
         Ok(people)
@@ -184,11 +228,11 @@ impl Platform {
     /// A page as it is now; `None` when the content has none. Its text is read where somebody wants a block of it.
     pub(super) async fn page_now(
         &self,
-        place: &Place,
+        commented: &CommentedContent,
         id: &PageId,
         node: Option<&str>,
     ) -> Result<Option<PageNow>> {
-        let view = self.content().view(&place.access.space().domain, place.head().1);
+        let view = self.content().view(&commented.access.space().domain, commented.head().1);
         match view.page(id).await? {
             Some(entry) => now(&view, (id, &entry), &node.into_iter().collect()).await.map(Some),
             None => Ok(None),
@@ -196,14 +240,18 @@ impl Platform {
     }
 
     /// The pages that comments are about and that are there, each once.
-    pub(super) async fn pages_now(&self, place: &Place, records: &[Arc<CommentRecord>]) -> Result<PagesNow> {
+    pub(super) async fn pages_now(
+        &self,
+        commented: &CommentedContent,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<PagesNow> {
         let mut wanted: BTreeMap<&PageId, BTreeSet<&str>> = BTreeMap::new();
         for target in records.iter().filter_map(|record| record.target.as_ref()) {
             let nodes = wanted.entry(&target.page.id).or_default();
             nodes.extend(target.node.iter().map(|(node, _)| node.as_str()));
         }
         let ids: Vec<PageId> = wanted.keys().copied().cloned().collect();
-        let view = self.content().view(&place.access.space().domain, place.head().1);
+        let view = self.content().view(&commented.access.space().domain, commented.head().1);
         let entries = view.pages(&ids).await?;
         let mut pages = BTreeMap::new();
         for ((id, nodes), entry) in wanted.into_iter().zip(entries) {
@@ -266,10 +314,10 @@ fn reactions(
 fn target(record: &CommentRecord, pages: &PagesNow) -> CommentTarget {
     let mut shown = CommentTarget {
         node: None,
-        change_request: record.board.request.clone(),
+        change_request: record.scope.request.clone(),
         review: record.review.clone(),
         page: None,
-        space: record.board.space.clone(),
+        space: record.scope.space.clone(),
         revision: record.revision.clone(),
     };
     let Some(then) = &record.target else { return shown };

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{Place, Thread, text};
+use super::{CommentedContent, Thread, text};
 use crate::{
     Error, Result,
     model::{
         CommentId, CommentInput, CommentReplyId, CommentStatus, CommentText, Emoji, JobId, Timestamp, UserId,
     },
-    platform::{Actor, ContentOf, Platform, people::later},
+    platform::{
+        Actor, ContentOf, Platform,
+        jobs::{Effect, Job, Run},
+    },
     policy::{CommentAction, SpaceAction},
     store::{
         Key, Operation, Tx, ids_of, jobs,
@@ -19,8 +22,6 @@ use crate::{
     },
 };
 
-/// The kind of the job that removes the replies to a comment that is gone.
-pub(in crate::platform) const PURGE_REPLIES: &str = "comment_replies_purge";
 /// Replies that one transaction removes, each with its rows.
 const REPLIES_AT_ONCE: u32 = 200;
 /// Comments that one transaction looks at to remove them.
@@ -34,15 +35,17 @@ pub(in crate::platform) struct PurgeReplies {
     comment: CommentId,
 }
 
-impl Platform {
-    /// One run of the job that removes the replies to a comment that is gone.
-    pub(in crate::platform) async fn purge_replies(&self, purge: PurgeReplies) -> Result<()> {
-        while self.write(&Actor::Platform, &DropReplies(purge.comment.clone())).await? {}
-        Ok(())
+#[async_trait]
+impl Job for PurgeReplies {
+    const KIND: &'static str = "comment_replies_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while platform.write(&Actor::Platform, &DropReplies(self.comment.clone())).await? {}
+        Ok(Effect::Done)
     }
 }
 
-/// Removes some of what was said on a board; tells whether there was anything.
+/// Removes some of what was said in a scope; tells whether there was anything.
 pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<bool> {
     let prefix = CommentRecord::on(owner, None, CommentStatus::All);
     let rows = tx.below(&prefix, COMMENTS_AT_ONCE).await?;
@@ -87,12 +90,17 @@ impl Edit {
     }
 
     /// Does the change, for somebody who may comment.
-    fn apply(&self, posted: &mut Posted, place: &Place, (by, now): (&UserId, Timestamp)) -> Result<()> {
+    fn apply(
+        &self,
+        posted: &mut Posted,
+        commented: &CommentedContent,
+        (by, now): (&UserId, Timestamp),
+    ) -> Result<()> {
         if let Some(text) = &self.text {
-            place.access.require_comment(CommentAction::Edit, &posted.by, Some(by))?;
+            commented.access.require_comment(CommentAction::Edit, &posted.by, Some(by))?;
             if *text != posted.text {
                 posted.text = text.clone();
-                posted.edited_at = Some(later(now, posted.edited_at.unwrap_or(posted.at)));
+                posted.edited_at = Some(now.later_than(posted.edited_at.unwrap_or(posted.at)));
             }
         }
         for of in posted.reactions.iter_mut().filter(|of| self.removed.contains(&of.emoji)) {
@@ -125,26 +133,26 @@ fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Tim
     Ok(())
 }
 
-pub(super) struct Post {
+pub(super) struct CommentCreation {
     pub(super) actor: Actor,
     pub(super) of: ContentOf,
     pub(super) record: Arc<CommentRecord>,
 }
 
 #[async_trait]
-impl Operation for Post {
+impl Operation for CommentCreation {
     type Out = ();
     const NAME: &'static str = "comment_post";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.of).await?;
-        place.access.require(SpaceAction::Comment)?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
         tx.create(CommentRecord::clone(&self.record));
         Ok(())
     }
 }
 
-pub(super) struct Update {
+pub(super) struct CommentUpdate {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) thread: Thread,
@@ -154,24 +162,24 @@ pub(super) struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for CommentUpdate {
     type Out = ();
     const NAME: &'static str = "comment_update";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
-        place.access.require(SpaceAction::Comment)?;
-        let old = place.comment(tx, &self.thread.comment).await?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        let old = commented.comment(tx, &self.thread.comment).await?;
         let mut new = CommentRecord::clone(&old);
         if let Some(resolved) = self.resolved {
-            place.access.require_comment(CommentAction::Resolve, &old.posted.by, Some(&self.by))?;
+            commented.access.require_comment(CommentAction::Resolve, &old.posted.by, Some(&self.by))?;
             new.resolved = match (resolved, new.resolved) {
                 (false, _) => None,
                 (true, Some(before)) => Some(before),
                 (true, None) => Some(Resolution { at: self.now, by: self.by.clone() }),
             };
         }
-        self.edit.apply(&mut new.posted, &place, (&self.by, self.now))?;
+        self.edit.apply(&mut new.posted, &commented, (&self.by, self.now))?;
         if new != *old {
             tx.put(&*old, new)?;
         }
@@ -179,7 +187,7 @@ impl Operation for Update {
     }
 }
 
-pub(super) struct Delete {
+pub(super) struct CommentDeletion {
     pub(super) actor: Actor,
     pub(super) thread: Thread,
     pub(super) now: Timestamp,
@@ -187,26 +195,19 @@ pub(super) struct Delete {
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for CommentDeletion {
     type Out = ();
     const NAME: &'static str = "comment_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
-        let old = place.comment(tx, &self.thread.comment).await?;
-        place.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        let old = commented.comment(tx, &self.thread.comment).await?;
+        commented.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
         let more = drop_replies(tx, &old.id).await?;
         tx.delete(&*old);
         if more {
-            let payload = PurgeReplies { comment: old.id.clone() };
-            let job = jobs::NewJob {
-                id: self.job.clone(),
-                kind: PURGE_REPLIES,
-                payload: serde_json::to_value(payload).map_err(Error::internal)?,
-                subject: old.board.space.to_string(),
-                lane: None,
-                due: self.now,
-            };
+            let purge = PurgeReplies { comment: old.id.clone() };
+            let job = purge.about(&self.job, &old.scope.space, self.now)?;
             jobs::enqueue(tx, self.now, job).await?;
         }
         Ok(())
@@ -226,7 +227,7 @@ impl Operation for DropReplies {
     }
 }
 
-pub(super) struct Reply {
+pub(super) struct ReplyCreation {
     pub(super) actor: Actor,
     pub(super) thread: Thread,
     pub(super) id: CommentReplyId,
@@ -234,25 +235,25 @@ pub(super) struct Reply {
 }
 
 #[async_trait]
-impl Operation for Reply {
+impl Operation for ReplyCreation {
     type Out = ();
     const NAME: &'static str = "comment_reply_post";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
-        place.access.require(SpaceAction::Comment)?;
-        let comment = place.comment(tx, &self.thread.comment).await?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        let comment = commented.comment(tx, &self.thread.comment).await?;
         tx.create(ReplyRecord {
             id: self.id.clone(),
             comment: comment.id.clone(),
-            board: comment.board.clone(),
+            scope: comment.scope.clone(),
             posted: self.posted.clone(),
         });
         Ok(())
     }
 }
 
-pub(super) struct UpdateReply {
+pub(super) struct ReplyUpdate {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) thread: Thread,
@@ -262,16 +263,16 @@ pub(super) struct UpdateReply {
 }
 
 #[async_trait]
-impl Operation for UpdateReply {
+impl Operation for ReplyUpdate {
     type Out = ();
     const NAME: &'static str = "comment_reply_update";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
-        place.access.require(SpaceAction::Comment)?;
-        let old = place.reply(tx, &self.thread.comment, &self.id).await?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
         let mut new = ReplyRecord::clone(&old);
-        self.edit.apply(&mut new.posted, &place, (&self.by, self.now))?;
+        self.edit.apply(&mut new.posted, &commented, (&self.by, self.now))?;
         if new != *old {
             tx.put(&*old, new)?;
         }
@@ -279,21 +280,21 @@ impl Operation for UpdateReply {
     }
 }
 
-pub(super) struct DeleteReply {
+pub(super) struct ReplyDeletion {
     pub(super) actor: Actor,
     pub(super) thread: Thread,
     pub(super) id: CommentReplyId,
 }
 
 #[async_trait]
-impl Operation for DeleteReply {
+impl Operation for ReplyDeletion {
     type Out = ();
     const NAME: &'static str = "comment_reply_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place::find(tx, &self.actor, &self.thread.of).await?;
-        let old = place.reply(tx, &self.thread.comment, &self.id).await?;
-        place.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
+        commented.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
         tx.delete(&*old);
         Ok(())
     }

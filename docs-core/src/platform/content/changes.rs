@@ -5,13 +5,12 @@ use std::sync::Arc;
 use super::{ContentOf, Version};
 use crate::{
     BoxFuture, Error, Result,
-    content::{self, Content, ContentChange, FileEntry, PageEntry, PageKind, ReusableEntry, View},
+    content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
     model::{
         Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
         PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange, SpaceId,
-        Variables,
     },
-    platform::{Actor, Platform, access, change_requests},
+    platform::{Actor, Platform, access, change_requests, files::Bearer, nouns::ContentHandle},
     policy::SpaceAccess,
     store::{
         Hash, PageRequest, Tx, checked_limit,
@@ -30,41 +29,55 @@ struct Compared {
     merged: Option<Arc<ChangeRequestRecord>>,
 }
 
-impl Platform {
-    /// What changed in a revision against its first parent, or in a change request against the revision it is based
-    /// on. Costs what changed.
+impl<'p> ContentHandle<'p> {
+    /// Lists the changes of a revision against its first parent, or of a change request against the revision it is
+    /// based on. Costs what changed.
     ///
     /// The first parent of a merge is what the space had, that of an update what the request had. A revision without
-    /// parents, such as the first of a copied space, is compared with empty content. `limit` is 10 when absent.
+    /// parents, such as the first of a copied space, is compared with empty content. Without a `limit` the answer has the first few.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong limit.
-    pub fn list_changes<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        limit: Option<u32>,
-    ) -> BoxFuture<'a, Result<RevisionSemanticChanges>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3");
+    /// for change in request.content().list_changes(Some(50)).await?.changes {
+    ///     println!("{change:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_changes(self, limit: Option<u32>) -> BoxFuture<'p, Result<RevisionSemanticChanges>> {
         Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
             let limit =
                 checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
-            let tx = self.read().await?;
-            let compared = self.compared(&tx, actor, of).await?;
+            let tx = platform.read().await?;
+            let compared = platform.compared(&tx, actor, of).await?;
             let merged_from = match &compared.merged {
                 None => None,
                 Some(request) => {
                     let space = compared.access.space();
-                    self.request_views(&tx, space, std::slice::from_ref(request)).await?.pop().map(Box::new)
+                    platform
+                        .request_views(&tx, (actor, space), std::slice::from_ref(request))
+                        .await?
+                        .pop()
+                        .map(Box::new)
                 }
             };
             drop(tx);
             let space = compared.access.space();
-            let found = self.content().diff(&space.domain, compared.before, compared.after).await?;
-            let change = Shower {
-                platform: self,
+            let found = platform.content().diff(&space.domain, compared.before, compared.after).await?;
+            let change = ChangePresenter {
+                platform,
                 space: &space.id,
-                before: self.content().view(&space.domain, compared.before),
-                after: self.content().view(&space.domain, compared.after),
+                bearer: Bearer::member(actor)?,
+                before: platform.content().view(&space.domain, compared.before),
+                after: platform.content().view(&space.domain, compared.after),
             };
             let (mut changes, mut more) = (Vec::new(), 0);
             for found in found {
@@ -77,7 +90,9 @@ impl Platform {
             Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
         })
     }
+}
 
+impl Platform {
     async fn compared(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Compared> {
         let access = access::space(tx, actor, &of.space).await?;
         let revision = match &of.version {
@@ -106,38 +121,39 @@ impl Platform {
 }
 
 /// Shows the changes of one comparison.
-struct Shower<'a> {
+struct ChangePresenter<'a> {
     platform: &'a Platform,
     space: &'a SpaceId,
+    bearer: Bearer,
     before: View,
     after: View,
 }
 
-impl Shower<'_> {
+impl ChangePresenter<'_> {
     /// A change as clients know it; nothing when only what is never shown has changed, such as unknown front matter.
-    async fn shown(&self, change: ContentChange) -> Result<Option<SemanticChange>> {
+    async fn shown(&self, change: RevisionChange) -> Result<Option<SemanticChange>> {
         Ok(Some(match change {
-            ContentChange::PageCreated(page) => SemanticChange::PageCreated { page: page_of(page) },
-            ContentChange::PageDeleted(page) => SemanticChange::PageDeleted { page: page_of(page) },
-            ContentChange::PageEdited { page, before, .. } => {
+            RevisionChange::PageCreated(page) => SemanticChange::PageCreated { page: page_of(page) },
+            RevisionChange::PageDeleted(page) => SemanticChange::PageDeleted { page: page_of(page) },
+            RevisionChange::PageEdited { page, before, .. } => {
                 let attributes = self.page_attributes(&before, &page.entry)?;
                 if attributes == PageAttributes::default() {
                     return Ok(None);
                 }
                 SemanticChange::PageEdited { page: page_of(page), attributes: Box::new(attributes) }
             }
-            ContentChange::PageMoved { page, before, after } => {
+            RevisionChange::PageMoved { page, before, after } => {
                 let before = parent(&self.before, before).await?;
                 let after = parent(&self.after, after).await?;
                 SemanticChange::PageMoved { page: page_of(page), parent: Changed { before, after } }
             }
-            ContentChange::FileCreated(id, file) => {
+            RevisionChange::FileCreated(id, file) => {
                 SemanticChange::FileCreated { file: self.file(id, &file)? }
             }
-            ContentChange::FileDeleted(id, file) => {
+            RevisionChange::FileDeleted(id, file) => {
                 SemanticChange::FileDeleted { file: self.file(id, &file)? }
             }
-            ContentChange::FileEdited { id, before, after, .. } => {
+            RevisionChange::FileEdited { id, before, after, .. } => {
                 let attributes = self.file_attributes(&before, &after)?;
                 if attributes == FileAttributes::default() {
                     return Ok(None);
@@ -145,13 +161,13 @@ impl Shower<'_> {
                 let file = self.file(id, &after)?;
                 SemanticChange::FileEdited { file, attributes: Box::new(attributes) }
             }
-            ContentChange::ReusableCreated(id, entry) => {
+            RevisionChange::ReusableCreated(id, entry) => {
                 SemanticChange::ReusableContentCreated { reusable_content: self.reusable(id, &entry)? }
             }
-            ContentChange::ReusableDeleted(id, entry) => {
+            RevisionChange::ReusableDeleted(id, entry) => {
                 SemanticChange::ReusableContentDeleted { reusable_content: self.reusable(id, &entry)? }
             }
-            ContentChange::ReusableEdited { id, before, after, .. } => {
+            RevisionChange::ReusableEdited { id, before, after, .. } => {
                 let attributes = self.reusable_attributes(&before, &after)?;
                 if attributes == ReusableContentAttributes::default() {
                     return Ok(None);
@@ -159,7 +175,7 @@ impl Shower<'_> {
                 let reusable_content = self.reusable(id, &after)?;
                 SemanticChange::ReusableContentEdited { reusable_content, attributes }
             }
-            ContentChange::VariablesEdited(variables) => SemanticChange::VariablesEdited {
+            RevisionChange::VariablesEdited(variables) => SemanticChange::VariablesEdited {
                 variables: variables
                     .into_iter()
                     .map(|(name, (before, after))| (name, Changed { before, after }))
@@ -169,15 +185,15 @@ impl Shower<'_> {
     }
 
     /// Tells whether a change is shown at all.
-    fn is_shown(&self, change: &ContentChange) -> Result<bool> {
+    fn is_shown(&self, change: &RevisionChange) -> Result<bool> {
         Ok(match change {
-            ContentChange::PageEdited { page, before, .. } => {
+            RevisionChange::PageEdited { page, before, .. } => {
                 self.page_attributes(before, &page.entry)? != PageAttributes::default()
             }
-            ContentChange::FileEdited { before, after, .. } => {
+            RevisionChange::FileEdited { before, after, .. } => {
                 self.file_attributes(before, after)? != FileAttributes::default()
             }
-            ContentChange::ReusableEdited { before, after, .. } => {
+            RevisionChange::ReusableEdited { before, after, .. } => {
                 self.reusable_attributes(before, after)? != ReusableContentAttributes::default()
             }
             _ => true,
@@ -185,38 +201,17 @@ impl Shower<'_> {
     }
 
     fn page_attributes(&self, before: &PageEntry, after: &PageEntry) -> Result<PageAttributes> {
-        let slug = |entry: &PageEntry| (!entry.slug.is_empty()).then(|| entry.slug.clone());
-        let layout =
-            |entry: &PageEntry| (entry.kind == PageKind::Document).then(|| entry.layout.unwrap_or_default());
-        let variables =
-            |entry: &PageEntry| Some(entry.variables.clone()).filter(|some: &Variables| !some.is_empty());
         let document = |entry: &PageEntry| self.platform.document_id(self.space, &entry.body);
-        Ok(PageAttributes {
-            kind: Changed::between(Some(before.kind.into()), Some(after.kind.into())),
-            title: Changed::between(Some(before.title.clone()), Some(after.title.clone())),
-            description: Changed::between(before.description.clone(), after.description.clone()),
-            slug: Changed::between(slug(before), slug(after)),
-            document: if before.body == after.body {
-                None
-            } else {
-                Changed::between(document(before)?, document(after)?)
-            },
-            cover: Changed::between(before.cover.clone(), after.cover.clone()),
-            emoji: Changed::between(before.emoji.clone(), after.emoji.clone()),
-            icon: Changed::between(before.icon.clone(), after.icon.clone()),
-            layout: Changed::between(layout(before), layout(after)),
-            variables: Changed::between(variables(before), variables(after)),
-            target: Changed::between(before.target.clone(), after.target.clone()),
-            hidden: Changed::between(Some(before.hidden), Some(after.hidden)),
-            no_index: Changed::between(Some(before.no_index), Some(after.no_index)),
-            no_robots_index: Changed::between(Some(before.no_robots_index), Some(after.no_robots_index)),
-            condition: Changed::between(before.condition.clone(), after.condition.clone()),
-            computed: Changed::between(before.computed.clone(), after.computed.clone()),
-        })
+        let changed = if before.body == after.body {
+            None
+        } else {
+            Changed::between(document(before)?, document(after)?)
+        };
+        Ok(PageAttributes { document: changed, ..before.changes(after) })
     }
 
     fn file_attributes(&self, before: &FileEntry, after: &FileEntry) -> Result<FileAttributes> {
-        let url = |file: &FileEntry| self.platform.file_url(self.space, file);
+        let url = |file: &FileEntry| self.platform.file_url(self.space, file, &self.bearer);
         Ok(FileAttributes {
             name: Changed::between(Some(before.name.clone()), Some(after.name.clone())),
             // A new name alone shows in the address too, but the bytes are the same.
@@ -252,7 +247,7 @@ impl Shower<'_> {
             id,
             name: file.name.clone(),
             content_type: file.content_type.clone(),
-            download_url: self.platform.file_url(self.space, file)?,
+            download_url: self.platform.file_url(self.space, file, &self.bearer)?,
         })
     }
 

@@ -6,14 +6,118 @@
 //! texts of a space, costs one lookup, and works for texts of old revisions, of change requests, and for the several
 //! texts of a conflict.
 
+use std::sync::Arc;
+
 use super::{ContentOf, Located};
 use crate::{
     BoxFuture, Error, Result,
-    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, Term, Terms, document},
+    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, Term, Terms},
     model::{Document, PageId, ReusableId, SpaceId, Variables},
-    platform::{Actor, Platform, visitors::Lens},
+    platform::{
+        Platform,
+        nouns::{ContentHandle, SpaceHandle},
+        visitors::ContentFilter,
+    },
     store::Hash,
 };
+
+impl<'p> SpaceHandle<'p> {
+    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. What an id stands for
+    /// never changes.
+    ///
+    /// # Errors
+    /// `NotFound`, also for the id of a document in another space.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let document = me.space(space).get_document("doc-id").await?;
+    /// println!("{} blocks", document.nodes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_document(self, id: &'p str) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let at = platform.located(actor, &ContentOf::space(space.clone())).await?;
+            let domain = at.space().domain.clone();
+            let body = platform.body_named(space, id)?;
+            let filter = at.content_filter().await?;
+            let variables = at.variables_of(&filter, &body).await?;
+            let text = platform.content().body_text(&domain, &body, Rendering::Request).await;
+            let text = text.map_err(|error| match error {
+                ContentError::NotFound(_) => Error::not_found("document"),
+                other => other.into(),
+            })?;
+            let document = Arc::unwrap_or_clone(at.view.document_of(&text));
+            filter.document(document, &variables, Evaluated::No).await
+        })
+    }
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Reads the document of a page.
+    ///
+    /// # Errors
+    /// `NotFound`, also when the page has no content.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, content::Evaluated, model::{PageId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// let document = content.get_page_document(page, Evaluated::Yes).await?;
+    /// println!("{} blocks", document.nodes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_page_document(
+        self,
+        page: &'p PageId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
+            let filter = at.content_filter().await?;
+            filter.require(page, &entry).await?;
+            filter.document(at.document(&entry.body).await?, &entry.variables, evaluated).await
+        })
+    }
+
+    /// Reads the document of a reusable content.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it has no content.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, content::Evaluated, model::{ReusableId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, reusable: &ReusableId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// let document = content.get_reusable_document(reusable, Evaluated::No).await?;
+    /// println!("{} blocks", document.nodes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_reusable_document(
+        self,
+        reusable: &'p ReusableId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let (entry, filter) = at.reusable(reusable).await?;
+            filter.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
+        })
+    }
+}
 
 impl Platform {
     /// Names the text of a body; nothing for an empty one. Equal texts of a space have equal names, for ever.
@@ -41,70 +145,6 @@ impl Platform {
         }
     }
 
-    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. What an id stands for
-    /// never changes.
-    ///
-    /// # Errors
-    /// `NotFound`, also for an id that another space told.
-    pub fn get_document<'a>(
-        &'a self,
-        actor: &'a Actor,
-        space: &'a SpaceId,
-        id: &'a str,
-    ) -> BoxFuture<'a, Result<Document>> {
-        Box::pin(async move {
-            let at = self.located(actor, &ContentOf::space(space.clone())).await?;
-            let domain = at.space().domain.clone();
-            let body = self.body_named(space, id)?;
-            let lens = at.lens().await?;
-            let variables = at.variables_of(&lens, &body).await?;
-            let text = self.content().body_text(&domain, &body, Rendering::Request).await;
-            let text = text.map_err(|error| match error {
-                ContentError::NotFound(_) => Error::not_found("document"),
-                other => other.into(),
-            })?;
-            lens.document(document::parse(&text), &variables, Evaluated::No).await
-        })
-    }
-
-    /// Reads the document of a page.
-    ///
-    /// # Errors
-    /// `NotFound`, also when the page has no content.
-    pub fn get_page_document<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        page: &'a PageId,
-        evaluated: Evaluated,
-    ) -> BoxFuture<'a, Result<Document>> {
-        Box::pin(async move {
-            let at = self.located(actor, of).await?;
-            let entry = at.view.page(page).await?.ok_or_else(|| Error::not_found("page"))?;
-            let lens = at.lens().await?;
-            lens.require(page, &entry).await?;
-            lens.document(at.document(&entry.body).await?, &entry.variables, evaluated).await
-        })
-    }
-
-    /// Reads the document of a reusable content.
-    ///
-    /// # Errors
-    /// `NotFound`, also when it has no content.
-    pub fn get_reusable_document<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: &'a ContentOf,
-        reusable: &'a ReusableId,
-        evaluated: Evaluated,
-    ) -> BoxFuture<'a, Result<Document>> {
-        Box::pin(async move {
-            let at = self.located(actor, of).await?;
-            let (entry, lens) = at.reusable(reusable).await?;
-            lens.document(at.document(&entry.body).await?, &Variables::new(), evaluated).await
-        })
-    }
-
     /// Seals a name so that the same name gives the same text each time: what it stands for may be kept for ever.
     pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
         // Different names have different nonces, as far as their hashes differ.
@@ -118,19 +158,19 @@ impl Platform {
 impl Located {
     /// The variables of the page that a visitor sees this text on. What no page or reusable content that they see has
     /// now is not there for them, whatever its name; members read every text that was ever named to them.
-    async fn variables_of(&self, lens: &Lens, body: &Body) -> Result<Variables> {
-        if !lens.hides() {
+    async fn variables_of(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
+        if !filter.hides() {
             return Ok(Variables::new());
         }
         let tree = self.view.tree().await?;
-        let shown = lens.shown(&tree);
+        let shown = filter.shown(&tree);
         let mut seen = tree.pages().iter().zip(shown).filter(|(_, shown)| *shown).map(|(page, _)| page);
         if let Some(page) = seen.find(|page| page.entry.body == *body) {
             return Ok(page.entry.variables.clone());
         }
         let reusables = self.view.reusables(None, usize::MAX).await?;
         for (id, _) in reusables.iter().filter(|(_, entry)| entry.body == *body) {
-            if lens.sees(LinkTarget::Reusable(id.clone())).await? {
+            if filter.sees(LinkTarget::Reusable(id.clone())).await? {
                 return Ok(Variables::new());
             }
         }
@@ -142,7 +182,7 @@ impl Located {
         if body.is_empty() {
             return Err(Error::not_found("document"));
         }
-        Ok(document::parse(&self.view.text(body, Rendering::Request).await?))
+        Ok(Arc::unwrap_or_clone(self.view.document(body, Rendering::Request).await?))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Shown, without_conflicts};
+use super::{Located, Shown, pages::without_conflicts};
 use crate::{
     Error, Result,
     content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
@@ -13,7 +13,7 @@ use crate::{
         GroupPage, Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
         Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
-    platform::{Platform, sites::Placement, visitors::Lens},
+    platform::{Actor, Platform, files::Bearer, sites::Placement, visitors::ContentFilter},
     store::{
         Tx,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
@@ -25,15 +25,15 @@ impl Platform {
     pub(in crate::platform) async fn bare_revision(
         &self,
         tx: &Tx,
-        space: &SpaceRecord,
+        (actor, space): (&Actor, &SpaceRecord),
         record: &RevisionRecord,
     ) -> Result<Revision> {
         let kind = match &record.kind {
             RevisionKind::Edits => RevisionType::Edits,
             RevisionKind::Update => RevisionType::Update,
-            RevisionKind::Merge(id) => {
-                RevisionType::Merge { merged_from: Box::new(self.merged_request(tx, space, id).await?) }
-            }
+            RevisionKind::Merge(id) => RevisionType::Merge {
+                merged_from: Box::new(self.merged_request(tx, (actor, space), id).await?),
+            },
         };
         let place = self.placements(tx, &[&space.id]).await?.pop().flatten();
         Ok(Revision {
@@ -86,22 +86,22 @@ impl Platform {
     async fn merged_request(
         &self,
         tx: &Tx,
-        space: &SpaceRecord,
+        (actor, space): (&Actor, &SpaceRecord),
         id: &ChangeRequestId,
     ) -> Result<ChangeRequest> {
         let missing = || Error::not_found("change request");
         let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
         let found = found.ok_or_else(missing)?;
-        self.request_views(tx, space, std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
+        self.request_views(tx, (actor, space), std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
     }
 
     pub(super) fn tree_view(
         &self,
         space: &SpaceRecord,
-        (tree, lens): (&PageTree, &Lens),
+        (tree, filter): (&PageTree, &ContentFilter),
         shown: Shown,
     ) -> Result<Vec<RevisionPage>> {
-        let seen = lens.shown(tree);
+        let seen = filter.shown(tree);
         // Pages come before those below them, so going backwards every page's children are ready.
         let mut ready: Vec<Option<RevisionPage>> = tree.pages().iter().map(|_| None).collect();
         for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
@@ -110,7 +110,7 @@ impl Platform {
             ready[at] = Some(self.page_view(space, (id, entry, path), below, shown)?);
         }
         let mut pages: Vec<_> = tree.roots().iter().filter_map(|root| ready.get_mut(*root)?.take()).collect();
-        if lens.hides() {
+        if filter.hides() {
             pages.iter_mut().for_each(without_conflicts);
         }
         Ok(pages)
@@ -196,22 +196,25 @@ impl Platform {
 
     pub(super) fn file_views(
         &self,
-        space: &SpaceRecord,
+        at: &Located,
         files: Vec<(FileId, FileEntry)>,
         shown: Shown,
     ) -> Result<Vec<RevisionFile>> {
-        files.into_iter().map(|(id, file)| self.file_view(space, id, file, shown)).collect()
+        files
+            .into_iter()
+            .map(|(id, file)| self.file_view((at.space(), &at.bearer), id, file, shown))
+            .collect()
     }
 
     pub(in crate::platform) fn file_view(
         &self,
-        space: &SpaceRecord,
+        (space, bearer): (&SpaceRecord, &Bearer),
         id: FileId,
         file: FileEntry,
         shown: Shown,
     ) -> Result<RevisionFile> {
         Ok(RevisionFile {
-            download_url: self.file_url(&space.id, &file)?,
+            download_url: self.file_url(&space.id, &file, bearer)?,
             id,
             name: file.name,
             content_type: file.content_type,

@@ -50,6 +50,21 @@ impl Names {
         }
     }
 
+    /// Tells whether the request inserts a page.
+    pub(super) fn inserts(&self, id: &PageId) -> bool {
+        self.pages.values().any(|page| page == id)
+    }
+
+    /// Tells whether the request inserts a file.
+    pub(super) fn inserts_file(&self, id: &FileId) -> bool {
+        self.files.values().any(|file| file == id)
+    }
+
+    /// The file that the request gave a name.
+    pub(super) fn file_named(&self, name: &str) -> Option<FileId> {
+        self.files.get(name).cloned()
+    }
+
     /// The file that a destination names: by id, or by the name the request gave it.
     pub(super) fn file(&self, destination: &str) -> Option<FileId> {
         if let Some(id) = destination.strip_prefix("/files/") {

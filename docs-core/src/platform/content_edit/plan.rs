@@ -5,6 +5,7 @@ use data_encoding::BASE64;
 
 use super::{
     body,
+    kinds::{self, check_fields, check_kind, kind_of},
     links::{self, Names},
     revert,
 };
@@ -15,52 +16,76 @@ use crate::{
         check_file_name, expression::Expression, markdown::PageSource,
     },
     model::{
-        ContentChange, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange, PageFields, PageId,
-        Patch, Text, UpdatePageChange,
+        BoundedText, ContentEdit, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange,
+        PageFields, PageId, Patch, ReusableId, UpdatePageChange,
     },
     platform::{
         Platform,
+        collect::StoringSince,
+        cover::{cover_of, web_reference},
+        emoji::kept_emoji,
         files::{NewFile, is_media_type},
-        page_source::{cover_of, web_reference},
     },
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
 
+/// The title of a page that is given none.
+const UNTITLED: &str = "Untitled";
 /// Most bytes of a file that comes within a request.
-const MAX_INLINE: usize = 1_000_000;
+pub(in crate::platform) const MAX_INLINE: usize = 1_000_000;
 
 /// The changes of a request with the ids of what they create.
 pub(super) struct Plan {
     changes: Vec<Planned>,
-    names: Names,
+    pub(super) names: Names,
     /// In the order of the request; the entry is there once the bytes are stored.
     files: Vec<(FileId, Option<FileEntry>)>,
+    /// Files are stored from here on.
+    pub(super) storing: StoringSince,
 }
 
 struct Planned {
-    change: ContentChange,
+    change: ContentEdit,
     /// The id of the page that the change inserts.
     page: Option<PageId>,
+    /// The id of the reusable content that it inserts.
+    reusable: Option<ReusableId>,
 }
 
 /// Edits, and which change each of them came from.
 pub(super) struct Edits {
     pub(super) list: Vec<Edit>,
-    origin: Vec<usize>,
+    origin: Vec<Origin>,
+}
+
+/// Where in a request an edit comes from.
+struct Origin {
+    change: usize,
+    /// The field that names what the edit is about, where the edit itself calls it otherwise.
+    subject: Option<String>,
 }
 
 impl Edits {
-    fn push(&mut self, from: usize, edit: Edit) {
+    pub(super) fn push(&mut self, change: usize, edit: Edit) {
         self.list.push(edit);
-        self.origin.push(from);
+        self.origin.push(Origin { change, subject: None });
+    }
+
+    /// Adds an edit of a thing that this field of the change names.
+    pub(super) fn push_field(&mut self, (change, field): (usize, String), edit: Edit) {
+        self.list.push(edit);
+        self.origin.push(Origin { change, subject: Some(field) });
     }
 
     /// Names the change that an edit's refusal is about.
     pub(super) fn name(&self, error: ContentError) -> Error {
         match error {
             ContentError::Invalid { index, field, message } => {
-                let at = self.origin.get(index).copied().unwrap_or(index);
-                Error::invalid(&format!("changes[{at}].{field}"), message)
+                let Some(Origin { change, subject }) = self.origin.get(index) else {
+                    return Error::invalid(&format!("changes[{index}].{field}"), message);
+                };
+                let subject = subject.as_deref().filter(|_| ["file", "reusable"].contains(&field));
+                Error::invalid(&format!("changes[{change}].{}", subject.unwrap_or(field)), message)
             }
             other => other.into(),
         }
@@ -69,12 +94,14 @@ impl Edits {
 
 impl Plan {
     /// Draws the ids of new pages and files, and learns their names.
-    pub(super) fn new(platform: &Platform, changes: Vec<ContentChange>) -> Result<Self> {
-        let mut plan = Self { changes: Vec::new(), names: Names::default(), files: Vec::new() };
+    pub(super) fn new(platform: &Platform, changes: Vec<ContentEdit>) -> Result<Self> {
+        let storing = platform.storing();
+        let mut plan = Self { changes: Vec::new(), names: Names::default(), files: Vec::new(), storing };
         for (at, change) in changes.into_iter().enumerate() {
-            let mut page = None;
+            let (mut page, mut reusable) = (None, None);
             match &change {
-                ContentChange::InsertPage(insert) => {
+                ContentEdit::InsertReusableContent(_) => reusable = Some(platform.id()),
+                ContentEdit::InsertPage(insert) => {
                     let id: PageId = platform.id();
                     if let Some(name) = &insert.reference {
                         plan.names
@@ -83,7 +110,7 @@ impl Plan {
                     }
                     page = Some(id);
                 }
-                ContentChange::InsertFiles(insert) => {
+                ContentEdit::InsertFiles(insert) => {
                     for (n, file) in insert.files.iter().enumerate() {
                         let id: FileId = platform.id();
                         check_file_name(&file.name)
@@ -95,11 +122,9 @@ impl Plan {
                         plan.files.push((id, None));
                     }
                 }
-                ContentChange::UpdatePage(_)
-                | ContentChange::DeletePage(_)
-                | ContentChange::RevertPage(_) => {}
+                _ => {}
             }
-            plan.changes.push(Planned { change, page });
+            plan.changes.push(Planned { change, page, reusable });
         }
         Ok(plan)
     }
@@ -111,16 +136,14 @@ impl Plan {
 
     /// The field in which the request gives a name.
     fn place_of(&self, name: &str) -> String {
-        let is_name = |given: &Option<Text<1, 256>>| given.as_deref() == Some(name);
-        let within = |change: &ContentChange| match change {
-            ContentChange::InsertPage(insert) => is_name(&insert.reference).then(|| "ref".to_owned()),
-            ContentChange::InsertFiles(insert) => {
+        let is_name = |given: &Option<BoundedText<1, 256>>| given.as_deref() == Some(name);
+        let within = |change: &ContentEdit| match change {
+            ContentEdit::InsertPage(insert) => is_name(&insert.reference).then(|| "ref".to_owned()),
+            ContentEdit::InsertFiles(insert) => {
                 let at = insert.files.iter().position(|file| is_name(&file.reference));
                 at.map(|n| format!("files[{n}].ref"))
             }
-            ContentChange::UpdatePage(_) | ContentChange::DeletePage(_) | ContentChange::RevertPage(_) => {
-                None
-            }
+            _ => None,
         };
         let places = self.changes.iter().enumerate();
         let found = places
@@ -134,11 +157,29 @@ impl Plan {
         self.files.iter().map(|(id, _)| id)
     }
 
+    /// The reusable contents that the request inserts.
+    pub(super) fn reusables(&self) -> impl Iterator<Item = &ReusableId> {
+        self.changes.iter().filter_map(|planned| planned.reusable.as_ref())
+    }
+
+    /// The kind of a page, which an earlier change of the request may insert; a document where there is none: the edit
+    /// then refuses it.
+    async fn kind_of(&self, view: &View, page: &PageId) -> Result<PageKind> {
+        if let Some(entry) = view.page(page).await? {
+            return Ok(entry.kind);
+        }
+        let inserted = self.changes.iter().find(|planned| planned.page.as_ref() == Some(page));
+        match inserted.map(|planned| &planned.change) {
+            Some(ContentEdit::InsertPage(insert)) => kind_of(insert.kind),
+            _ => Ok(PageKind::Document),
+        }
+    }
+
     /// Stores the bytes of the request's files; a second time does nothing.
     pub(super) async fn store_files(&mut self, platform: &Platform, domain: &str) -> Result<()> {
         let mut slots = self.files.iter_mut();
         for (at, planned) in self.changes.iter().enumerate() {
-            let ContentChange::InsertFiles(insert) = &planned.change else { continue };
+            let ContentEdit::InsertFiles(insert) = &planned.change else { continue };
             for (n, file) in insert.files.iter().enumerate() {
                 let Some((_, slot)) = slots.next() else { continue };
                 if slot.is_some() {
@@ -169,31 +210,35 @@ impl Plan {
         let mut files = self.files.iter();
         for (at, planned) in self.changes.iter().enumerate() {
             match &planned.change {
-                ContentChange::InsertPage(insert) => {
+                ContentEdit::InsertPage(insert) => {
                     let id =
                         planned.page.clone().ok_or_else(|| Error::internal("an insert without an id"))?;
                     let edit = self.insert(&view, insert, id).await.map_err(|error| within(at, error))?;
                     edits.push(at, edit);
                 }
-                ContentChange::UpdatePage(update) => {
+                ContentEdit::UpdatePage(update) => {
                     let list = self.update(&view, update).await.map_err(|error| within(at, error))?;
                     list.into_iter().for_each(|edit| edits.push(at, edit));
                 }
-                ContentChange::DeletePage(delete) => {
+                ContentEdit::DeletePage(delete) => {
                     edits.push(at, Edit::DeletePage { page: page_id(at, &delete.page)? });
                 }
-                ContentChange::RevertPage(revert) => {
+                ContentEdit::RevertPage(revert) => {
                     let before = (&view, edits.list.as_slice());
                     let of = (space, request);
                     let edit = revert::edit(platform, of, revert, before).await;
                     edits.push(at, edit.map_err(|error| within(at, error))?);
                 }
-                ContentChange::InsertFiles(insert) => {
+                ContentEdit::InsertFiles(insert) => {
                     for (id, file) in files.by_ref().take(insert.files.len()) {
                         let entry =
                             file.clone().ok_or_else(|| Error::internal("a file that was not stored"))?;
                         edits.push(at, Edit::PutFile { file: id.clone(), entry });
                     }
+                }
+                other => {
+                    let asset = (at, other, planned.reusable.as_ref());
+                    self.push_assets(&view, asset, &mut edits).await.map_err(|error| within(at, error))?;
                 }
             }
         }
@@ -202,11 +247,22 @@ impl Plan {
 
     async fn insert(&self, view: &View, insert: &InsertPageChange, id: PageId) -> Result<Edit> {
         let parent = insert.into.as_deref().map(|into| self.names.page_id("into", into)).transpose()?;
-        let text = body::text(&insert.document, "")?;
-        let source = body::source(&insert.document, &text);
+        let kind = kind_of(insert.kind)?;
+        check_fields(kind, &insert.fields)?;
+        if kind != PageKind::Document {
+            return self
+                .insert_bare(view, (insert, kind), NewPage::new(id, kind, PagePatch::default()))
+                .await;
+        }
+        if insert.target.is_some() {
+            return Err(Error::invalid("target", "is for links only"));
+        }
+        let document = insert.document.as_ref().ok_or_else(|| Error::invalid("document", "is required"))?;
+        let text = body::text(document, "")?;
+        let source = body::source(document, &text);
         let mut fields = self.fields(&source, patch(&insert.fields)?);
         if fields.title.is_none() {
-            fields.title = Some("Untitled".to_owned());
+            fields.title = Some(UNTITLED.to_owned());
         }
         let folder = match &parent {
             Some(parent) => view.path_of(parent).await?.unwrap_or_default(),
@@ -215,12 +271,37 @@ impl Plan {
         let body = links::resolve(source.body, &self.names, view, &folder).await?;
         Ok(Edit::InsertPage(Box::new(NewPage {
             id,
-            kind: PageKind::Document,
+            kind,
             parent,
             at: insert.at.map(|at| at as usize),
             fields,
             body: NewBody::Text(body),
         })))
+    }
+
+    /// A page without content: a group, or a link.
+    async fn insert_bare(
+        &self,
+        view: &View,
+        (insert, kind): (&InsertPageChange, PageKind),
+        page: NewPage,
+    ) -> Result<Edit> {
+        if insert.document.as_ref().is_some_and(|document| *document != DocumentInput::Empty) {
+            return Err(Error::invalid("document", "is for documents only"));
+        }
+        let mut fields = patch(&insert.fields)?;
+        fields.title.get_or_insert_with(|| UNTITLED.to_owned());
+        fields.target = match (&insert.target, kind) {
+            (Some(target), PageKind::Link) => Some(Some(kinds::target(target, &self.names, view).await?)),
+            (Some(_), _) => return Err(Error::invalid("target", "is for links only")),
+            (None, PageKind::Link) => {
+                return Err(Error::invalid("target", "is required: a link leads somewhere"));
+            }
+            (None, _) => None,
+        };
+        let parent = insert.into.as_deref().map(|into| self.names.page_id("into", into)).transpose()?;
+        let at = insert.at.map(|at| at as usize);
+        Ok(Edit::InsertPage(Box::new(NewPage { parent, at, fields, ..page })))
     }
 
     /// The fields of a change, with what its Markdown says on top.
@@ -238,7 +319,16 @@ impl Plan {
 
     async fn update(&self, view: &View, update: &UpdatePageChange) -> Result<Vec<Edit>> {
         let page = self.names.page_id("page", &update.page)?;
+        let kind = self.kind_of(view, &page).await?;
+        check_kind(update.kind, kind)?;
+        check_fields(kind, &update.fields)?;
         let mut fields = patch(&update.fields)?;
+        if let Some(target) = &update.target {
+            if kind != PageKind::Link {
+                return Err(Error::invalid("target", "is for links only"));
+            }
+            fields.target = Some(Some(kinds::target(target, &self.names, view).await?));
+        }
         let mut body = None;
         if let Some(document) = &update.document {
             let old = match (view.page(&page).await?, document) {
@@ -271,12 +361,7 @@ impl Plan {
 
 /// Tells which change an error is about.
 fn within(at: usize, error: Error) -> Error {
-    match error.kind() {
-        crate::ErrorKind::Invalid => {
-            Error::new(crate::ErrorKind::Invalid, format!("changes[{at}].{}", error.message()))
-        }
-        _ => error,
-    }
+    error.within(&format!("changes[{at}]"))
 }
 
 fn page_id(at: usize, id: &str) -> Result<PageId> {
@@ -291,27 +376,11 @@ fn patch(fields: &PageFields) -> Result<PagePatch> {
     if let Some(condition) = fields.condition.as_deref().filter(|condition| !condition.trim().is_empty()) {
         Expression::parse(condition).map_err(|error| Error::invalid("condition", error))?;
     }
-    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Ok(PagePatch {
-        title: fields.title.as_ref().map(ToString::to_string),
-        slug: fields.slug.as_ref().map(ToString::to_string),
-        emoji: optional(&fields.emoji),
-        icon: optional(&fields.icon),
-        description: fields.description.as_deref().map(given),
-        hidden: fields.hidden,
-        no_index: fields.no_index,
-        no_robots_index: fields.no_robots_index,
-        condition: fields.condition.as_deref().map(given),
-        ..PagePatch::default()
-    })
-}
-
-fn optional<T: ToString>(patch: &Patch<T>) -> Option<Option<String>> {
-    match patch {
-        Patch::Keep => None,
-        Patch::Clear => Some(None),
-        Patch::Set(value) => Some(Some(value.to_string())),
+    let mut patch = fields.patch();
+    if let Patch::Set(emoji) = &fields.emoji {
+        patch.emoji = Some(Some(kept_emoji(emoji, "emoji")?.to_string()));
     }
+    Ok(patch)
 }
 
 /// The bytes of a file of the request, and the media type that came with them.
@@ -339,7 +408,9 @@ async fn file_bytes(platform: &Platform, file: &InsertFile, field: &str) -> Resu
         (Some(url), None) => {
             let field = format!("{field}.url");
             let web = platform
-                .web()
+                .ports()
+                .web
+                .as_ref()
                 .ok_or_else(|| Error::invalid(&field, "this server fetches no files; send `base64`"))?;
             let found = web.get(url.as_str()).await.map_err(|error| Error::invalid(&field, error))?;
             Ok((found.bytes, found.content_type))

@@ -6,13 +6,15 @@ mod read;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
 use self::{
-    apply::{Applied, Imported},
+    apply::{Applied, StoreImport},
     read::Importer,
 };
+
 use super::ImportPayload;
 use crate::{
     Error, ErrorKind, Result,
@@ -20,7 +22,7 @@ use crate::{
     model::{GitCommit, GitProvider, GitSync, RevisionId, Timestamp, without_nul},
     platform::{
         Actor, Platform,
-        jobs::{Effect, Run},
+        jobs::{Effect, Job, Run},
     },
     ports::{Checkout, Commit, FetchRequest, GitError},
     store::{
@@ -31,12 +33,18 @@ use crate::{
 
 /// Most characters of a commit's message that a revision keeps.
 const MAX_MESSAGE: usize = 4_000;
-/// The kind of the job.
-pub(in crate::platform) const IMPORT: &str = "git_import";
+
+#[async_trait]
+impl Job for ImportPayload {
+    const KIND: &'static str = "git_import";
+
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        platform.import_job(self, run).await
+    }
+}
 
 impl Platform {
-    pub(in crate::platform) async fn import_job(&self, run: &mut Run) -> Result<Effect> {
-        let payload: ImportPayload = run.payload()?;
+    async fn import_job(&self, payload: ImportPayload, run: &mut Run) -> Result<Effect> {
         let space: Option<Arc<SpaceRecord>> =
             self.read().await?.get(&SpaceRecord::at(&payload.space)).await?;
         let space =
@@ -55,6 +63,7 @@ impl Platform {
         }
         let directory = payload.request.repo_project_directory.as_deref().unwrap_or_default();
         let project = RepoPath::new(directory).map_err(|error| path_error(&error))?;
+        let storing = self.storing();
         let mut importer = Importer::new(self, &space, &*checkout).await?;
         let read = importer.read(&project).await?;
         for warning in &read.warnings {
@@ -67,8 +76,8 @@ impl Platform {
         }
         let now = self.now();
         let finished =
-            jobs::Finish { job: run.job.clone(), now, end: jobs::JobEnd::Done, log: run.log.clone() };
-        let operation = Imported {
+            jobs::FinishJob { job: run.job.clone(), now, end: jobs::JobEnd::Done, log: run.log.clone() };
+        let operation = StoreImport {
             git: git_state(&payload, &commit, run.job.lane_at, now),
             commit: git_commit(&payload, &commit),
             root: read.root,
@@ -76,6 +85,7 @@ impl Platform {
             finished,
             payload,
         };
+        self.require_stored(storing)?;
         match self.write(&Actor::Platform, &operation).await? {
             Applied::Done => {}
             Applied::Stale(why) => {
@@ -90,7 +100,7 @@ impl Platform {
     }
 
     async fn fetch(&self, run: &Run, payload: &ImportPayload) -> Result<Box<dyn Checkout>> {
-        let git = self.git().ok_or_else(|| {
+        let git = self.ports().git.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::Precondition, "this server does not read Git repositories")
         })?;
         let url = match &payload.sealed_url {

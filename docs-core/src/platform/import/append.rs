@@ -9,10 +9,11 @@ use crate::{
     content::{ContentError, Edit},
     model::{EditMode, RevisionId, UserId},
     platform::{
-        Actor, Answer, Platform, access, at_once,
+        Actor, Answer, Platform, access,
         change_requests::{find, require_living},
+        collect::StoringSince,
         content::{ContentOf, Version},
-        content_edit::Apply,
+        content_edit::ApplyEdits,
         spaces::move_head,
     },
     policy::{SpaceAction, SpaceProof},
@@ -29,6 +30,8 @@ const MAX_MOVES: usize = 10;
 pub(in crate::platform) struct Target {
     space: Arc<SpaceRecord>,
     request: Option<Arc<ChangeRequestRecord>>,
+    /// Files are stored from here on.
+    storing: StoringSince,
 }
 
 /// Edits that are added to content.
@@ -60,6 +63,7 @@ impl Target {
 impl Platform {
     /// Finds content, with the right and the state to add to it.
     pub(in crate::platform) async fn append_target(&self, actor: &Actor, of: &ContentOf) -> Result<Target> {
+        let storing = self.storing();
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
         let request = match &of.version {
@@ -74,7 +78,7 @@ impl Platform {
                 Some(request)
             }
         };
-        Ok(Target { space: Arc::clone(proof.space()), request })
+        Ok(Target { space: Arc::clone(proof.space()), request, storing })
     }
 
     /// Applies edits to what the content is by now, as one revision; answers what `answer` makes of the revision.
@@ -108,20 +112,15 @@ impl Platform {
                 git: None,
                 conflicts: Vec::new(),
             };
+            self.require_stored(before.storing)?;
             let done = match target.request {
                 Some(request) => {
-                    let apply = Apply { actor: actor.clone(), by: by.clone(), request, revision, now };
-                    let done = self.write_and_show(actor, &apply, |done| {
-                        at_once(Ok(done.out.then(|| answer(id.clone()))))
-                    });
-                    done.await?
+                    let apply = ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision, now };
+                    self.write_unless_moved(actor, &apply, || answer(id.clone())).await?
                 }
                 None => {
                     let live = AppendLive { actor: actor.clone(), before: target.space, revision };
-                    let done = self.write_and_show(actor, &live, |done| {
-                        at_once(Ok(done.out.then(|| answer(id.clone()))))
-                    });
-                    done.await?
+                    self.write_unless_moved(actor, &live, || answer(id.clone())).await?
                 }
             };
             if let Some(answer) = done {

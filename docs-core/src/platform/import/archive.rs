@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Names that programs leave in archives beside what people put there.
-const LITTER: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
+const LITTER_NAMES: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
 
 impl Gather<'_> {
     /// An archive: a folder of Markdown and HTML files, with a `SUMMARY.md` or as its folders say.
@@ -113,7 +113,7 @@ impl Gather<'_> {
 
 /// The paths that mean something, without the folder that all of them are in.
 fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
-    let is_litter = |path: &str| path.split('/').any(|part| LITTER.contains(&part));
+    let is_litter = |path: &str| path.split('/').any(|part| LITTER_NAMES.contains(&part));
     let mut files: Vec<(RepoPath, Bytes)> = files
         .into_iter()
         .filter(|file| !is_litter(&file.path))

@@ -39,7 +39,7 @@ struct Found {
 }
 
 impl Gather<'_> {
-    /// A website: breadth first from its start page, at most 20 pages.
+    /// A website: breadth first from its start page.
     pub(super) async fn website(&self, url: &str) -> Result<Gathered> {
         let start = self.get_first(url).await?;
         if !is_html(&start) {
@@ -117,7 +117,7 @@ impl Gather<'_> {
                 slug: found.parts.last().filter(|_| at > 0).map(|part| links::slug_of(part)),
                 markdown: &markdown,
             };
-            gathered.edits.push(draft.edit());
+            gathered.push_text(draft.edit());
         }
         Ok(gathered)
     }

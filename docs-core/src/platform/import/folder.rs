@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
 };
 
 use bytes::Bytes;
@@ -26,9 +26,9 @@ use crate::{
 };
 
 /// Most pages of a folder.
-pub(super) const MAX_PAGES: usize = 1_000;
+pub(in crate::platform) const MAX_PAGES: usize = 1_000;
 /// Most files of a folder that its pages show.
-const MAX_FILES: usize = 1_000;
+pub(in crate::platform) const MAX_FILES: usize = 1_000;
 /// Most bytes of all texts together.
 const MAX_TEXT_BYTES: usize = 50_000_000;
 
@@ -108,7 +108,7 @@ impl Folder {
                 plan.refer(&tree, &reference.path).map_err(wrong)?;
             }
         }
-        let mut reader = Reader::new(&self, platform, &tree, &plan);
+        let mut reader = FolderReader::new(&self, platform, &tree, &plan);
         reader.name(&plan);
         reader.add_files(domain, &plan, gathered).await?;
         reader.add_includes(&plan, &texts, gathered);
@@ -130,17 +130,14 @@ impl Folder {
             PlannedKind::Document { file: Some(file), .. } => Some(&file.path),
             _ => None,
         });
-        let mut texts = BTreeMap::new();
-        let mut bytes = 0;
-        for path in pages.chain(plan.includes.iter().map(|include| &include.file.path)) {
-            let text = self.text(path).unwrap_or_default();
-            bytes += text.len();
-            texts.insert(path.clone(), text);
-        }
-        if texts.len() > MAX_PAGES {
-            let what = format!("{} has {} pages, at most {MAX_PAGES} are imported", self.name, texts.len());
+        let paths: BTreeSet<&RepoPath> =
+            pages.chain(plan.includes.iter().map(|include| &include.file.path)).collect();
+        if paths.len() > MAX_PAGES {
+            let what = format!("{} has {} pages, at most {MAX_PAGES} are imported", self.name, paths.len());
             return Err(Error::invalid("url", what));
         }
+        // Counted before anything is copied.
+        let bytes: usize = paths.iter().filter_map(|path| self.files.get(*path)).map(Bytes::len).sum();
         if bytes > MAX_TEXT_BYTES {
             let what = format!(
                 "the pages of {} have {bytes} bytes, at most {MAX_TEXT_BYTES} are imported",
@@ -148,12 +145,12 @@ impl Folder {
             );
             return Err(Error::invalid("url", what));
         }
-        Ok(texts)
+        Ok(paths.into_iter().map(|path| (path.clone(), self.text(path).unwrap_or_default())).collect())
     }
 }
 
 /// Reads one folder, with the ids of what comes of it.
-struct Reader<'a> {
+struct FolderReader<'a> {
     folder: &'a Folder,
     platform: &'a Platform,
     tree: &'a RepoTree,
@@ -163,7 +160,7 @@ struct Reader<'a> {
     includes: HashMap<RepoPath, ReusableId>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FolderReader<'a> {
     fn new(folder: &'a Folder, platform: &'a Platform, tree: &'a RepoTree, plan: &'a ImportPlan) -> Self {
         Self {
             folder,
@@ -219,7 +216,7 @@ impl<'a> Reader<'a> {
                 body: Some(NewBody::Text(source.body.to_owned())),
                 ..ReusablePatch::default()
             };
-            gathered.edits.push(Edit::PutReusable { reusable: id.clone(), fields });
+            gathered.push_text(Edit::PutReusable { reusable: id.clone(), fields });
         }
     }
 
@@ -233,11 +230,11 @@ impl<'a> Reader<'a> {
             };
             let id = id.unwrap_or_else(|| self.platform.id());
             stack.extend(page.pages.iter().rev().map(|below| (below, Some(id.clone()))));
-            gathered.edits.push(self.page(page, (id, parent), texts));
             if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
                 gathered.imported += 1;
                 gathered.total += 1;
             }
+            gathered.push_text(self.page(page, (id, parent), texts));
         }
     }
 
@@ -272,11 +269,11 @@ impl<'a> Reader<'a> {
             PlannedKind::Document { file: None, .. } => new(PageKind::Document, titled),
             PlannedKind::Group => new(PageKind::Group, titled),
             PlannedKind::Link { url, file } => {
-                let target = Some(self.target(url, file.as_ref()));
+                let target = Some(Some(self.target(url, file.as_ref())));
                 new(PageKind::Link, PagePatch { target, ..PagePatch::titled(&page.title) })
             }
             PlannedKind::Computed { value } => {
-                let computed = Some(value.clone());
+                let computed = Some(Some(value.clone()));
                 new(PageKind::Computed, PagePatch { computed, ..PagePatch::titled(&page.title) })
             }
         }

@@ -12,8 +12,8 @@ use crate::{
     model::{ContentRef, FileId, PageId, without_nul},
     platform::{
         Platform,
+        cover::{cover_of, web_reference},
         files::NewFile,
-        page_source::{cover_of, web_reference},
     },
     ports::{
         ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
@@ -22,9 +22,9 @@ use crate::{
 };
 
 /// Most pages that are fetched for one import.
-pub(super) const MAX_PAGES: usize = 20;
+pub(in crate::platform) const MAX_PAGES: usize = 20;
 /// Most files that are fetched for one import.
-pub(super) const MAX_FILES: usize = 20;
+pub(in crate::platform) const MAX_FILES: usize = 20;
 /// Most bytes of all files of an import together.
 pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
 /// How long an import fetches; what is then missing is left out.
@@ -84,8 +84,8 @@ impl<'a> Gather<'a> {
         Ok(Self {
             platform,
             domain,
-            web: Arc::clone(platform.web().ok_or_else(missing)?),
-            converter: Arc::clone(platform.converter().ok_or_else(missing)?),
+            web: Arc::clone(platform.ports().web.as_ref().ok_or_else(missing)?),
+            converter: Arc::clone(platform.ports().converter.as_ref().ok_or_else(missing)?),
             until: platform.clock().now() + MAX_TIME,
         })
     }

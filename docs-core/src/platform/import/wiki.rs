@@ -21,13 +21,13 @@ use crate::{
 };
 
 /// The branches that wikis are on: the one that they were created with, and the one they may have now.
-const BRANCHES: [&str; 2] = ["refs/heads/master", "refs/heads/main"];
+const WIKI_BRANCHES: [&str; 2] = ["refs/heads/master", "refs/heads/main"];
 /// The first page of a wiki.
-const HOME: &str = "home";
+const HOME_PAGE: &str = "home";
 /// Most files of a wiki that are no pages.
 const MAX_ASSETS: usize = 5_000;
 /// Endings of pictures, which double brackets show.
-const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "svg", "webp"];
+const PICTURE_ENDINGS: [&str; 6] = ["png", "jpg", "jpeg", "gif", "svg", "webp"];
 
 impl Gather<'_> {
     /// A wiki: its pages as its side bar has them, the others behind.
@@ -87,11 +87,11 @@ impl Gather<'_> {
     }
 
     async fn clone_wiki(&self, wiki: &Wiki) -> Result<Box<dyn Checkout>> {
-        let git = self.platform.git().ok_or_else(|| {
+        let git = self.platform.ports().git.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::Precondition, "this server does not read Git repositories, so no wikis")
         })?;
         let mut last = GitError::NoRepository;
-        for branch in BRANCHES {
+        for branch in WIKI_BRANCHES {
             let request =
                 FetchRequest { url: wiki.repository.clone(), reference: branch.to_owned(), cache_id: None };
             git.check(&request).map_err(refused)?;
@@ -200,7 +200,7 @@ fn contents(side: &str, pages: &[RepoPath]) -> String {
         let title = page.stem().replace('-', " ");
         format!("* [{}]({})\n", links::escaped(&title), links::encoded(page.as_str()))
     };
-    let home = pages.iter().find(|page| page.stem().eq_ignore_ascii_case(HOME));
+    let home = pages.iter().find(|page| page.stem().eq_ignore_ascii_case(HOME_PAGE));
     let mut out = "# Table of contents\n\n".to_owned();
     out.extend(home.filter(|page| !is_listed(page)).map(line));
     out.push_str(side);
@@ -264,7 +264,7 @@ fn bracket(inside: &str, pages: &Pages) -> String {
     let (first, second) = (parts.next().unwrap_or_default(), parts.next());
     let is_picture = |name: &str| {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-        ending.is_some_and(|ending| PICTURES.contains(&ending.as_str()))
+        ending.is_some_and(|ending| PICTURE_ENDINGS.contains(&ending.as_str()))
     };
     if is_picture(first) {
         let alt = second.and_then(|option| option.strip_prefix("alt=")).unwrap_or_default();

@@ -8,36 +8,48 @@ use super::super::{Actor, Platform, access};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
-        CollectionInvite, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite, OrgId, Patch,
-        Role, SpaceInvite, UpdateLinkInvite,
+        CollectionInvite, ContentTarget, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite,
+        OrgId, Patch, Role, SpaceInvite, UpdateLinkInvite,
+    },
+    platform::{
+        list_identities::tag,
+        nouns::{InviteHandle, Invites},
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
         Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
-        records::{Child, EmailInviteRecord, LinkGives, LinkInviteRecord},
+        records::{EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };
 
 /// Links that one transaction removes.
 const DROP_CHUNK: u32 = 200;
 
-impl Platform {
+impl<'p> Invites<'p> {
     /// Lists the links that give a role in an organization, the oldest first. Links to content are not among them.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization; `Invalid` for a wrong page or limit.
-    pub fn list_link_invites<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<MemberInvite>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for link in me.org(org).invites().list_links(&PageRequest::default()).await?.items {
+    ///     println!("{} gives {:?}", link.id, link.role);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_links(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<MemberInvite>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
             access.require(OrgAction::Administrate)?;
             let prefix = LinkInviteRecord::of_org(org);
-            let mut list = Lister::new(ListSpec { prefix, rev: false, filters: String::new() }, page)?;
+            let mut list = Lister::new(ListSpec::new(tag::LINK_INVITES, prefix), page)?;
             while let Some(rows) = list.rows(&tx).await? {
                 let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
                 let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
@@ -52,53 +64,142 @@ impl Platform {
     }
 
     /// Creates an invite link: to the organization with a role, or to a space or a collection of it with a level; those
-    /// who join by the latter become guests with that role on the content. It lets people in for as long as the actor
-    /// may give what it gives.
+    /// who join by the latter become guests with that role on the content. It is valid for as long as the actor may
+    /// give what it gives.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor administrates the organization, or has the role `create` on the content
-    /// and gives no more than they have; `Invalid` for a link that says too little or too much, or names unknown
-    /// content.
+    /// and gives no more than they have; `Conflict` while the organization has its invite links turned off;
+    /// `Invalid` for a link that says too little or too much, or names unknown content.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the link created or not.
-    pub fn create_link_invite<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        new: CreateLinkInvite,
-    ) -> BoxFuture<'a, Result<LinkInvite>> {
-        Box::pin(self.once(actor, async move {
-            let link = LinkInviteRecord {
-                id: self.id(),
-                organization: org.clone(),
-                gives: gives(&new)?,
-                vouched_by: actor.require_user()?.clone(),
-                created_at: self.now(),
-            };
-            let id = link.id.clone();
-            let create = Create { actor: actor.clone(), link };
-            self.write_and_show(actor, &create, |done| Box::pin(self.link_seen(done.tx, actor, org, &id)))
-                .await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{CreateLinkInvite, OrgId, Patch, Role, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, space: &SpaceId) -> Result<()> {
+    /// let level = Patch::Set(Role::Read);
+    /// let new = CreateLinkInvite { space: Some(space.to_string()), level, ..Default::default() };
+    /// let link = me.org(org).invites().create_link(new).await?;
+    /// println!("{}", link.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create_link(self, new: CreateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let link = LinkInviteRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    gives: gives(&new)?,
+                    vouched_by: actor.require_user()?.clone(),
+                    created_at: platform.now(),
+                };
+                let id = link.id.clone();
+                let create = LinkInviteCreation { actor: actor.clone(), link };
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.link_seen(done.tx, actor, org, &id))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
+}
 
+impl<'p> InviteHandle<'p> {
     /// Reads an invite link.
     ///
     /// # Errors
     /// `NotFound`, also where its content is gone; `Forbidden` for those who could not have created it.
-    pub fn get_link_invite<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a InviteId,
-    ) -> BoxFuture<'a, Result<LinkInvite>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{InviteId, LinkInvite, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
+    /// if let LinkInvite::Space(link) = me.org(org).invite(invite).get().await? {
+    ///     println!("{:?} on {}", link.level, link.space.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(self) -> BoxFuture<'p, Result<LinkInvite>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            self.link_seen(&tx, actor, org, id).await
+            let Self { caller, org, invite: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.link_seen(&tx, actor, org, id).await
         })
     }
 
+    /// Changes what an invite link gives. Whoever has joined by it stays what they are. From now on it depends on the
+    /// rights of the actor, as if they had created it.
+    ///
+    /// # Errors
+    /// `NotFound`, `Forbidden` as for [creating](crate::platform::Invites::create_link) it; `Invalid` for a role where
+    /// the link has a level, or a level where it has a role.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the link as it was, or changed.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{InviteId, OrgId, Patch, Role, UpdateLinkInvite};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
+    /// let change = UpdateLinkInvite { role: Patch::Set(Role::Comment), ..Default::default() };
+    /// let link = me.org(org).invite(invite).update(change).await?;
+    /// println!("{}", link.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
+        Box::pin(async move {
+            let Self { caller, org, invite: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = LinkInviteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
+                .await
+        })
+    }
+
+    /// Deletes an invite, a link or the invitation of an address; nobody can join by it any more. Answers whether there
+    /// was one, as far as the actor may know.
+    ///
+    /// # Errors
+    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor administrates the
+    /// organization.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the invite deleted or not.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{InviteId, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
+    /// if me.org(org).invite(invite).delete().await? {
+    ///     println!("nobody joins by it any more");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, org, invite: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = LinkInviteDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+            Error::existed(platform.write(actor, &operation).await)
+        })
+    }
+}
+
+impl Platform {
     async fn link_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
         let link = find(tx, actor, org, id).await?;
         let (object, id) = (InviteObject::Is, link.id.clone());
@@ -118,53 +219,6 @@ impl Platform {
                 LinkInvite::Member(member_invite(&link, *role, &access))
             }
             _ => return Err(Error::internal("a link leads to what it does not give a role on")),
-        })
-    }
-
-    /// Changes what an invite link gives. Whoever has joined by it stays what they are. From now on it depends on the
-    /// rights of the actor, as if they had created it.
-    ///
-    /// # Errors
-    /// `NotFound`, `Forbidden` as for [creating](Platform::create_link_invite) it; `Invalid` for a role where the link
-    /// has a level, or a level where it has a role.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the link as it was, or changed.
-    pub fn update_link_invite<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a InviteId,
-        change: UpdateLinkInvite,
-    ) -> BoxFuture<'a, Result<LinkInvite>> {
-        Box::pin(async move {
-            let update = Update { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.link_seen(done.tx, actor, org, id)))
-                .await
-        })
-    }
-
-    /// Deletes an invite, be it a link or the invitation of an address; it lets nobody in any more. Answers whether there
-    /// was one, as far as the actor may know.
-    ///
-    /// # Errors
-    /// `Forbidden` as for [creating](Platform::create_link_invite) a link, or unless the actor administrates the
-    /// organization.
-    ///
-    /// # Cancel safety
-    /// Dropping the future leaves the invite deleted or not.
-    pub fn delete_link_invite<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        id: &'a InviteId,
-    ) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let operation = Delete { actor: actor.clone(), org: org.clone(), id: id.clone() };
-            match self.write(actor, &operation).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
         })
     }
 }
@@ -198,11 +252,11 @@ fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
         }
         (None, Some(space), None) => {
             let id = space.parse().map_err(|_| unknown("space"))?;
-            Ok(LinkGives::Content(Child::Space(id), level(new.level)?))
+            Ok(LinkGives::Content(ContentTarget::Space(id), level(new.level)?))
         }
         (None, None, Some(collection)) => {
             let id = collection.parse().map_err(|_| unknown("collection"))?;
-            Ok(LinkGives::Content(Child::Collection(id), level(new.level)?))
+            Ok(LinkGives::Content(ContentTarget::Collection(id), level(new.level)?))
         }
         (None, None, None) => {
             Err(Error::invalid("role", "is required, or `level` with `space` or `collection`"))
@@ -235,7 +289,7 @@ async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Targe
             access.require(OrgAction::Administrate)?;
             return Ok(Target::Org(access));
         }
-        LinkGives::Content(Child::Space(id), level) => {
+        LinkGives::Content(ContentTarget::Space(id), level) => {
             let access = access::space(tx, actor, id).await?;
             access.require(SpaceAction::Manage)?;
             if access.space().organization != link.organization {
@@ -244,7 +298,7 @@ async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Targe
             let has = access.role();
             (Target::Space(access), has, *level)
         }
-        LinkGives::Content(Child::Collection(id), level) => {
+        LinkGives::Content(ContentTarget::Collection(id), level) => {
             let access = access::collection(tx, actor, id).await?;
             access.require(CollectionAction::Manage)?;
             if access.collection().organization != link.organization {
@@ -281,30 +335,36 @@ async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<
     link.filter(|link| link.organization == *org).ok_or_else(|| Error::not_found("invite"))
 }
 
-struct Create {
+struct LinkInviteCreation {
     actor: Actor,
     link: LinkInviteRecord,
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for LinkInviteCreation {
     type Out = ();
     const NAME: &'static str = "link_invite_create";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &self.actor, &self.link.organization).await?;
+        let org = access::org(tx, &self.actor, &self.link.organization).await?;
         let unknown = |error: Error| match (error.kind(), &self.link.gives) {
-            (ErrorKind::NotFound, LinkGives::Content(Child::Space(_), _)) => unknown("space"),
-            (ErrorKind::NotFound, LinkGives::Content(Child::Collection(_), _)) => unknown("collection"),
+            (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Space(_), _)) => unknown("space"),
+            (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Collection(_), _)) => {
+                unknown("collection")
+            }
             _ => error,
         };
         manage(tx, &self.actor, &self.link).await.map_err(unknown)?;
+        if !org.org().invite_links {
+            let off = "invite links of this organization are turned off; `inviteLinks` of the organization turns them on";
+            return Err(Error::conflict(off));
+        }
         tx.create(self.link.clone());
         Ok(())
     }
 }
 
-struct Update {
+struct LinkInviteUpdate {
     actor: Actor,
     org: OrgId,
     id: InviteId,
@@ -312,7 +372,7 @@ struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for LinkInviteUpdate {
     type Out = ();
     const NAME: &'static str = "link_invite_update";
 
@@ -345,14 +405,14 @@ impl Operation for Update {
     }
 }
 
-struct Delete {
+struct LinkInviteDeletion {
     actor: Actor,
     org: OrgId,
     id: InviteId,
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for LinkInviteDeletion {
     type Out = ();
     const NAME: &'static str = "link_invite_delete";
 

@@ -14,47 +14,72 @@ use super::{
 };
 use crate::{
     BoxFuture, Error, Result,
-    model::{InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
+    model::{ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
+    platform::{
+        jobs::{Effect, Job, Run},
+        nouns::InviteHandle,
+        spaces,
+    },
     store::{
         Entity, Operation, Scan, Tx, decode, id_of, jobs,
         records::{
-            Child, EmailInviteRecord, GrantRecord, Grantee, LinkGives, LinkInviteRecord, MemberRecord,
-            OrgRecord, UserRecord,
+            EmailInviteRecord, GrantRecord, LinkGives, LinkInviteRecord, MemberRecord, OrgRecord, UserRecord,
         },
     },
 };
 
-/// The kind of the job that lets a new user join by what their address was invited to.
-pub(in crate::platform) const REDEEM: &str = "invites_redeem";
 /// Invitations that are looked at together.
-const CHUNK: u32 = 50;
+const INVITES_AT_ONCE: u32 = 50;
 
 /// Who joins.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct Redeem {
+pub(in crate::platform) struct RedeemInvites {
     user: UserId,
 }
 
-impl Redeem {
+impl RedeemInvites {
     /// Lets a new user join what their address was invited to, in the transaction that creates the user.
     pub(in crate::platform) async fn enqueue(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
         if tx.below(&EmailInviteRecord::of_email(&user.email), 1).await?.is_empty() {
             return Ok(());
         }
-        let payload = Self { user: user.id.clone() };
-        let job = jobs::NewJob {
-            id: job.clone(),
-            kind: REDEEM,
-            payload: serde_json::to_value(payload).map_err(Error::internal)?,
-            subject: user.id.to_string(),
-            lane: None,
-            due: user.created_at,
-        };
+        let job = Self { user: user.id.clone() }.about(job, &user.id, user.created_at)?;
         Ok(jobs::enqueue(tx, user.created_at, job).await?)
+    }
+
+    async fn redeem(&self, platform: &Platform) -> Result<()> {
+        loop {
+            let tx = platform.read().await?;
+            let user = user_of(&tx, &self.user).await?;
+            let rows = tx.below(&EmailInviteRecord::of_email(&user.email), INVITES_AT_ONCE).await?;
+            drop(tx);
+            for (row, _) in &rows {
+                let invite: InviteId = id_of(row)?;
+                platform
+                    .write(
+                        &Actor::Platform,
+                        &RedeemOne { invite, user: self.user.clone(), now: platform.now() },
+                    )
+                    .await?;
+            }
+            if rows.len() < INVITES_AT_ONCE as usize {
+                return Ok(());
+            }
+        }
     }
 }
 
-impl Platform {
+#[async_trait]
+impl Job for RedeemInvites {
+    const KIND: &'static str = "invites_redeem";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        self.redeem(platform).await?;
+        Ok(Effect::Done)
+    }
+}
+
+impl<'p> InviteHandle<'p> {
     /// Joins an organization by an invite: a link, or an invitation of the user's address, which is used up by it.
     ///
     /// An invite never takes anything: who is a member already, or has a role on the content, is raised to what the
@@ -67,41 +92,37 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user joined or not.
-    pub fn join_with_invite<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        invite: &'a InviteId,
-    ) -> BoxFuture<'a, Result<JoinedOrganization>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{InviteId, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
+    /// me.org(org).invite(invite).join().await?;
+    /// let org = me.org(org).get().await?;
+    /// println!("joined {}", org.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn join(self) -> BoxFuture<'p, Result<JoinedOrganization>> {
         Box::pin(async move {
+            let Self { caller, org, invite } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let user = actor.require_user()?.clone();
-            self.write(actor, &JoinWith { org: org.clone(), invite: invite.clone(), user, now: self.now() })
+            platform
+                .write(
+                    actor,
+                    &JoinWith { org: org.clone(), invite: invite.clone(), user, now: platform.now() },
+                )
                 .await?;
             Ok(JoinedOrganization {})
         })
     }
+}
 
-    /// Lets a user join what their address was invited to.
-    pub(in crate::platform) async fn redeem_invites(&self, of: &Redeem) -> Result<()> {
-        loop {
-            let tx = self.read().await?;
-            let user = user_of(&tx, &of.user).await?;
-            let rows = tx.below(&EmailInviteRecord::of_email(&user.email), CHUNK).await?;
-            drop(tx);
-            for (row, _) in &rows {
-                let invite: InviteId = id_of(row)?;
-                self.write(&Actor::Platform, &RedeemOne { invite, user: of.user.clone(), now: self.now() })
-                    .await?;
-            }
-            if rows.len() < CHUNK as usize {
-                return Ok(());
-            }
-        }
-    }
-
+impl Platform {
     /// Lets a user who was just created join what their address was invited to. What fails, the job does later.
     pub(in crate::platform) async fn welcome(&self, user: &UserId) {
-        if let Err(error) = self.redeem_invites(&Redeem { user: user.clone() }).await {
+        if let Err(error) = (RedeemInvites { user: user.clone() }).redeem(self).await {
             tracing::warn!(error = ?error, user = %user, "a new user's invitations wait for the job");
         }
     }
@@ -180,7 +201,7 @@ async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
 async fn grant(
     tx: &mut Tx,
     org: &OrgId,
-    (content, level): (&Child, Role),
+    (content, level): (&ContentTarget, Role),
     (user, now): (&UserId, Timestamp),
 ) -> Result<()> {
     if access::role_on(tx, &Actor::User(user.clone()), content).await? >= Some(level) {
@@ -192,6 +213,7 @@ async fn grant(
         grantee: Grantee::User(user.clone()),
         role: level,
         granted_at: now,
+        space_deleted: spaces::is_deleted(tx, content).await?,
     };
     match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), user)).await? {
         Some(old) => drop(tx.put(&*old, GrantRecord { granted_at: old.granted_at, ..new })?),
@@ -252,8 +274,8 @@ impl Operation for DropInvites {
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let (from, _) = EmailInviteRecord::by_end().below();
         let to = EmailInviteRecord::by_end().time(self.now.time()).key();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: CHUNK }).await?;
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: INVITES_AT_ONCE }).await?;
         tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == CHUNK as usize)
+        Ok(rows.len() == INVITES_AT_ONCE as usize)
     }
 }

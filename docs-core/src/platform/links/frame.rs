@@ -12,7 +12,7 @@ use crate::{
         ContentLocation, ContentRef, InternalLocation, Organization, ReusableContent, RevisionFile,
         RevisionPage, Space, VersionContext,
     },
-    platform::{Platform, content::Shown},
+    platform::{Platform, content::Shown, files::Bearer},
     store::records::SpaceRecord,
 };
 
@@ -23,6 +23,8 @@ pub(super) struct Frame {
     pub(super) context: Option<VersionContext>,
     pub(super) record: Arc<SpaceRecord>,
     pub(super) view: View,
+    /// For whom addresses of files are made.
+    pub(super) bearer: Bearer,
 }
 
 impl Frame {
@@ -69,14 +71,14 @@ pub(super) fn anchor_of(reference: &ContentRef) -> Option<&str> {
 }
 
 /// A thing of some content, as it is shown.
-enum Thing {
+enum TargetView {
     Page(RevisionPage),
     File(RevisionFile),
     Reusable(ReusableContent),
 }
 
 /// Things of one content.
-pub(super) struct Things(HashMap<LinkTarget, Thing>);
+pub(super) struct Things(HashMap<LinkTarget, TargetView>);
 
 impl Things {
     /// Tells whether the content has a thing.
@@ -95,17 +97,17 @@ impl Things {
         let space = Box::new(frame.space.clone());
         let version_context = frame.context.clone();
         Some(match self.0.get(target)? {
-            Thing::Page(page) => ContentLocation::Page {
+            TargetView::Page(page) => ContentLocation::Page {
                 organization,
                 space,
                 version_context,
                 page: Box::new(page.clone()),
                 internal_location: anchor.map(|it| InternalLocation::Anchor { anchor: it.to_owned() }),
             },
-            Thing::File(file) => {
+            TargetView::File(file) => {
                 ContentLocation::File { organization, space, version_context, file: Box::new(file.clone()) }
             }
-            Thing::Reusable(content) => ContentLocation::ReusableContent {
+            TargetView::Reusable(content) => ContentLocation::ReusableContent {
                 organization,
                 space,
                 version_context,
@@ -131,17 +133,17 @@ impl Platform {
         for (id, found) in pages.iter().zip(frame.view.pages_with_paths(&pages).await?) {
             let Some((entry, path)) = found else { continue };
             let page = self.page_view(space, (id, &entry, &path), Vec::new(), shown)?;
-            things.insert(LinkTarget::Page(id.clone()), Thing::Page(page));
+            things.insert(LinkTarget::Page(id.clone()), TargetView::Page(page));
         }
         for (id, found) in files.iter().zip(frame.view.files_by_id(&files).await?) {
             let Some(entry) = found else { continue };
-            let file = self.file_view(space, id.clone(), entry, shown)?;
-            things.insert(LinkTarget::File(id.clone()), Thing::File(file));
+            let file = self.file_view((space, &frame.bearer), id.clone(), entry, shown)?;
+            things.insert(LinkTarget::File(id.clone()), TargetView::File(file));
         }
         for (id, found) in reusables.iter().zip(frame.view.reusables_by_id(&reusables).await?) {
             let Some(entry) = found else { continue };
             let content = self.reusable_view(space, id.clone(), entry, shown)?;
-            things.insert(LinkTarget::Reusable(id.clone()), Thing::Reusable(content));
+            things.insert(LinkTarget::Reusable(id.clone()), TargetView::Reusable(content));
         }
         Ok(Things(things))
     }

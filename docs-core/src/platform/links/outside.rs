@@ -1,4 +1,5 @@
-//! What links lead to outside of their revision: other spaces, users. What the one who asks may not see is not there.
+//! Targets of links outside of their revision: other spaces, collections, users. What the one who asks may not see is
+//! not there.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -9,15 +10,18 @@ use super::frame::{Frame, Things, anchor_of, thing_in};
 use crate::{
     ErrorKind, Result,
     content::{Link, LinkTarget, Standing},
-    model::{ContentLocation, ContentRef, OrgId, SpaceId, User, UserId},
+    model::{
+        Collection, CollectionId, ContentLocation, ContentRef, OrgId, Organization, SpaceId, User, UserId,
+    },
     platform::{
         Actor, Platform,
-        access::{self, Sight},
+        access::{self, AccessResolver},
+        files::Bearer,
     },
-    policy::{OrgAccess, SpaceAccess},
+    policy::SpaceAccess,
     store::{
         Key, Tx,
-        records::{MemberRecord, SpaceRecord},
+        records::{CollectionRecord, MemberRecord, SpaceRecord},
     },
 };
 
@@ -34,18 +38,47 @@ pub(super) struct Outside<'a> {
 enum Known<'a> {
     Nothing,
     User(User),
-    Space(Around<'a>),
-    Thing(Around<'a>, Arc<Things>, LinkTarget),
+    Collection(Arc<CollectionView>),
+    Space(SpaceFrame<'a>),
+    TargetView(SpaceFrame<'a>, Arc<Things>, LinkTarget),
+}
+
+/// What references name outside of their revision.
+#[derive(Default)]
+struct Named {
+    spaces: BTreeSet<SpaceId>,
+    users: BTreeSet<UserId>,
+    collections: BTreeSet<CollectionId>,
+}
+
+impl Named {
+    fn of(references: &BTreeSet<&ContentRef>) -> Self {
+        let mut named = Self::default();
+        for reference in references {
+            match reference {
+                ContentRef::User { user } => drop(named.users.insert(user.clone())),
+                ContentRef::Collection { collection } => drop(named.collections.insert(collection.clone())),
+                reference => named.spaces.extend(thing_in(reference).0.cloned()),
+            }
+        }
+        named
+    }
+}
+
+/// A collection, with its organization.
+struct CollectionView {
+    organization: Organization,
+    collection: Collection,
 }
 
 /// The content that something is in.
 #[derive(Clone)]
-enum Around<'a> {
+enum SpaceFrame<'a> {
     Own(&'a Frame),
     Other(Arc<Frame>),
 }
 
-impl Around<'_> {
+impl SpaceFrame<'_> {
     fn frame(&self) -> &Frame {
         match self {
             Self::Own(frame) => frame,
@@ -69,18 +102,22 @@ impl<'a> Outside<'a> {
         match self.known.get(reference)? {
             Known::Nothing => None,
             Known::User(user) => Some(ContentLocation::User { user: user.clone() }),
+            Known::Collection(view) => Some(ContentLocation::Collection {
+                organization: Box::new(view.organization.clone()),
+                collection: Box::new(view.collection.clone()),
+            }),
             Known::Space(around) => Some(ContentLocation::Space {
                 organization: Box::new(around.frame().organization.clone()),
                 space: Box::new(around.frame().space.clone()),
             }),
-            Known::Thing(around, things, target) => {
+            Known::TargetView(around, things, target) => {
                 things.location(around.frame(), target, anchor_of(reference))
             }
         }
     }
 
     /// Looks up where the links lead that leave the revision: a few reads, whatever their number.
-    pub(super) async fn learn(&mut self, links: &[(Key, Link)]) -> Result<()> {
+    pub(super) async fn load_all(&mut self, links: &[(Key, Link)]) -> Result<()> {
         let new: BTreeSet<&ContentRef> = links
             .iter()
             .filter(|(_, link)| {
@@ -91,48 +128,31 @@ impl<'a> Outside<'a> {
         if new.is_empty() {
             return Ok(());
         }
-        let (mut spaces, mut users) = (BTreeSet::new(), BTreeSet::new());
-        for reference in &new {
-            match reference {
-                ContentRef::User { user } => drop(users.insert(user.clone())),
-                reference => spaces.extend(thing_in(reference).0.cloned()),
-            }
-        }
+        let named = Named::of(&new);
         let tx = self.platform.read().await?;
-        let frames = self.frames(&tx, spaces.into_iter().collect()).await?;
-        let around = |space: &SpaceId| {
-            if *space == self.own.record.id {
-                return Some(Around::Own(self.own));
-            }
-            frames.get(space).map(|frame| Around::Other(Arc::clone(frame)))
-        };
-        let users = self.users(&tx, users.into_iter().collect()).await?;
+        let frames = self.frames(&tx, named.spaces.into_iter().collect()).await?;
+        let around = |space: &SpaceId| self.around(&frames, space);
+        let users = self.users(&tx, named.users.into_iter().collect()).await?;
+        let collections = self.collections(&tx, named.collections.into_iter().collect()).await?;
         // Objects may come through the same connections as the transaction, so none is held meanwhile.
         drop(tx);
-        let mut wanted: BTreeMap<&SpaceId, BTreeSet<LinkTarget>> = BTreeMap::new();
-        for reference in &new {
-            if let (Some(space), Some(target)) = thing_in(reference) {
-                wanted.entry(space).or_default().insert(target);
-            }
-        }
-        let mut things = HashMap::new();
-        for (space, wanted) in wanted {
-            if let Some(around) = around(space) {
-                let found = self.platform.things(around.frame(), wanted).await?;
-                things.insert(space.clone(), Arc::new(found));
-            }
-        }
+        let things = self.things(&frames, &new).await?;
         let found: Vec<(ContentRef, Known<'a>)> = new
             .into_iter()
             .map(|reference| {
                 let known = match (reference, thing_in(reference)) {
                     (ContentRef::User { user }, _) => users.get(user).cloned().map(Known::User),
+                    (ContentRef::Collection { collection }, _) => {
+                        collections.get(collection).cloned().map(Known::Collection)
+                    }
                     (_, (Some(space), None)) => around(space).map(Known::Space),
                     (_, (Some(space), Some(target))) => {
                         let there = things.get(space).filter(|things| things.has(&target)).cloned();
-                        around(space).zip(there).map(|(around, there)| Known::Thing(around, there, target))
+                        around(space)
+                            .zip(there)
+                            .map(|(around, there)| Known::TargetView(around, there, target))
                     }
-                    // Collections and specifications: there are none that content could refer to.
+                    // Specifications: there are none that content could refer to.
                     _ => None,
                 };
                 (reference.clone(), known.unwrap_or(Known::Nothing))
@@ -140,6 +160,36 @@ impl<'a> Outside<'a> {
             .collect();
         self.known.extend(found);
         Ok(())
+    }
+
+    /// The content that a space is, if the actor may see it.
+    fn around(&self, frames: &HashMap<SpaceId, Arc<Frame>>, space: &SpaceId) -> Option<SpaceFrame<'a>> {
+        if *space == self.own.record.id {
+            return Some(SpaceFrame::Own(self.own));
+        }
+        frames.get(space).map(|frame| SpaceFrame::Other(Arc::clone(frame)))
+    }
+
+    /// What the references name within the spaces that the actor may see, by space.
+    async fn things(
+        &self,
+        frames: &HashMap<SpaceId, Arc<Frame>>,
+        references: &BTreeSet<&ContentRef>,
+    ) -> Result<HashMap<SpaceId, Arc<Things>>> {
+        let mut wanted: BTreeMap<&SpaceId, BTreeSet<LinkTarget>> = BTreeMap::new();
+        for reference in references {
+            if let (Some(space), Some(target)) = thing_in(reference) {
+                wanted.entry(space).or_default().insert(target);
+            }
+        }
+        let mut things = HashMap::new();
+        for (space, wanted) in wanted {
+            if let Some(around) = self.around(frames, space) {
+                let found = self.platform.things(around.frame(), wanted).await?;
+                things.insert(space.clone(), Arc::new(found));
+            }
+        }
+        Ok(things)
     }
 
     /// The live content of those spaces that are there and that the actor may see.
@@ -152,26 +202,67 @@ impl<'a> Outside<'a> {
         }
         let mut frames = HashMap::new();
         for (org, spaces) in by_org {
-            let org: OrgAccess = match access::org(tx, self.actor, &org).await {
-                Ok(org) => org,
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
-            let mut sight = Sight::new(org, self.actor);
-            let seen = sight.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
+            let Some(mut resolver) = self.resolver(tx, &org).await? else { continue };
+            let seen = resolver.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
             let seen: Vec<SpaceAccess> = seen.into_iter().flatten().collect();
             let shown = self.platform.space_views(tx, &seen).await?;
-            let org = self.platform.org_views(tx, self.actor, std::slice::from_ref(sight.org())).await?.pop();
-            let Some(organization) = org else { continue };
+            let Some(organization) = self.organization(tx, &resolver).await? else { continue };
             for (access, space) in seen.iter().zip(shown) {
                 let record = Arc::clone(access.space());
                 let view = self.platform.content().view(&record.domain, record.root);
                 let id = record.id.clone();
-                let frame = Frame { organization: organization.clone(), space, context: None, record, view };
+                let frame = Frame {
+                    organization: organization.clone(),
+                    space,
+                    context: None,
+                    record,
+                    view,
+                    bearer: Bearer::member(self.actor)?,
+                };
                 frames.insert(id, Arc::new(frame));
             }
         }
         Ok(frames)
+    }
+
+    /// Those collections that are there and that the actor may see.
+    async fn collections(
+        &self,
+        tx: &Tx,
+        ids: Vec<CollectionId>,
+    ) -> Result<HashMap<CollectionId, Arc<CollectionView>>> {
+        let keys: Vec<Key> = ids.iter().map(CollectionRecord::at).collect();
+        let mut by_org: BTreeMap<OrgId, Vec<Arc<CollectionRecord>>> = BTreeMap::new();
+        for collection in tx.get_many::<CollectionRecord>(&keys).await?.into_iter().flatten() {
+            by_org.entry(collection.organization.clone()).or_default().push(collection);
+        }
+        let mut views = HashMap::new();
+        for (org, collections) in by_org {
+            let Some(mut resolver) = self.resolver(tx, &org).await? else { continue };
+            let seen = resolver.collections(tx, collections.into_iter().map(Some).collect()).await?;
+            let Some(organization) = self.organization(tx, &resolver).await? else { continue };
+            views.extend(seen.into_iter().flatten().map(|access| {
+                let collection = self.platform.collection_view(&access);
+                let organization = organization.clone();
+                (collection.id.clone(), Arc::new(CollectionView { organization, collection }))
+            }));
+        }
+        Ok(views)
+    }
+
+    /// The access of the actor to an organization's content; `None` where they are no member.
+    async fn resolver(&self, tx: &Tx, org: &OrgId) -> Result<Option<AccessResolver>> {
+        match access::org(tx, self.actor, org).await {
+            Ok(org) => Ok(Some(AccessResolver::new(org, self.actor))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The organization of a resolver, as the actor sees it.
+    async fn organization(&self, tx: &Tx, resolver: &AccessResolver) -> Result<Option<Organization>> {
+        let org = std::slice::from_ref(resolver.org());
+        Ok(self.platform.org_views(tx, self.actor, org).await?.pop())
     }
 
     /// Those users who are members of the space's organization: others are nobody its content can speak of.
@@ -181,7 +272,8 @@ impl<'a> Outside<'a> {
         let members = tx.get_values(&keys).await?;
         let members: Vec<UserId> =
             users.into_iter().zip(members).filter_map(|(user, member)| member.map(|_| user)).collect();
-        let shown = self.platform.user_views(tx, &members).await?;
+        let shown =
+            self.platform.users_named(tx, (self.actor, &self.own.record.organization), &members).await?;
         Ok(members.into_iter().zip(shown).collect())
     }
 }

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{
-    super::{Actor, Platform, people::platform_only},
-    leave::drop_rest,
-};
+use super::leave::drop_rest;
 use crate::{
     BoxFuture, Error, Result,
     model::{OrgId, Role, Timestamp, UserId},
+    platform::nouns::{MemberHandle, UserHandle},
     store::{
         Key, Operation, Tx,
         records::{MemberRecord, OrgRecord, UserRecord, linked_id},
@@ -16,7 +14,7 @@ use crate::{
 };
 use async_trait::async_trait;
 
-impl Platform {
+impl<'p> MemberHandle<'p> {
     /// Makes a user a member of an organization, or changes the role of one who is (`None` for a guest). Only the
     /// platform itself may: people join by invites.
     ///
@@ -26,20 +24,30 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user a member or not.
-    pub fn put_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        user: &'a UserId,
-        role: Option<Role>,
-    ) -> BoxFuture<'a, Result<()>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::{OrgId, Role, UserId}};
+    /// # async fn example(platform: &Platform, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// platform.as_platform().org(org).member(grace).put(Some(Role::Edit)).await?;
+    /// let member = platform.as_user(grace).org(org).member(grace).get().await?;
+    /// assert_eq!(member.role, Some(Role::Edit));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn put(self, role: Option<Role>) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            self.write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: self.now() })
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            actor.require_platform()?;
+            platform
+                .write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: platform.now() })
                 .await
         })
     }
+}
 
+impl<'p> UserHandle<'p> {
     /// Makes a user a guest of the organization that claims the domain of the user's e-mail address; answers which. One
     /// who is a member of it stays what they are.
     ///
@@ -50,10 +58,22 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the user a member or not.
-    pub fn join_by_domain<'a>(&'a self, actor: &'a Actor, user: &'a UserId) -> BoxFuture<'a, Result<OrgId>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::UserId};
+    /// # async fn example(platform: &Platform, grace: &UserId) -> Result<()> {
+    /// let org = platform.as_platform().user(grace).join_by_domain().await?;
+    /// println!("a guest of {org}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn join_by_domain(self) -> BoxFuture<'p, Result<OrgId>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            self.write(actor, &JoinByDomain { user: user.clone(), now: self.now() }).await
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            actor.require_platform()?;
+            platform.write(actor, &JoinByDomain { user: user.clone(), now: platform.now() }).await
         })
     }
 }

@@ -10,8 +10,12 @@ use super::{
     spare_administrator,
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, Result,
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
+    platform::{
+        jobs::{Effect, Job, Run},
+        nouns::MemberHandle,
+    },
     policy::OrgAction,
     store::{
         Key, Operation, Scan, Tx, id_of, jobs, key,
@@ -22,21 +26,37 @@ use crate::{
     },
 };
 
-/// The kind of the job that removes what a former member leaves.
-pub(in crate::platform) const CLEAR: &str = "member_clear";
 /// Records of a kind that one transaction removes.
-const CHUNK: u32 = 80;
+const RECORDS_AT_ONCE: u32 = 80;
 
 /// Whose traces are removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct Clear {
+pub(in crate::platform) struct ClearMember {
     org: OrgId,
     user: UserId,
 }
 
-impl Platform {
+#[async_trait]
+impl Job for ClearMember {
+    const KIND: &'static str = "member_clear";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while platform.write(&Actor::Platform, &ClearStep(self.clone())).await? {}
+        let mut after = None;
+        loop {
+            let page = asked_of(&platform.read().await?, &self, after.take()).await?;
+            platform.write(&Actor::Platform, &ClearAsked { of: self.clone(), requests: page.here }).await?;
+            after = page.next;
+            if after.is_none() {
+                return Ok(Effect::Done);
+            }
+        }
+    }
+}
+
+impl<'p> MemberHandle<'p> {
     /// Removes a member from an organization, with the roles on content they were given by name, their places in teams
-    /// and the reviews they were asked for (SPEC 4.10). A member may leave. Answers whether there was one: where the
+    /// and the reviews they were asked for. A member may leave. Answers whether there was one: where the
     /// actor may not know, there is none.
     ///
     /// # Errors
@@ -45,55 +65,46 @@ impl Platform {
     /// # Cancel safety
     /// Dropping the future leaves the member a member or not. What a former member leaves in large numbers is removed
     /// by a job; it gives no rights any more.
-    pub fn remove_member<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        user: &'a UserId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// if me.org(org).member(grace).remove().await? {
+    ///     println!("removed");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let operation = Remove {
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = RemoveMember {
                 actor: actor.clone(),
-                of: Clear { org: org.clone(), user: user.clone() },
-                job: self.id(),
-                now: self.now(),
+                of: ClearMember { org: org.clone(), user: user.clone() },
+                job: platform.id(),
+                now: platform.now(),
             };
-            match self.write(actor, &operation).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
+            Error::existed(platform.write(actor, &operation).await)
         })
-    }
-
-    /// One run of the job that removes what a former member leaves.
-    pub(in crate::platform) async fn clear_member(&self, of: &Clear) -> Result<()> {
-        while self.write(&Actor::Platform, &ClearStep(of.clone())).await? {}
-        let mut after = None;
-        loop {
-            let page = asked_of(&self.read().await?, of, after.take()).await?;
-            self.write(&Actor::Platform, &ClearAsked { of: of.clone(), requests: page.here }).await?;
-            after = page.next;
-            if after.is_none() {
-                return Ok(());
-            }
-        }
     }
 }
 
 /// Removes some of what a user was given in an organization; tells whether there may be more.
 pub(super) async fn drop_rest(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result<bool> {
-    let granted = tx.below(&GrantRecord::held_by(org, user), CHUNK).await?;
+    let granted = tx.below(&GrantRecord::held_by(org, user), RECORDS_AT_ONCE).await?;
     let keys: Vec<Key> =
         granted.iter().map(|(row, _)| GrantRecord::of_user(&key::last_segment(row), user)).collect();
     tx.delete_all::<GrantRecord>(&keys).await?;
-    let places = tx.below(&TeamMemberRecord::of_member(org, user), CHUNK).await?;
+    let places = tx.below(&TeamMemberRecord::of_member(org, user), RECORDS_AT_ONCE).await?;
     let mut keys: Vec<Key> = Vec::with_capacity(places.len());
     for (row, _) in &places {
         let team: TeamId = id_of(row)?;
         keys.push(TeamMemberRecord::at(&team, user));
     }
     tx.delete_all::<TeamMemberRecord>(&keys).await?;
-    Ok(granted.len() == CHUNK as usize || places.len() == CHUNK as usize)
+    Ok(granted.len() == RECORDS_AT_ONCE as usize || places.len() == RECORDS_AT_ONCE as usize)
 }
 
 /// Reviews that a user was asked for.
@@ -105,10 +116,10 @@ struct Asked {
 }
 
 /// Looks at some of the reviews that a user was asked for in any organization.
-async fn asked_of(tx: &Tx, of: &Clear, after: Option<Key>) -> Result<Asked> {
+async fn asked_of(tx: &Tx, of: &ClearMember, after: Option<Key>) -> Result<Asked> {
     let (from, to) = RequestedReviewerRecord::of_user(&of.user).below();
     let from = after.map_or(from, |after| key::after(&after));
-    let rows = tx.scan(&Scan { from, to, rev: false, limit: CHUNK }).await?;
+    let rows = tx.scan(&Scan { from, to, rev: false, limit: RECORDS_AT_ONCE }).await?;
     let mut requests = Vec::with_capacity(rows.len());
     for (row, _) in &rows {
         let id: ChangeRequestId = id_of(row)?;
@@ -123,7 +134,7 @@ async fn asked_of(tx: &Tx, of: &Clear, after: Option<Key>) -> Result<Asked> {
         .zip(spaces)
         .filter(|(_, space)| space.as_ref().is_some_and(|space| space.organization == of.org));
     let here = here.map(|(request, _)| request.id.clone()).collect();
-    let next = rows.last().filter(|_| rows.len() == CHUNK as usize).map(|(row, _)| Key::clone(row));
+    let next = rows.last().filter(|_| rows.len() == RECORDS_AT_ONCE as usize).map(|(row, _)| Key::clone(row));
     Ok(Asked { here, next })
 }
 
@@ -133,24 +144,24 @@ async fn unask(tx: &mut Tx, user: &UserId, requests: &[ChangeRequestId]) -> Resu
     Ok(())
 }
 
-async fn is_member(tx: &Tx, of: &Clear) -> Result<bool> {
+async fn is_member(tx: &Tx, of: &ClearMember) -> Result<bool> {
     Ok(tx.get_value(&MemberRecord::at(&of.org, &of.user)).await?.is_some())
 }
 
-struct Remove {
+struct RemoveMember {
     actor: Actor,
-    of: Clear,
+    of: ClearMember,
     job: JobId,
     now: Timestamp,
 }
 
 #[async_trait]
-impl Operation for Remove {
+impl Operation for RemoveMember {
     type Out = ();
     const NAME: &'static str = "member_remove";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let Clear { org, user } = &self.of;
+        let ClearMember { org, user } = &self.of;
         let access = access::org(tx, &self.actor, org).await?;
         if self.actor.user() != Some(user) {
             access.require(OrgAction::Administrate)?;
@@ -164,20 +175,13 @@ impl Operation for Remove {
         if !more && asked.next.is_none() {
             return Ok(());
         }
-        let job = jobs::NewJob {
-            id: self.job.clone(),
-            kind: CLEAR,
-            payload: serde_json::to_value(&self.of).map_err(Error::internal)?,
-            subject: user.to_string(),
-            lane: None,
-            due: self.now,
-        };
+        let job = self.of.about(&self.job, user, self.now)?;
         Ok(jobs::enqueue(tx, self.now, job).await?)
     }
 }
 
 /// Removes some of what a former member was given; `Out` tells whether there may be more.
-struct ClearStep(Clear);
+struct ClearStep(ClearMember);
 
 #[async_trait]
 impl Operation for ClearStep {
@@ -195,7 +199,7 @@ impl Operation for ClearStep {
 
 /// Asks a former member for these reviews no longer.
 struct ClearAsked {
-    of: Clear,
+    of: ClearMember,
     requests: Vec<ChangeRequestId>,
 }
 

@@ -216,7 +216,7 @@ impl Platform {
         entry: FileEntry,
         (reading, book): (&mut Reading, &mut Book),
     ) -> Result<BookLink> {
-        let url = self.file_url(&shown.space.id, &entry)?;
+        let url = self.file_url(&shown.space.id, &entry, shown.bearer)?;
         let fits = entry.size <= MAX_IMAGE && reading.images + entry.size <= MAX_IMAGES;
         if entry.content_type.starts_with("image/") && fits {
             reading.images += entry.size;

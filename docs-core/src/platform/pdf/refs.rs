@@ -88,7 +88,32 @@ fn of_block(block: &Block, out: &mut References) {
                 of_cell(kind, value, out);
             }
         }
-        _ => {}
+        // Text leads elsewhere by the elements within it; an address needs no name.
+        BlockKind::Paragraph { .. }
+        | BlockKind::Heading1(_)
+        | BlockKind::Heading2(_)
+        | BlockKind::Heading3(_)
+        | BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Divider {}
+        | BlockKind::Blockquote {}
+        | BlockKind::Hint { .. }
+        | BlockKind::Code { .. }
+        | BlockKind::CodeLine { .. }
+        | BlockKind::Math { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::Embed { .. }
+        | BlockKind::Expandable { .. }
+        | BlockKind::Tabs { .. }
+        | BlockKind::TabsItem { .. }
+        | BlockKind::Stepper {}
+        | BlockKind::StepperStep { .. }
+        | BlockKind::Columns { .. }
+        | BlockKind::Column { .. }
+        | BlockKind::If { .. }
+        | BlockKind::Integration(_) => {}
     }
 }
 

@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     Result,
-    model::{OrgId, Role, TeamId, UserId},
+    model::{ContentTarget, Grantee, OrgId, Role, TeamId, UserId},
     platform::access::Audience,
     store::{
         Batches, Key, MAX_SCAN, Tx, ids_of,
-        records::{Child, Grantee, MemberRecord, TeamMemberRecord},
+        records::{MemberRecord, TeamMemberRecord},
     },
 };
 
@@ -23,7 +23,12 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Reads the roles that these, and the members of teams among them, have on content.
-    pub(super) async fn of(tx: &Tx, org: &OrgId, content: &Child, grantees: &[&Grantee]) -> Result<Self> {
+    pub(super) async fn of(
+        tx: &Tx,
+        org: &OrgId,
+        content: &ContentTarget,
+        grantees: &[&Grantee],
+    ) -> Result<Self> {
         let (mut named, mut users) = (BTreeSet::new(), BTreeSet::new());
         for grantee in grantees {
             match grantee {
@@ -40,7 +45,7 @@ impl Touched {
 
     /// The highest role that somebody had before, or has now: of those who are named, and of those whose role has
     /// changed with that of a team.
-    pub(super) async fn highest(&self, tx: &Tx, content: &Child) -> Result<Option<Role>> {
+    pub(super) async fn highest(&self, tx: &Tx, content: &ContentTarget) -> Result<Option<Role>> {
         let now = Audience::of(tx, content).await?.roles(tx, &self.members).await?;
         let roles = self.members.iter().zip(self.before.iter().zip(&now));
         let touched =
@@ -51,7 +56,7 @@ impl Touched {
 
 async fn members_of(tx: &Tx, team: &TeamId) -> Result<Vec<UserId>> {
     let mut members = Vec::new();
-    let mut batches = Batches::of(TeamMemberRecord::of_team(team).scan(false, MAX_SCAN));
+    let mut batches = Batches::of(TeamMemberRecord::of_team(team).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         members.extend(ids_of::<UserId>(&rows)?);
     }

@@ -5,14 +5,22 @@
 //!
 //! An index follows by itself. Two servers on one store each have their own.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Mutex;
 
 use super::{is_indexed, text_of};
 use crate::{
     Error, ErrorKind, Result,
-    content::{Attribute, ContentChange, ContentError, PageEntry, Rendering, Undecided, View, document},
+    content::{Attribute, ContentError, PageEntry, Rendering, RevisionChange, Undecided, View, document},
     model::{Block, BlockKind, Node, PageId, SpaceId},
     platform::{Platform, jobs::unpanicked},
     ports::{
@@ -26,13 +34,15 @@ use crate::{
 };
 
 /// News that one round takes.
-const NEWS: u32 = 500;
+const NEWS_AT_ONCE: u32 = 500;
 /// Spaces that are looked at together.
-const SPACES: usize = 100;
+const SPACES_AT_ONCE: usize = 100;
 /// Changes that are handed to the index together.
-const BATCH: usize = 500;
+const CHANGES_AT_ONCE: usize = 500;
 /// Bytes of text that are handed to the index together.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// How long a search waits for an index that has not caught up for the first time.
+const INDEX_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A search index, and how far this process has followed for it.
 pub(in crate::platform) struct Follower {
@@ -41,6 +51,10 @@ pub(in crate::platform) struct Follower {
     turn: Mutex<()>,
     /// Held for one round.
     state: Mutex<State>,
+    /// When all news had been followed, in milliseconds; when it began to follow, before.
+    followed_at: AtomicI64,
+    /// The index has all that the store had at some time: what it finds is old at worst, and not a part of it only.
+    is_caught_up: AtomicBool,
 }
 
 #[derive(Default)]
@@ -59,12 +73,49 @@ pub(in crate::platform) enum Round {
 }
 
 impl Follower {
-    pub(in crate::platform) fn new(index: Arc<dyn SearchIndex>) -> Self {
-        Self { index, turn: Mutex::default(), state: Mutex::default() }
+    /// An index that is followed from a time on.
+    pub(in crate::platform) fn new(index: Arc<dyn SearchIndex>, now: DateTime<Utc>) -> Self {
+        Self {
+            index,
+            turn: Mutex::default(),
+            state: Mutex::default(),
+            followed_at: AtomicI64::new(now.timestamp_millis()),
+            is_caught_up: AtomicBool::new(false),
+        }
     }
 
-    pub(super) fn index(&self) -> &dyn SearchIndex {
+    pub(in crate::platform) fn index(&self) -> &dyn SearchIndex {
         self.index.as_ref()
+    }
+
+    /// Tells whether the index has caught up with the store once: in this process, or before it began, which an index
+    /// that lasts knows by its position.
+    pub(in crate::platform) async fn is_caught_up(&self) -> Result<bool> {
+        if self.is_caught_up.load(Ordering::Acquire) {
+            return Ok(true);
+        }
+        match self.index.position().await {
+            Ok(position) => {
+                if position.is_some() {
+                    self.is_caught_up.store(true, Ordering::Release);
+                }
+                Ok(position.is_some())
+            }
+            // The worker makes it anew.
+            Err(SearchError::Damaged(_)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How long ago all news had been followed, or the index was opened.
+    pub(in crate::platform) fn behind_for(&self, now: DateTime<Utc>) -> TimeDelta {
+        TimeDelta::milliseconds(now.timestamp_millis() - self.followed_at.load(Ordering::Relaxed))
+    }
+
+    /// Forgets everything: until all is read again, the index finds only a part.
+    async fn clear(&self) -> Result<()> {
+        self.is_caught_up.store(false, Ordering::Release);
+        Ok(self.index.clear().await?)
     }
 
     /// Waits until no other worker of this process follows.
@@ -89,7 +140,7 @@ impl Pending {
     }
 
     const fn is_full(&self) -> bool {
-        self.changes.len() >= BATCH || self.bytes >= BATCH_BYTES
+        self.changes.len() >= CHANGES_AT_ONCE || self.bytes >= BATCH_BYTES
     }
 }
 
@@ -101,13 +152,45 @@ impl Platform {
         Ok(())
     }
 
+    /// The search index, with all that the store has, or had some time ago.
+    ///
+    /// One that was never complete is waited for, and helped along where no worker is at it.
+    ///
+    /// # Errors
+    /// `Unavailable` when it takes too long; `Precondition` where there is none.
+    pub(super) async fn searchable_index(&self) -> Result<&dyn SearchIndex> {
+        let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
+        let follower = self.follower().ok_or_else(missing)?;
+        let catching_up = async {
+            while !follower.is_caught_up().await? {
+                self.index_some(follower).await?;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(INDEX_PATIENCE, catching_up).await {
+            Ok(caught_up) => caught_up.map(|()| follower.index()),
+            Err(_) => Err(not_caught_up()),
+        }
+    }
+
+    /// Refuses while searches would find a part of what is stored only.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub(in crate::platform) async fn require_index(&self) -> Result<()> {
+        match self.follower() {
+            Some(follower) if !follower.is_caught_up().await? => Err(not_caught_up()),
+            _ => Ok(()),
+        }
+    }
+
     /// One round of following.
     pub(in crate::platform) async fn index_some(&self, follower: &Follower) -> Result<Round> {
         let mut state = follower.state.lock().await;
         let position = match follower.index.position().await {
             Err(error @ SearchError::Damaged(_)) => {
                 tracing::error!(%error, "the search index is made anew");
-                follower.index.clear().await?;
+                follower.clear().await?;
                 None
             }
             position => position?,
@@ -115,9 +198,10 @@ impl Platform {
         if !state.is_compared {
             self.compare_all(follower, position).await?;
             state.is_compared = true;
+            follower.is_caught_up.store(true, Ordering::Release);
             return Ok(Round::Some);
         }
-        let news = match self.store().changes(topic::HEAD, position.clone(), NEWS).await {
+        let news = match self.store().changes(topic::HEAD, position.clone(), NEWS_AT_ONCE).await {
             Err(StoreError::Misuse(_)) => None,
             news => Some(news?),
         };
@@ -126,6 +210,7 @@ impl Platform {
             return Ok(Round::Some);
         };
         let (Some((first, _)), Some((last, _))) = (news.first(), news.last()) else {
+            follower.followed_at.store(self.clock().now().timestamp_millis(), Ordering::Relaxed);
             return Ok(Round::None(position));
         };
         // Where the oldest news that is kept comes next, older ones may have gone unread.
@@ -142,7 +227,7 @@ impl Platform {
         let moved: BTreeSet<SpaceId> = news.iter().filter_map(|(_, key)| of_space(key)).collect();
         let moved: Vec<SpaceId> = moved.into_iter().collect();
         let mut pending = Pending::default();
-        for some in moved.chunks(SPACES) {
+        for some in moved.chunks(SPACES_AT_ONCE) {
             let keys: Vec<Key> = some.iter().map(SpaceRecord::at).collect();
             let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
             self.bring_up(follower, (some, &records), &mut pending).await?;
@@ -157,11 +242,11 @@ impl Platform {
         let position = self.end_of_heads().await?;
         if position.is_none() && noted.is_some() {
             // A feed that was followed is never empty again: the index is of another store.
-            follower.index.clear().await?;
+            follower.clear().await?;
         }
         let mut pending = Pending::default();
-        let limit = u32::try_from(SPACES).unwrap_or(u32::MAX);
-        let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(false, limit));
+        let limit = u32::try_from(SPACES_AT_ONCE).unwrap_or(u32::MAX);
+        let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(limit));
         while let Some(rows) = batches.next(&self.read().await?).await? {
             let records = rows.into_iter().map(|(_, value)| decode(value).map(Some));
             let records: Vec<Option<Arc<SpaceRecord>>> = records.collect::<StoreResult<_>>()?;
@@ -170,7 +255,7 @@ impl Platform {
         }
         let mut after = None;
         loop {
-            let ids = follower.index.spaces(after.as_ref(), SPACES).await?;
+            let ids = follower.index.spaces(after.as_ref(), SPACES_AT_ONCE).await?;
             let Some(last) = ids.last() else { break };
             after = Some(last.clone());
             let keys: Vec<Key> = ids.iter().map(SpaceRecord::at).collect();
@@ -186,7 +271,7 @@ impl Platform {
     async fn end_of_heads(&self) -> Result<Option<FeedPos>> {
         let mut position = None;
         loop {
-            let news = self.store().changes(topic::HEAD, position.clone(), NEWS).await?;
+            let news = self.store().changes(topic::HEAD, position.clone(), NEWS_AT_ONCE).await?;
             match news.last() {
                 Some((last, _)) => position = Some(last.clone()),
                 None => return Ok(position),
@@ -259,17 +344,17 @@ impl Platform {
         };
         for change in changes {
             match change {
-                ContentChange::PageCreated(page) if is_indexed(&page.entry) => {
+                RevisionChange::PageCreated(page) if is_indexed(&page.entry) => {
                     self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
                 }
-                ContentChange::PageEdited { page, attributes, .. } if shows(&attributes) => {
+                RevisionChange::PageEdited { page, attributes, .. } if shows(&attributes) => {
                     if is_indexed(&page.entry) {
                         self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
                     } else {
                         pending.push(IndexChange::DropPage(space.id.clone(), page.id));
                     }
                 }
-                ContentChange::PageDeleted(page) => {
+                RevisionChange::PageDeleted(page) => {
                     pending.push(IndexChange::DropPage(space.id.clone(), page.id));
                 }
                 // Where a page stands is read when it is shown.
@@ -304,6 +389,10 @@ impl Platform {
         }
         Ok(())
     }
+}
+
+fn not_caught_up() -> Error {
+    Error::new(ErrorKind::Unavailable, "the search index is still being made of what is stored; try again")
 }
 
 /// A batch that is lost ends the round, whichever space it was for: the news are read again.

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use crate::{
     Result,
-    model::{CollectionId, SpaceId, TeamId, UserId},
-    platform::{Actor, access::Sight},
+    model::{CollectionId, ContentTarget, SpaceId, TeamId, UserId},
+    platform::{Actor, access::AccessResolver},
     policy::{OrgAccess, OrgAction},
     ports::search::Scope,
     store::{
         Key, KeyBuf, MAX_SCAN, StoreResult, Tx, Value, key,
-        records::{Child, CollectionRecord, GrantRecord, Place, SpaceRecord, TeamMemberRecord},
+        records::{CollectionRecord, GrantRecord, Parent, SpaceRecord, TeamMemberRecord, target_of},
     },
 };
 
 /// Most spaces that are looked at in one go.
-const CHUNK: usize = 500;
+const SPACES_AT_ONCE: usize = 500;
 
 /// The spaces that an actor's search goes through.
 ///
@@ -40,12 +40,12 @@ async fn divide(
     (access, actor): (OrgAccess, &Actor),
     spaces: BTreeSet<SpaceId>,
 ) -> Result<(BTreeSet<SpaceId>, BTreeSet<SpaceId>)> {
-    let mut sight = Sight::new(access, actor);
+    let mut resolver = AccessResolver::new(access, actor);
     let (mut seen, mut hidden) = (BTreeSet::new(), BTreeSet::new());
     let spaces: Vec<SpaceId> = spaces.into_iter().collect();
-    for chunk in spaces.chunks(CHUNK) {
+    for chunk in spaces.chunks(SPACES_AT_ONCE) {
         let keys: Vec<Key> = chunk.iter().map(SpaceRecord::at).collect();
-        let access = sight.spaces(tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+        let access = resolver.spaces(tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
         for (space, access) in chunk.iter().zip(access) {
             if access.is_some() { &mut seen } else { &mut hidden }.insert(space.clone());
         }
@@ -54,20 +54,20 @@ async fn divide(
 }
 
 /// What a member sees only with a grant.
-async fn closed(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<Child>> {
+async fn closed(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut closed = BTreeSet::new();
     for (row, _) in all(tx, &SpaceRecord::closed_in(org)).await? {
-        closed.extend(key::last_segment(&row).parse().map(Child::Space));
+        closed.extend(key::last_segment(&row).parse().map(ContentTarget::Space));
     }
     for (row, _) in all(tx, &CollectionRecord::closed_in(org)).await? {
-        closed.extend(key::last_segment(&row).parse().map(Child::Collection));
+        closed.extend(key::last_segment(&row).parse().map(ContentTarget::Collection));
     }
     Ok(closed)
 }
 
 /// What was granted to a user, or to a team that the user is in.
-async fn granted(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<Child>> {
+async fn granted(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut held = vec![GrantRecord::held_by(org, user)];
     for (row, _) in all(tx, &TeamMemberRecord::of_member(org, user)).await? {
@@ -76,25 +76,25 @@ async fn granted(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<
     let mut granted = BTreeSet::new();
     for held in held {
         for row in all(tx, &held).await? {
-            granted.insert(Child::of_row(&row)?);
+            granted.insert(target_of(&row)?);
         }
     }
     Ok(granted)
 }
 
 /// The spaces among these, and those in the collections among them.
-async fn spaces_under(tx: &Tx, contents: BTreeSet<Child>) -> Result<BTreeSet<SpaceId>> {
+async fn spaces_under(tx: &Tx, contents: BTreeSet<ContentTarget>) -> Result<BTreeSet<SpaceId>> {
     let (mut spaces, mut walked) = (BTreeSet::new(), BTreeSet::<CollectionId>::new());
-    let mut open: Vec<Child> = contents.into_iter().collect();
+    let mut open: Vec<ContentTarget> = contents.into_iter().collect();
     while let Some(content) = open.pop() {
         match content {
-            Child::Space(id) => drop(spaces.insert(id)),
-            Child::Collection(id) if walked.insert(id.clone()) => {
-                for row in all(tx, &Place::In(&id).children()).await? {
-                    open.push(Child::of_row(&row)?);
+            ContentTarget::Space(id) => drop(spaces.insert(id)),
+            ContentTarget::Collection(id) if walked.insert(id.clone()) => {
+                for row in all(tx, &Parent::In(&id).children()).await? {
+                    open.push(target_of(&row)?);
                 }
             }
-            Child::Collection(_) => {}
+            ContentTarget::Collection(_) => {}
         }
     }
     Ok(spaces)
@@ -102,7 +102,7 @@ async fn spaces_under(tx: &Tx, contents: BTreeSet<Child>) -> Result<BTreeSet<Spa
 
 /// All rows below a prefix.
 async fn all(tx: &Tx, prefix: &KeyBuf) -> StoreResult<Vec<(Key, Value)>> {
-    let mut scan = prefix.scan(false, MAX_SCAN);
+    let mut scan = prefix.scan(MAX_SCAN);
     let mut found = Vec::new();
     loop {
         let rows = tx.scan(&scan).await?;

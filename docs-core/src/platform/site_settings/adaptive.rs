@@ -11,86 +11,122 @@ use crate::{
         AdaptiveJsonSchema, AdaptiveSchemaObject, OrgId, SiteAdaptiveSchema, SiteId, TemplateConditions,
         Timestamp, UpdateAdaptiveSchema,
     },
-    platform::{Actor, Platform, access},
+    platform::{
+        Actor, access,
+        nouns::{SiteHandle, SiteRef},
+    },
     policy::SiteAction,
     store::{Operation, Tx, records::AdaptiveRecord},
 };
 
-impl Platform {
-    /// What is known of the visitors of a site (SPEC 4.11).
+impl<'p> SiteHandle<'p> {
+    /// Reads the schema of the claims about a site's visitors.
     ///
     /// # Errors
     /// `NotFound`, also while nothing was set.
-    pub fn get_adaptive_schema<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<SiteAdaptiveSchema>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let schema = me.org(org).site(site).get_adaptive_schema().await?;
+    /// println!("{}", schema.json_schema.as_json());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_adaptive_schema(self) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::View).await?;
             let record = schema(&tx, site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
             Ok(view(&record))
         })
     }
 
-    /// Sets what is known of the visitors of a site (SPEC 4.11).
+    /// Sets the schema of the claims about a site's visitors.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`.
-    pub fn set_adaptive_schema<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-        new: UpdateAdaptiveSchema,
-    ) -> BoxFuture<'a, Result<SiteAdaptiveSchema>> {
+    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{AdaptiveJsonSchema, OrgId, SiteId, UpdateAdaptiveSchema};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let claims = serde_json::json!({ "beta": { "type": "boolean", "description": "Tries new features" } });
+    /// let schema = serde_json::json!({ "type": "object", "properties": claims, "additionalProperties": false });
+    /// let new = UpdateAdaptiveSchema { json_schema: AdaptiveJsonSchema::new(schema)? };
+    /// println!("{}", me.org(org).site(site).set_adaptive_schema(new).await?.updated_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_adaptive_schema(self, new: UpdateAdaptiveSchema) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
         Box::pin(async move {
-            let operation = Set {
+            let Self { caller, at: SiteRef { org, site }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = SetAdaptiveSchema {
                 actor: actor.clone(),
                 org: org.clone(),
                 site: site.clone(),
                 schema: new.json_schema,
-                now: self.now(),
+                now: platform.now(),
             };
-            Ok(view(&*self.write(actor, &operation).await?))
+            Ok(view(&*platform.write(actor, &operation).await?))
         })
     }
 
-    /// Conditions that are ready to use, one for each value that a claim is known to have (SPEC 4.11); none while
-    /// nothing is known.
+    /// Lists conditions that are ready to use, one for each value that the schema knows of a claim; none while there is
+    /// no schema.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn template_conditions<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<TemplateConditions>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// for template in me.org(org).site(site).template_conditions().await?.items {
+    ///     println!("{}: {}", template.description, template.condition);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn template_conditions(self) -> BoxFuture<'p, Result<TemplateConditions>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::View).await?;
             let record = schema(&tx, site).await?;
             let items = record.map(|record| record.schema.template_conditions()).unwrap_or_default();
             Ok(TemplateConditions { items })
         })
     }
 
-    /// What conditions on a site may decide by: the claims of which the schema knows all values.
+    /// The claims that conditions on a site may use: those of which the schema knows all values.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn site_claims<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<Claims>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let claims = me.org(org).site(site).known_claims().await?;
+    /// println!("{claims:?}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn known_claims(self) -> BoxFuture<'p, Result<Claims>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::View).await?;
             claims(&tx, site).await
         })
     }
@@ -115,7 +151,7 @@ fn view(record: &AdaptiveRecord) -> SiteAdaptiveSchema {
     }
 }
 
-struct Set {
+struct SetAdaptiveSchema {
     actor: Actor,
     org: OrgId,
     site: SiteId,
@@ -124,12 +160,13 @@ struct Set {
 }
 
 #[async_trait]
-impl Operation for Set {
+impl Operation for SetAdaptiveSchema {
     type Out = Arc<AdaptiveRecord>;
     const NAME: &'static str = "adaptive_schema_set";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Arc<AdaptiveRecord>> {
-        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
         let old = schema(tx, &self.site).await?;
         let new =
             AdaptiveRecord { site: self.site.clone(), schema: self.schema.clone(), updated_at: self.now };

@@ -11,33 +11,43 @@ use crate::{
         OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
         VisitorAuthBackend, web_url,
     },
-    platform::{Actor, Platform, access, at_once, people::platform_only},
+    platform::{
+        Actor, Platform, access, at_once,
+        nouns::{Caller, SiteHandle, SiteRef},
+    },
     policy::SiteAction,
     ports::Secrets,
     store::{Operation, Tx, records::SiteAuthRecord},
 };
 
-impl Platform {
-    /// How visitors of a site prove who they are, with the key that signs their tokens. A site that has no key yet is
-    /// given one.
+impl<'p> SiteHandle<'p> {
+    /// Reads how visitors of a site prove who they are, with the key that signs their tokens. A site that has no key
+    /// yet is given one.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another server's
     /// key.
-    pub fn get_publishing_auth<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<PublishingAuth>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let auth = me.org(org).site(site).get_publishing_auth().await?;
+    /// println!("{:?} signs with a key of {} characters", auth.backend, auth.private_key.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::Manage).await?;
             let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
             drop(tx);
             match record {
-                Some(record) => self.auth_view(&record),
-                None => self.change_auth(actor, (org, site), Change::Nothing).await,
+                Some(record) => platform.auth_view(&record),
+                None => platform.change_auth(actor, at, Change::Nothing).await,
             }
         })
     }
@@ -45,56 +55,93 @@ impl Platform {
     /// Changes how visitors of a site prove who they are. What the request leaves out stays, the key too.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and for an address with a `location` of its own;
-    /// `Conflict` when the key was sealed by another server's key.
-    pub fn update_publishing_auth<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and
+    /// for an address with a `location` of its own; `Conflict` when the key was sealed by another server's key.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, Patch, SiteId, UpdatePublishingAuth, Url}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let fallback_url = Patch::Set(Url::new("https://example.com/sign-in")?);
+    /// let change = UpdatePublishingAuth { fallback_url, ..Default::default() };
+    /// let auth = me.org(org).site(site).update_publishing_auth(change).await?;
+    /// println!("{:?}", auth.fallback_url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update_publishing_auth(
+        self,
         change: UpdatePublishingAuth,
-    ) -> BoxFuture<'a, Result<PublishingAuth>> {
+    ) -> BoxFuture<'p, Result<PublishingAuth>> {
         Box::pin(async move {
+            let Self { caller, at, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             if let Patch::Set(url) = &change.fallback_url {
                 check_fallback(url)?;
             }
-            self.change_auth(actor, (org, site), Change::Settings(change)).await
+            platform.change_auth(actor, at, Change::Settings(change)).await
         })
     }
 
-    /// Gives a site another signing key: what was signed with the one before is worth nothing from here on.
+    /// Gives a site another signing key: tokens that were signed with the one before are no longer valid.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site.
-    pub fn regenerate_publishing_auth<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<PublishingAuth>> {
-        Box::pin(self.once(actor, async move { self.change_auth(actor, (org, site), Change::Key).await }))
-    }
-
-    /// The key that signs the tokens of a site's visitors: the bytes of the text. `None` while the site was given none,
-    /// so that no token is valid. Only the platform itself may ask.
     ///
-    /// # Errors
-    /// `Forbidden`; `Conflict` when the key was sealed by another server's key.
-    pub fn signing_key<'a>(
-        &'a self,
-        actor: &'a Actor,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<Option<String>>> {
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let before = me.org(org).site(site).get_publishing_auth().await?;
+    /// let after = me.org(org).site(site).regenerate_publishing_auth().await?;
+    /// assert_ne!(before.private_key, after.private_key);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn regenerate_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            signing_key(self.secrets(), &self.read().await?, site).await
+            let Self { caller, at, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done =
+                platform.once(actor, async move { platform.change_auth(actor, at, Change::Key).await });
+            done.await
         })
     }
+}
 
+impl<'p> Caller<'p> {
+    /// Reads the key that signs the tokens of a site's visitors: the bytes of the text. `None` while the site has no
+    /// key, and so no valid token. Only the platform itself may ask.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `Conflict` when the key was sealed by another server's key.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SiteId};
+    /// # async fn example(platform: &Platform, site: &SiteId) -> Result<()> {
+    /// if let Some(key) = platform.as_platform().signing_key(site).await? {
+    ///     println!("{} bytes", key.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn signing_key(self, site: &'p SiteId) -> BoxFuture<'p, Result<Option<String>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            signing_key(platform.secrets(), &platform.read().await?, site).await
+        })
+    }
+}
+
+impl Platform {
     async fn change_auth(
         &self,
         actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
+        SiteRef { org, site }: SiteRef<'_>,
         change: Change,
     ) -> Result<PublishingAuth> {
         let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
@@ -174,7 +221,8 @@ impl Operation for ChangeAuth<'_> {
     const NAME: &'static str = "publishing_auth_change";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteAuthRecord>> {
-        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
         let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&self.site)).await?;
         let mut new = match &old {
             Some(old) => SiteAuthRecord::clone(old),

@@ -10,7 +10,11 @@ use crate::{
     model::{
         Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
     },
-    platform::{Actor, Platform, access},
+    platform::{
+        Actor, access,
+        emoji::kept_emoji,
+        nouns::{SiteHandle, SiteRef, SiteSpaceHandle},
+    },
     policy::SiteAction,
     store::{
         MAX_SCAN, Operation, Tx, decode,
@@ -19,98 +23,154 @@ use crate::{
 };
 
 /// Most bytes of a customization, as JSON: well below what a store takes.
-const MAX_BYTES: usize = 64 * 1024;
+pub(in crate::platform) const MAX_BYTES: usize = 64 * 1024;
 
-impl Platform {
-    /// How a site looks; the defaults where nothing was set.
+impl<'p> SiteHandle<'p> {
+    /// Reads the customization of a site; the defaults where nothing was set.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_site_customization<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-    ) -> BoxFuture<'a, Result<Customization>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let look = me.org(org).site(site).get_customization().await?;
+    /// println!("{:?}", look.styling.theme);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::View).await?;
+            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::View).await?;
             own(&tx, site).await
         })
     }
 
-    /// Sets how a site looks: all of it.
+    /// Replaces the customization of a site as a whole.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` when a condition is no expression, or the favicon is a picture and an emoji.
-    pub fn set_site_customization<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-        look: Customization,
-    ) -> BoxFuture<'a, Result<Customization>> {
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` when a condition is no expression, or the
+    /// favicon is a picture and an emoji.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, Theme}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let site = me.org(org).site(site);
+    /// let mut look = site.get_customization().await?;
+    /// look.styling.theme = Theme::Bold;
+    /// site.set_customization(look).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_customization(self, look: Customization) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             check_favicon(&look.favicon)?;
             check_size(&look)?;
-            let operation =
-                Set { actor: actor.clone(), org: org.clone(), site: site.clone(), look: look.clone() };
-            self.write(actor, &operation).await?;
+            let operation = SetCustomization {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                look: look.clone(),
+            };
+            platform.write(actor, &operation).await?;
             Ok(look)
         })
     }
+}
 
-    /// How a space on a site looks: as the site, but for what was set on the space.
+impl<'p> SiteSpaceHandle<'p> {
+    /// Reads the customization of a space on a site: that of the site, but for what was set on the space.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_site_space_customization<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        id: &'a SiteSpaceId,
-    ) -> BoxFuture<'a, Result<Customization>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<()> {
+    /// let look = me.org(org).site(site).space(site_space).get_customization().await?;
+    /// println!("{:?}", look.styling.theme);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            place_look(&tx, actor, (org, site), id).await
+            let Self { caller, at, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            place_look(&tx, actor, at, id).await
         })
     }
 
-    /// Changes how a space on a site differs from the site. What the request leaves out stays; what it says `null` of
-    /// is as on the site again.
+    /// Changes how the customization of a space on a site differs from the site's. What the request leaves out stays;
+    /// what it sets to `null` is as on the site again.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` when a condition is no expression, or the favicon is a picture and an emoji.
-    pub fn override_site_space_customization<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        id: &'a SiteSpaceId,
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` when a condition is no expression, or the
+    /// favicon is a picture and an emoji.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{CustomizationOverride, OrgId, Patch, SiteId, SiteSpaceId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = CustomizationOverride { title: Patch::Set("Reference".parse()?), ..Default::default() };
+    /// let look = me.org(org).site(site).space(site_space).override_customization(change).await?;
+    /// println!("{:?}", look.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn override_customization(
+        self,
         change: CustomizationOverride,
-    ) -> BoxFuture<'a, Result<Customization>> {
+    ) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
+            let Self { caller, at, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             if let Patch::Set(favicon) = &change.favicon {
                 check_favicon(favicon)?;
             }
-            let change = Override::new(actor, (org, site), id, Some(change));
-            let look = self
-                .write_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, (org, site), id)));
+            let change = OverrideCustomization::new(actor, at, id, Some(change));
+            let look =
+                platform.write_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, at, id)));
             look.await
         })
     }
 
-    /// Makes a space on a site look as the site.
+    /// Removes the customization of a space on a site, which then looks as the site. Answers whether the space is on
+    /// the site.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub fn delete_site_space_customization<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SiteSpaceId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<()> {
+    /// if me.org(org).site(site).space(site_space).delete_customization().await? {
+    ///     println!("looks as the site again");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete_customization(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            super::super::teams::there_was(self.write(actor, &Override::new(actor, of, id, None)).await)
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            Error::existed(platform.write(actor, &OverrideCustomization::new(actor, of, id, None)).await)
         })
     }
 }
@@ -119,10 +179,10 @@ impl Platform {
 async fn place_look(
     tx: &Tx,
     actor: &Actor,
-    (org, site): (&OrgId, &SiteId),
+    of @ SiteRef { org: _, site }: SiteRef<'_>,
     id: &SiteSpaceId,
 ) -> Result<Customization> {
-    access::site(tx, actor, (org, site), SiteAction::View).await?;
+    access::site(tx, actor, of, SiteAction::View).await?;
     place(tx, site, id).await?;
     let site_look = own(tx, site).await?;
     let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at_place(site, id)).await?;
@@ -178,6 +238,9 @@ fn check_favicon(favicon: &Favicon) -> Result<()> {
     if favicon.icon.is_some() && favicon.emoji.is_some() {
         return Err(Error::invalid("favicon", "give an icon or an emoji, not both"));
     }
+    if let Some(emoji) = &favicon.emoji {
+        kept_emoji(emoji, "favicon.emoji")?;
+    }
     Ok(())
 }
 
@@ -190,7 +253,7 @@ fn check_size(look: &impl serde::Serialize) -> Result<()> {
     Ok(())
 }
 
-struct Set {
+struct SetCustomization {
     actor: Actor,
     org: OrgId,
     site: SiteId,
@@ -198,12 +261,14 @@ struct Set {
 }
 
 #[async_trait]
-impl Operation for Set {
+impl Operation for SetCustomization {
     type Out = ();
     const NAME: &'static str = "site_customization_set";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, site) = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let (_, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+                .await?;
         let icon = Some(&self.look.favicon).filter(|favicon| **favicon != Favicon::default());
         if site.icon.as_ref() != icon {
             tx.put(&*site, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&site) })?;
@@ -221,7 +286,7 @@ impl Operation for Set {
 }
 
 /// Changes how a space on a site differs, or removes it.
-struct Override {
+struct OverrideCustomization {
     actor: Actor,
     org: OrgId,
     site: SiteId,
@@ -229,10 +294,10 @@ struct Override {
     change: Option<CustomizationOverride>,
 }
 
-impl Override {
+impl OverrideCustomization {
     fn new(
         actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
+        SiteRef { org, site }: SiteRef<'_>,
         place: &SiteSpaceId,
         change: Option<CustomizationOverride>,
     ) -> Self {
@@ -241,12 +306,13 @@ impl Override {
 }
 
 #[async_trait]
-impl Operation for Override {
+impl Operation for OverrideCustomization {
     type Out = ();
     const NAME: &'static str = "site_space_customization_override";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
         place(tx, &self.site, &self.place).await?;
         let key = CustomizationRecord::at_place(&self.site, &self.place);
         let old: Option<Arc<CustomizationRecord>> = tx.get(&key).await?;

@@ -5,7 +5,6 @@ use std::{slice, sync::Arc};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::share_key;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::View,
@@ -16,10 +15,12 @@ use crate::{
     },
     platform::{
         Actor, Platform, access, at_once,
-        sites::{Opened, SiteOf},
-        teams,
+        jobs::{Effect, Job, Run},
+        list_identities::tag,
+        nouns::{RedirectHandle, Redirects, SiteHandle, SiteRef},
+        sites::Opened,
         urls::percent_encoded,
-        visitors::Eyes,
+        visitors::Reader,
     },
     policy::SiteAction,
     store::{
@@ -28,29 +29,35 @@ use crate::{
     },
 };
 
-/// Job that removes redirects to what has left their site.
-pub(in crate::platform) const PURGE_REDIRECTS: &str = "site_redirects_purge";
 /// Most redirects of a site.
-const MAX_REDIRECTS: i64 = 10_000;
+pub(in crate::platform) const MAX_REDIRECTS: i64 = 10_000;
 /// Redirects that one transaction removes beside what they lead to: with a section of all the spaces that a site may
 /// have, about 1,700 of its 2,000 changes.
 const DROPPED_AT_ONCE: usize = 30;
 
-impl Platform {
+impl<'p> Redirects<'p> {
     /// Lists the redirects of a site, newest first.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_redirects<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteRedirect>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// for redirect in me.org(org).site(site).redirects().list(&PageRequest::default()).await?.items {
+    ///     println!("{}", redirect.source);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteRedirect>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::View).await?;
-            let spec = ListSpec { prefix: RedirectRecord::of_site(site), rev: true, filters: String::new() };
+            let Self { caller, at: at @ SiteRef { site, .. } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::View).await?;
+            let spec = ListSpec { rev: true, ..ListSpec::new(tag::REDIRECTS, RedirectRecord::of_site(site)) };
             let mut list = Lister::new(spec, page)?;
             list.fill(&tx, |_| true).await?;
             let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
@@ -61,141 +68,175 @@ impl Platform {
     /// Creates a redirect.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` for a destination that the site does not have; `Conflict` when another
-    /// redirect begins there, or the site has 10,000.
-    pub fn create_redirect<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-        new: CreateSiteRedirect,
-    ) -> BoxFuture<'a, Result<SiteRedirect>> {
-        Box::pin(self.once(actor, async move {
-            self.check_destination(actor, (org, site), &new.destination).await?;
-            let record = RedirectRecord {
-                id: self.id(),
-                site: site.clone(),
-                source: new.source,
-                destination: new.destination,
-                created_at: self.now(),
-            };
-            let create = Create { actor: actor.clone(), org: org.clone(), record };
-            self.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
-        }))
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not
+    /// have; `Conflict` when another redirect begins there, or the site has 10,000.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{CreateSiteRedirect, OrgId, RedirectDestination};
+    /// # use docs_core::model::{RedirectSource, SiteId, SiteSpaceId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let destination = RedirectDestination::SiteSpace { site_space_id: site_space.clone() };
+    /// let new = CreateSiteRedirect { source: RedirectSource::new("/old-reference")?, destination };
+    /// let redirect = me.org(org).site(site).redirects().create(new).await?;
+    /// println!("{}", redirect.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { org, site } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                platform.check_destination(actor, at, &new.destination).await?;
+                let record = RedirectRecord {
+                    id: platform.id(),
+                    site: site.clone(),
+                    source: new.source,
+                    destination: new.destination,
+                    created_at: platform.now(),
+                };
+                let create = RedirectCreation { actor: actor.clone(), org: org.clone(), record };
+                platform.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
+            });
+            done.await
+        })
     }
+}
 
+impl<'p> RedirectHandle<'p> {
     /// Changes a redirect. What the request leaves out stays.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` for a destination that the site does not have; `Conflict` when another
-    /// redirect begins there.
-    pub fn update_redirect<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        id: &'a RedirectId,
-        change: UpdateSiteRedirect,
-    ) -> BoxFuture<'a, Result<SiteRedirect>> {
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not
+    /// have; `Conflict` when another redirect begins there.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{OrgId, RedirectId, RedirectSource, SiteId, UpdateSiteRedirect};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, redirect: &RedirectId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSiteRedirect { source: Some(RedirectSource::new("/v1")?), ..Default::default() };
+    /// let redirect = me.org(org).site(site).redirect(redirect).update(change).await?;
+    /// println!("{}", redirect.source);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
+            let Self { caller, at: at @ SiteRef { org, site }, redirect: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::Manage).await?;
             find(&tx, site, id).await?;
             drop(tx);
             if let Some(destination) = &change.destination {
-                self.check_destination(actor, (org, site), destination).await?;
+                platform.check_destination(actor, at, destination).await?;
             }
-            let update = Change {
+            let update = RedirectUpdate {
                 actor: actor.clone(),
                 org: org.clone(),
                 site: site.clone(),
                 id: id.clone(),
                 change: Some(change),
             };
-            Ok(view(&*self.write(actor, &update).await?))
+            Ok(view(&*platform.write(actor, &update).await?))
         })
     }
 
     /// Deletes a redirect. Answers whether there was one.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub fn delete_redirect<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        id: &'a RedirectId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, RedirectId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, redirect: &RedirectId) -> Result<()> {
+    /// if me.org(org).site(site).redirect(redirect).delete().await? {
+    ///     println!("deleted");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let delete = Change {
+            let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = RedirectUpdate {
                 actor: actor.clone(),
                 org: org.clone(),
                 site: site.clone(),
                 id: id.clone(),
                 change: None,
             };
-            teams::there_was(self.write(actor, &delete).await.map(drop))
+            Error::existed(platform.write(actor, &delete).await.map(drop))
         })
     }
+}
 
-    /// Where a path of a site leads: to an address where the site is mounted, through the share link it is read by.
+impl<'p> SiteHandle<'p> {
+    /// Resolves a path of a site by its redirects: to an address where the site is mounted, through the share link it
+    /// is read by.
     ///
     /// # Errors
     /// `NotFound` when no redirect begins there, or what it leads to is gone, or is none the actor may see.
-    pub fn resolve_redirect<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: impl Into<SiteOf<'a>>,
-        source: &'a RedirectSource,
-    ) -> BoxFuture<'a, Result<ResolvedRedirect>> {
-        self.resolve_redirect_of(actor, of.into(), source)
-    }
-
-    fn resolve_redirect_of<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: SiteOf<'a>,
-        source: &'a RedirectSource,
-    ) -> BoxFuture<'a, Result<ResolvedRedirect>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, RedirectSource, SiteId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let source = RedirectSource::new("/old-reference")?;
+    /// let resolved = me.org(org).site(site).resolve_redirect(&source).await?;
+    /// println!("leads to {}", resolved.target);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resolve_redirect(self, source: &'p RedirectSource) -> BoxFuture<'p, Result<ResolvedRedirect>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            let opened = self.opened(&tx, actor, of).await?;
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let tx = platform.read().await?;
+            let opened = platform.opened(&tx, actor, of).await?;
             let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
             let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
             let redirect = find(&tx, of.site, &id).await?;
-            let found = self.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+            let found = platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
             // A key that opens nothing changes nothing; other sites are read without one.
             let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
             let key = match key {
-                Some(key) => share_key(&tx, of.site, key).await?.map(|_| key),
+                Some(key) => super::share_key(&tx, of.site, key).await?.map(|_| key),
                 None => None,
             };
             drop(tx);
             let path = found.path().await?.ok_or_else(gone)?;
             let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
             let path: Vec<String> = path.split('/').map(percent_encoded).collect();
-            let target = self.canonical(&opened.site, key, &names) + &path.join("/");
+            let target = platform.canonical(&opened.site, key, &names) + &path.join("/");
             Ok(ResolvedRedirect { redirect: view(&redirect), target })
         })
     }
+}
 
-    /// Removes what is left of the redirects to parts that left their site.
-    pub(in crate::platform) async fn purge_redirects(&self, mut purge: Purge) -> Result<()> {
-        while !purge.to.is_empty() {
-            purge.to = self.upkeep(&purge).await?;
-        }
-        Ok(())
-    }
-
+impl Platform {
     /// Refuses a destination that the site does not have, or the actor does not see.
     async fn check_destination(
         &self,
         actor: &Actor,
-        (org, site): (&OrgId, &SiteId),
+        of: SiteRef<'_>,
         destination: &RedirectDestination,
     ) -> Result<()> {
         let tx = self.read().await?;
-        access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
-        let opened = self.opened(&tx, actor, (org, site).into()).await?;
+        access::site(&tx, actor, of, SiteAction::Manage).await?;
+        let opened = self.opened(&tx, actor, of.into()).await?;
         let found = self.destination(&tx, &opened, destination).await?;
         drop(tx);
         let found = found.ok_or_else(|| no_such(destination))?;
@@ -233,22 +274,22 @@ impl Platform {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
         let Some(space) = space else { return Ok(None) };
         let view = self.content().view(&space.domain, space.root);
-        Ok(Some(Found { names, page: Some((view, page, seen.eyes(place))) }))
+        Ok(Some(Found { names, page: Some((view, page, seen.reader(place))) }))
     }
 }
 
 /// What a redirect leads to: the segments of its address below the site, and the page below that.
 struct Found<'d> {
     names: Vec<String>,
-    page: Option<(View, &'d PageId, Eyes)>,
+    page: Option<(View, &'d PageId, Reader)>,
 }
 
 impl Found<'_> {
     /// The path of the page; `None` when it is not there, or the reader may not see it.
     async fn path(&self) -> Result<Option<String>> {
-        let Some((view, id, eyes)) = &self.page else { return Ok(Some(String::new())) };
+        let Some((view, id, reader)) = &self.page else { return Ok(Some(String::new())) };
         let Some(entry) = view.page(id).await? else { return Ok(None) };
-        match or_none(eyes.lens(view).await?.require(id, &entry).await)? {
+        match or_none(reader.content_filter(view).await?.require(id, &entry).await)? {
             Some(()) => Ok(view.path_of(id).await?),
             None => Ok(None),
         }
@@ -296,7 +337,7 @@ fn taken() -> Error {
 }
 
 /// What a redirect leads to has to be on the site when the redirect is stored.
-async fn require_place(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
+async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     let id = match &redirect.destination {
         RedirectDestination::SiteSection { site_section_id } => {
             let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(site_section_id)).await?;
@@ -323,20 +364,13 @@ pub(in crate::platform) async fn drop_redirects(
     if to.is_empty() {
         return Ok(());
     }
-    let job = jobs::NewJob {
-        id: job.clone(),
-        kind: PURGE_REDIRECTS,
-        payload: serde_json::to_value(Purge { to }).map_err(Error::internal)?,
-        subject: site.to_string(),
-        lane: None,
-        due: now,
-    };
+    let job = PurgeRedirects { to }.about(job, site, now)?;
     Ok(jobs::enqueue(tx, now, job).await?)
 }
 
 /// Removes some of the redirects to these parts of a site; answers to which parts there may be more.
 pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<String>) -> Result<Vec<String>> {
-    let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::leading_to(part).scan(false, 1)).collect();
+    let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::leading_to(part).scan(1)).collect();
     let found = tx.scan_many(&scans).await?;
     let mut room = DROPPED_AT_ONCE;
     let mut left = Vec::new();
@@ -353,12 +387,24 @@ pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<Str
 
 /// Removes redirects to parts that have left their site, to which nobody can add: `Out` are the parts with more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct Purge {
+pub(in crate::platform) struct PurgeRedirects {
     to: Vec<String>,
 }
 
 #[async_trait]
-impl Operation for Purge {
+impl Job for PurgeRedirects {
+    const KIND: &'static str = "site_redirects_purge";
+
+    async fn run(mut self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while !self.to.is_empty() {
+            self.to = platform.upkeep(&self).await?;
+        }
+        Ok(Effect::Done)
+    }
+}
+
+#[async_trait]
+impl Operation for PurgeRedirects {
     type Out = Vec<String>;
     const NAME: &'static str = "site_redirects_purge";
 
@@ -367,14 +413,14 @@ impl Operation for Purge {
     }
 }
 
-struct Create {
+struct RedirectCreation {
     actor: Actor,
     org: OrgId,
     record: RedirectRecord,
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for RedirectCreation {
     type Out = ();
     const NAME: &'static str = "redirect_create";
 
@@ -384,8 +430,8 @@ impl Operation for Create {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let site = &self.record.site;
-        access::site(tx, &self.actor, (&self.org, site), SiteAction::Manage).await?;
-        require_place(tx, &self.record).await?;
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
+        require_parent(tx, &self.record).await?;
         if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
             return Err(Error::conflict(format!(
                 "a site has at most {MAX_REDIRECTS} redirects; delete one first"
@@ -397,7 +443,7 @@ impl Operation for Create {
 }
 
 /// Changes a redirect, or deletes it.
-struct Change {
+struct RedirectUpdate {
     actor: Actor,
     org: OrgId,
     site: SiteId,
@@ -406,7 +452,7 @@ struct Change {
 }
 
 #[async_trait]
-impl Operation for Change {
+impl Operation for RedirectUpdate {
     type Out = Arc<RedirectRecord>;
     const NAME: &'static str = "redirect_change";
 
@@ -415,7 +461,8 @@ impl Operation for Change {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<Arc<RedirectRecord>> {
-        access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
         let old = find(tx, &self.site, &self.id).await?;
         let Some(change) = &self.change else {
             tx.delete(&*old);
@@ -427,7 +474,7 @@ impl Operation for Change {
         if new == *old {
             return Ok(old);
         }
-        match require_place(tx, &new).await {
+        match require_parent(tx, &new).await {
             // A redirect to what has left the site is about to go.
             Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
                 return Err(gone());

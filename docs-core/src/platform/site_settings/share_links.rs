@@ -11,7 +11,11 @@ use crate::{
         BASE32, CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
         SiteVisibility, Space, UpdateShareLink,
     },
-    platform::{Actor, Platform, access, at_once, people::platform_only, teams},
+    platform::{
+        Actor, Platform, access, at_once,
+        list_identities::tag,
+        nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef},
+    },
     policy::SiteAction,
     store::{
         ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
@@ -20,31 +24,38 @@ use crate::{
 };
 
 /// Most share links of a site.
-const MAX_LINKS: i64 = 100;
+pub(in crate::platform) const MAX_LINKS: i64 = 100;
 /// Most characters of a key that is looked up: a real one has 52.
 const MAX_KEY: usize = 128;
 
-impl Platform {
+impl<'p> ShareLinks<'p> {
     /// Lists the share links of a site, oldest first. One whose secret this server cannot open has no address.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for a wrong page or limit.
-    pub fn list_share_links<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ShareLink>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// for link in me.org(org).site(site).share_links().list(&PageRequest::default()).await?.items {
+    ///     println!("{}: {:?}", link.name, link.urls.published);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<ShareLink>>> {
         Box::pin(async move {
-            let tx = self.read().await?;
-            let (_, site) = access::site(&tx, actor, (org, site), SiteAction::Manage).await?;
-            let spec =
-                ListSpec { prefix: ShareLinkRecord::of_site(&site.id), rev: false, filters: String::new() };
+            let Self { caller, at } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
+            let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::of_site(&site.id));
             let mut list = Lister::new(spec, page)?;
             list.fill(&tx, |_| true).await?;
             let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
             let page = list.finish(&tx, count).await?;
-            let items = page.items.iter().map(|link| self.share_link_view(&site, link)).collect();
+            let items = page.items.iter().map(|link| platform.share_link_view(&site, link)).collect();
             Ok(Page { items, next: page.next, count: page.count })
         })
     }
@@ -52,57 +63,80 @@ impl Platform {
     /// Creates a share link. It is active.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` for more than 100 links.
-    pub fn create_share_link<'a>(
-        &'a self,
-        actor: &'a Actor,
-        org: &'a OrgId,
-        site: &'a SiteId,
-        new: CreateShareLink,
-    ) -> BoxFuture<'a, Result<ShareLink>> {
-        Box::pin(self.once(actor, async move {
-            let secret = Secret::draw(self.ids(), "docs-platform key of a share link").as_segment();
-            let id: ShareLinkId = self.id();
-            let sealed =
-                self.secrets().seal(&purpose(&id), &secret, self.ids().next()).map_err(Error::internal)?;
-            let record = ShareLinkRecord {
-                id,
-                site: site.clone(),
-                name: new.name,
-                active: true,
-                sealed,
-                digest: digest(&secret),
-                created_at: self.now(),
-            };
-            let create = Create { actor: actor.clone(), org: org.clone(), record };
-            let shown = self.write_and_show(actor, &create, |done| {
-                at_once(Ok(self.share_link_view(&done.out, &create.record)))
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` for too many links.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{CreateShareLink, OrgId, SiteId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = CreateShareLink { name: "Reviewers of the agency".parse()? };
+    /// let link = me.org(org).site(site).share_links().create(new).await?;
+    /// println!("{:?}", link.urls.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let secret = Secret::draw(platform.ids(), "docs-platform key of a share link").as_segment();
+                let id: ShareLinkId = platform.id();
+                let sealed = platform
+                    .secrets()
+                    .seal(&purpose(&id), &secret, platform.ids().next())
+                    .map_err(Error::internal)?;
+                let record = ShareLinkRecord {
+                    id,
+                    site: site.clone(),
+                    name: new.name,
+                    active: true,
+                    sealed,
+                    digest: digest(&secret),
+                    created_at: platform.now(),
+                };
+                let create = ShareLinkCreation { actor: actor.clone(), org: org.clone(), record };
+                let shown = platform.write_and_show(actor, &create, |done| {
+                    at_once(Ok(platform.share_link_view(&done.out, &create.record)))
+                });
+                shown.await
             });
-            shown.await
-        }))
+            done.await
+        })
     }
+}
 
+impl<'p> ShareLinkHandle<'p> {
     /// Renames, switches on or switches off a share link. What the request leaves out stays.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` unless the actor manages the site.
-    pub fn update_share_link<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        id: &'a ShareLinkId,
-        change: UpdateShareLink,
-    ) -> BoxFuture<'a, Result<ShareLink>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, ShareLinkId, SiteId, UpdateShareLink}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, link: &ShareLinkId) -> Result<()> {
+    /// let off = UpdateShareLink { active: Some(false), ..Default::default() };
+    /// let link = me.org(org).site(site).share_link(link).update(off).await?;
+    /// assert!(!link.active);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
         Box::pin(async move {
-            let update = Change {
+            let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = ShareLinkUpdate {
                 actor: actor.clone(),
                 org: org.clone(),
                 site: site.clone(),
                 id: id.clone(),
                 change: Some(change),
             };
-            let (site, link) = self.write(actor, &update).await?;
-            Ok(self.share_link_view(&site, &link))
+            let (site, link) = platform.write(actor, &update).await?;
+            Ok(platform.share_link_view(&site, &link))
         })
     }
 
@@ -110,41 +144,60 @@ impl Platform {
     ///
     /// # Errors
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete_share_link<'a>(
-        &'a self,
-        actor: &'a Actor,
-        (org, site): (&'a OrgId, &'a SiteId),
-        id: &'a ShareLinkId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, ShareLinkId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, link: &ShareLinkId) -> Result<()> {
+    /// if me.org(org).site(site).share_link(link).delete().await? {
+    ///     println!("its key opens nothing any more");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let delete = Change {
+            let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = ShareLinkUpdate {
                 actor: actor.clone(),
                 org: org.clone(),
                 site: site.clone(),
                 id: id.clone(),
                 change: None,
             };
-            teams::there_was(self.write(actor, &delete).await.map(drop))
+            Error::existed(platform.write(actor, &delete).await.map(drop))
         })
     }
+}
 
-    /// Tells whether a key opens a site: whether it is that of an active share link of the site. Only the platform
-    /// itself may ask.
+impl<'p> Caller<'p> {
+    /// Tells whether a key opens a site, being that of an active share link of the site. Only the platform itself may
+    /// ask.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub fn opens_site<'a>(
-        &'a self,
-        actor: &'a Actor,
-        site: &'a SiteId,
-        key: &'a str,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` for users.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SiteId};
+    /// # async fn example(platform: &Platform, site: &SiteId, key: &str) -> Result<()> {
+    /// if platform.as_platform().opens_site(site, key).await? {
+    ///     println!("welcome");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn opens_site(self, site: &'p SiteId, key: &'p str) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            Ok(share_key(&self.read().await?, site, key).await?.is_some())
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            Ok(share_key(&platform.read().await?, site, key).await?.is_some())
         })
     }
+}
 
+impl Platform {
     /// A share link without its address where another key sealed the secret: it can still be changed and deleted.
     fn share_link_view(&self, site: &SiteRecord, link: &ShareLinkRecord) -> ShareLink {
         let secret = self.secrets().open(&purpose(&link.id), &link.sealed).ok();
@@ -166,7 +219,7 @@ pub(in crate::platform) async fn share_key(
     site: &SiteId,
     key: &str,
 ) -> Result<Option<Arc<ShareLinkRecord>>> {
-    let Some(link) = open(tx, key).await?.filter(|link| link.site == *site) else { return Ok(None) };
+    let Some(link) = found_by(tx, key).await?.filter(|link| link.opens(site)) else { return Ok(None) };
     // What is left of a deleted site opens nothing.
     let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(site)).await?;
     Ok(site.map(|_| link))
@@ -187,7 +240,8 @@ impl SharedLink {
     /// Looks up the key that a request gives. A key that opens nothing changes nothing.
     pub(in crate::platform) async fn find(platform: &Platform, tx: &Tx, key: Option<&str>) -> Result<Self> {
         let Some(key) = key else { return Ok(Self(None)) };
-        let Some(link) = open(tx, key).await? else { return Ok(Self(None)) };
+        let link = found_by(tx, key).await?.filter(|link| link.opens(&link.site));
+        let Some(link) = link else { return Ok(Self(None)) };
         let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&link.site)).await?;
         // Other sites are read without a secret.
         let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
@@ -211,16 +265,15 @@ impl SharedLink {
     }
 }
 
-/// The active share link that a key belongs to.
-async fn open(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
+/// The share link that a key belongs to.
+async fn found_by(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
     if key.is_empty() || key.len() > MAX_KEY {
         return Ok(None);
     }
     let Some(value) = tx.get_value(&ShareLinkRecord::by_digest(&digest(key))).await? else {
         return Ok(None);
     };
-    let link: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(&link_id(&value)?)).await?;
-    Ok(link.filter(|link| link.active))
+    Ok(tx.get(&ShareLinkRecord::at(&link_id(&value)?)).await?)
 }
 
 fn link_id(value: &Value) -> Result<ShareLinkId> {
@@ -238,20 +291,21 @@ fn purpose(id: &ShareLinkId) -> String {
     format!("share-link {id}")
 }
 
-struct Create {
+struct ShareLinkCreation {
     actor: Actor,
     org: OrgId,
     record: ShareLinkRecord,
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for ShareLinkCreation {
     type Out = Arc<SiteRecord>;
     const NAME: &'static str = "share_link_create";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteRecord>> {
         let site = &self.record.site;
-        let (_, site) = access::site(tx, &self.actor, (&self.org, site), SiteAction::Manage).await?;
+        let (_, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
         if tx.number(&ShareLinkRecord::count_in(&site.id)).await? >= MAX_LINKS {
             return Err(Error::conflict(format!(
                 "a site has at most {MAX_LINKS} share links; delete one first"
@@ -263,7 +317,7 @@ impl Operation for Create {
 }
 
 /// Changes a share link, or deletes it.
-struct Change {
+struct ShareLinkUpdate {
     actor: Actor,
     org: OrgId,
     site: SiteId,
@@ -272,12 +326,14 @@ struct Change {
 }
 
 #[async_trait]
-impl Operation for Change {
+impl Operation for ShareLinkUpdate {
     type Out = (Arc<SiteRecord>, Arc<ShareLinkRecord>);
     const NAME: &'static str = "share_link_change";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Out> {
-        let (_, site) = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let (_, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+                .await?;
         let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(&self.id)).await?;
         let old = old.filter(|link| link.site == self.site).ok_or_else(|| Error::not_found("share link"))?;
         let Some(change) = &self.change else {

@@ -15,7 +15,7 @@ use crate::{
     model::{
         CreateSite, JobId, OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, Timestamp, UpdateSite, UserId,
     },
-    platform::{Actor, access, site_settings, spaces::create_in},
+    platform::{Actor, access, nouns::SiteRef, site_settings, spaces::create_in},
     policy::{OrgAction, SiteAction, SpaceAction},
     store::{
         Key, Operation, Tx,
@@ -31,13 +31,15 @@ pub(super) struct On {
 }
 
 impl On {
-    pub(super) fn new(actor: &Actor, (org, site): (&OrgId, &SiteId)) -> Self {
+    pub(super) fn new(actor: &Actor, SiteRef { org, site }: SiteRef<'_>) -> Self {
         Self { actor: actor.clone(), org: org.clone(), site: site.clone() }
     }
 
     /// The site, with the right to manage it.
     pub(super) async fn manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
-        let access = access::site(tx, &self.actor, (&self.org, &self.site), SiteAction::Manage).await?;
+        let access =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+                .await?;
         Ok(access.1)
     }
 
@@ -49,7 +51,7 @@ impl On {
     }
 }
 
-pub(super) struct Create {
+pub(super) struct SiteCreation {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) org: OrgId,
@@ -64,7 +66,7 @@ pub(super) struct Create {
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for SiteCreation {
     type Out = ();
     const NAME: &'static str = "site_create";
 
@@ -93,6 +95,7 @@ impl Operation for Create {
             basename,
             icon: None,
             proxy: None,
+            hostname: None,
             visibility: self.new.visibility.unwrap_or_default(),
             published: false,
             created_by: self.by.clone(),
@@ -113,13 +116,14 @@ impl Operation for Create {
                 former_paths: Vec::new(),
                 rank: order::nth(at as u64),
                 condition: None,
+                space_deleted: space.deleted_at.is_some(),
             });
         }
         Ok(())
     }
 }
 
-pub(super) struct Update {
+pub(super) struct SiteUpdate {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: SiteId,
@@ -127,7 +131,7 @@ pub(super) struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for SiteUpdate {
     type Out = ();
     const NAME: &'static str = "site_update";
 
@@ -140,7 +144,9 @@ impl Operation for Update {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) = access::site(tx, &self.actor, (&self.org, &self.id), SiteAction::Manage).await?;
+        let (_, old) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.id }, SiteAction::Manage)
+                .await?;
         let change = self.change.clone();
         let mut new = SiteRecord::clone(&old);
         new.title = change.title.unwrap_or(new.title);
@@ -150,7 +156,7 @@ impl Operation for Update {
         new.agents_context = change.agents_context.unwrap_or(new.agents_context);
         new.proxy = change.proxy.apply(new.proxy);
         if let Some(origin) = new.proxy.as_ref().filter(|_| new.proxy != old.proxy) {
-            mount::check(tx, &self.org, origin).await?;
+            mount::check(tx, &self.org, ("proxy", origin.as_str())).await?;
         }
         let mut section = new.default_section.clone();
         if let Some(wanted) = change.default_site_section {
@@ -178,14 +184,14 @@ impl Operation for Update {
     }
 }
 
-pub(super) struct Publish {
+pub(super) struct PublishSite {
     actor: Actor,
     org: OrgId,
     id: SiteId,
     published: bool,
 }
 
-impl Publish {
+impl PublishSite {
     pub(super) fn on(actor: &Actor, org: &OrgId, id: &SiteId) -> Self {
         Self { actor: actor.clone(), org: org.clone(), id: id.clone(), published: true }
     }
@@ -196,12 +202,14 @@ impl Publish {
 }
 
 #[async_trait]
-impl Operation for Publish {
+impl Operation for PublishSite {
     type Out = ();
     const NAME: &'static str = "site_publish";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) = access::site(tx, &self.actor, (&self.org, &self.id), SiteAction::Manage).await?;
+        let (_, old) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.id }, SiteAction::Manage)
+                .await?;
         if old.published != self.published {
             let new = SiteRecord { published: self.published, ..SiteRecord::clone(&old) };
             tx.put(&*old, new)?;
@@ -210,7 +218,7 @@ impl Operation for Publish {
     }
 }
 
-pub(super) struct Delete {
+pub(super) struct SiteDeletion {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: SiteId,
@@ -219,12 +227,14 @@ pub(super) struct Delete {
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for SiteDeletion {
     type Out = ();
     const NAME: &'static str = "site_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (org, site) = access::site(tx, &self.actor, (&self.org, &self.id), SiteAction::Delete).await?;
+        let (org, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.id }, SiteAction::Delete)
+                .await?;
         let outline = Outline::load(tx, &site).await?;
         for place in outline.all_places() {
             tx.delete(&**place);

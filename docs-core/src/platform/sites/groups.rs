@@ -5,101 +5,134 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use super::{
-    SiteOf,
     change::On,
     order,
     outline::{MAX_GROUP_DEPTH, MAX_GROUPS, Node, Outline},
     places::no_section,
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, Result,
     model::{
-        AddSectionGroup, AddSectionToGroup, OrgId, SectionGroupId, SectionId, SiteId, SiteSectionGroup,
-        SiteSpaceId, UpdateSectionGroup,
+        AddSectionGroup, AddSectionToGroup, SectionGroupId, SectionId, SiteSectionGroup, SiteSpaceId,
+        UpdateSectionGroup,
     },
-    platform::{Actor, Platform},
+    platform::{
+        Actor, Platform, list_identities,
+        nouns::{SectionGroupHandle, SectionGroups, SiteRef},
+    },
     store::{
         Operation, Page, PageRequest, Tx,
         records::{SectionGroupRecord, SectionRecord},
     },
 };
 
-impl Platform {
-    /// Lists the groups of a site, in the site's order, each before those that lie in it (SPEC 4.6).
+impl<'p> SectionGroups<'p> {
+    /// Lists the groups of a site, in the site's order, each before those that lie in it.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_section_groups<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: impl Into<SiteOf<'a>>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteSectionGroup>>> {
-        self.list_section_groups_of(actor, of.into(), page)
-    }
-
-    fn list_section_groups_of<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: SiteOf<'a>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteSectionGroup>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// for group in me.org(org).site(site).section_groups().list(&PageRequest::default()).await?.items {
+    ///     println!("{}", group.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSectionGroup>>> {
         Box::pin(async move {
-            let (tx, opened) = self.open_site(actor, of).await?;
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
             let outline = &opened.outline;
             let groups = outline.groups();
             let count = groups.len() as u64;
             let at = |group: &Arc<SectionGroupRecord>| outline.position(&Node::Group(Arc::clone(group)));
             let items = groups.into_iter().map(|group| (at(group), Arc::clone(group))).collect();
-            let page = order::page(items, &["section-groups", opened.site.id.as_str()], page)?;
+            let page = order::page(items, &list_identities::section_groups(&opened.site.id), page)?;
             let ids = places_in(outline, &page.items);
-            let seen = self.seen(&tx, &opened, &ids).await?;
+            let seen = platform.seen(&tx, &opened, &ids).await?;
             let items = page.items.iter().map(|group| seen.group(group)).collect();
             Ok(Page { items, next: page.next, count: Some(count) })
         })
     }
 
-    /// Adds a group to a site, or to another group of it, last in order, and moves sections into it (SPEC 4.6).
+    /// Adds a group to a site, or to another group of it, last in order, and moves sections into it.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` for unknown sections or an unknown parent; `Conflict` when the site is full,
-    /// or groups would lie too deep in each other.
-    pub fn add_section_group<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        add: AddSectionGroup,
-    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
-        Box::pin(self.once(actor, async move {
-            let mut sections = Vec::new();
-            for (at, id) in add.sections.iter().flatten().enumerate() {
-                let field = format!("sections[{at}]");
-                let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
-                sections.push((field, id));
-            }
-            let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
-            let parent = parent.transpose()?;
-            let operation = Add { on: On::new(actor, of), id: self.id(), sections, parent, add };
-            let id = &operation.id;
-            self.write_and_show(actor, &operation, |done| Box::pin(self.group_seen(done.tx, actor, of, id)))
-                .await
-        }))
-    }
-
-    /// Changes a group (SPEC 4.6). What the request leaves out stays.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for unknown sections or an unknown parent;
+    /// `Conflict` when the site is full, or groups would lie too deep in each other.
     ///
-    /// # Errors
-    /// `NotFound`, `Forbidden`.
-    pub fn update_section_group<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionGroupId,
-        change: UpdateSectionGroup,
-    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{AddSectionGroup, OrgId, SectionId, SiteId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let sections = Some(vec![section.to_string()]);
+    /// let new = AddSectionGroup { title: "Products".parse()?, icon: None, sections, parent: None };
+    /// let group = me.org(org).site(site).section_groups().create(new).await?;
+    /// println!("{}", group.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, add: AddSectionGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
         Box::pin(async move {
-            let update = Update { on: On::new(actor, of), id: id.clone(), change };
-            self.write_and_show(actor, &update, |done| Box::pin(self.group_seen(done.tx, actor, of, id)))
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let mut sections = Vec::new();
+                for (at, id) in add.sections.iter().flatten().enumerate() {
+                    let field = format!("sections[{at}]");
+                    let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
+                    sections.push((field, id));
+                }
+                let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
+                let parent = parent.transpose()?;
+                let operation =
+                    SectionGroupCreation { on: On::new(actor, of), id: platform.id(), sections, parent, add };
+                let id = &operation.id;
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.group_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> SectionGroupHandle<'p> {
+    /// Changes a group. What the request leaves out stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{Icon, OrgId, Patch, SectionGroupId, SiteId, UpdateSectionGroup};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSectionGroup { icon: Patch::Set(Icon::new("box")?), ..Default::default() };
+    /// let group = me.org(org).site(site).section_group(group).update(change).await?;
+    /// println!("{} {:?}", group.title, group.icon);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSectionGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
+        Box::pin(async move {
+            let Self { caller, at: of, group: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = SectionGroupUpdate { on: On::new(actor, of), id: id.clone(), change };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
                 .await
         })
     }
@@ -107,66 +140,99 @@ impl Platform {
     /// Deletes a group: the sections and groups in it take its place. Answers whether it was there.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub fn delete_section_group<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionGroupId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SectionGroupId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId) -> Result<()> {
+    /// if me.org(org).site(site).section_group(group).delete().await? {
+    ///     println!("its sections stand where it stood");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            match self.write(actor, &Delete { on: On::new(actor, of), id: id.clone() }).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
+            let Self { caller, at: of, group: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            Error::existed(
+                platform.write(actor, &SectionGroupDeletion { on: On::new(actor, of), id: id.clone() }).await,
+            )
         })
     }
 
-    /// Moves a section into a group, last in order; one that is in it stays where it is (SPEC 4.6).
+    /// Moves a section into a group, last in order; one that is in it stays where it is.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` for an unknown section.
-    pub fn add_section_to_group<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionGroupId,
-        add: &'a AddSectionToGroup,
-    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
-        Box::pin(self.once(actor, async move {
-            let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
-            let gather = Gather { on: On::new(actor, of), id: id.clone(), section };
-            self.write_and_show(actor, &gather, |done| Box::pin(self.group_seen(done.tx, actor, of, id)))
-                .await
-        }))
-    }
-
-    /// Moves a section out of a group, to behind that. Answers whether it was in it.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for an unknown section.
     ///
-    /// # Errors
-    /// `Forbidden`.
-    pub fn remove_section_from_group<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionGroupId,
-        section: &'a SectionId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{AddSectionToGroup, OrgId, SectionGroupId, SectionId, SiteId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId, section: &SectionId,
+    /// # ) -> Result<()> {
+    /// let add = AddSectionToGroup { section_id: section.to_string() };
+    /// let group = me.org(org).site(site).section_group(group).add_section(add).await?;
+    /// println!("{} has another section", group.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn add_section(self, add: AddSectionToGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
         Box::pin(async move {
-            let operation = Release { on: On::new(actor, of), id: id.clone(), section: section.clone() };
-            match self.write(actor, &operation).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
+            let Self { caller, at: of, group: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
+                let gather = PutSectionInGroup { on: On::new(actor, of), id: id.clone(), section };
+                platform
+                    .write_and_show(actor, &gather, |done| {
+                        Box::pin(platform.group_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
         })
     }
 
+    /// Moves a section out of a group, to the place behind the group. Answers whether it was in it.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SectionGroupId, SectionId, SiteId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId, section: &SectionId,
+    /// # ) -> Result<()> {
+    /// if me.org(org).site(site).section_group(group).remove_section(section).await? {
+    ///     println!("the section stands behind the group");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remove_section(self, section: &'p SectionId) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: of, group: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation =
+                RemoveSectionFromGroup { on: On::new(actor, of), id: id.clone(), section: section.clone() };
+            Error::existed(platform.write(actor, &operation).await)
+        })
+    }
+}
+
+impl Platform {
     /// A group, as a transaction sees it.
     pub(super) async fn group_seen(
         &self,
         tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: SiteRef<'_>,
         id: &SectionGroupId,
     ) -> Result<SiteSectionGroup> {
         let opened = self.opened(tx, actor, of.into()).await?;
@@ -188,7 +254,7 @@ fn places_in(outline: &Outline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteS
     places.map(|place| place.id.clone()).collect()
 }
 
-struct Add {
+struct SectionGroupCreation {
     on: On,
     id: SectionGroupId,
     /// Sections to move into it, each with the field that names it.
@@ -198,7 +264,7 @@ struct Add {
 }
 
 #[async_trait]
-impl Operation for Add {
+impl Operation for SectionGroupCreation {
     type Out = ();
     const NAME: &'static str = "site_section_group_add";
 
@@ -231,14 +297,14 @@ impl Operation for Add {
     }
 }
 
-struct Update {
+struct SectionGroupUpdate {
     on: On,
     id: SectionGroupId,
     change: UpdateSectionGroup,
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for SectionGroupUpdate {
     type Out = ();
     const NAME: &'static str = "site_section_group_update";
 
@@ -257,13 +323,13 @@ impl Operation for Update {
     }
 }
 
-struct Delete {
+struct SectionGroupDeletion {
     on: On,
     id: SectionGroupId,
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for SectionGroupDeletion {
     type Out = ();
     const NAME: &'static str = "site_section_group_delete";
 
@@ -278,14 +344,14 @@ impl Operation for Delete {
     }
 }
 
-struct Gather {
+struct PutSectionInGroup {
     on: On,
     id: SectionGroupId,
     section: SectionId,
 }
 
 #[async_trait]
-impl Operation for Gather {
+impl Operation for PutSectionInGroup {
     type Out = ();
     const NAME: &'static str = "site_section_group_gather";
 
@@ -301,14 +367,14 @@ impl Operation for Gather {
     }
 }
 
-struct Release {
+struct RemoveSectionFromGroup {
     on: On,
     id: SectionGroupId,
     section: SectionId,
 }
 
 #[async_trait]
-impl Operation for Release {
+impl Operation for RemoveSectionFromGroup {
     type Out = ();
     const NAME: &'static str = "site_section_group_release";
 

@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use crate::{
     Error, Result,
-    model::{OrgId, ProxyOrigin, SiteId, web_url},
+    model::{OrgId, SiteId, web_url},
     store::{
         Batches, Key, StoreResult, Tx,
         records::{SiteRecord, linked_id},
     },
 };
 
-/// Refuses a mount on the host of the platform: its addresses are found by the base names of sites.
-pub(super) fn check_host(origin: &ProxyOrigin, base: &str) -> Result<()> {
+/// Refuses a mount on the host of the platform: its addresses are found by the base names of sites. `field` is what
+/// names the origin.
+pub(super) fn check_host(field: &str, origin: &str, base: &str) -> Result<()> {
     let host = |address: &str| {
         web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
     };
-    let Some(mounted) = host(&format!("https://{}", origin.as_str())) else {
-        return Err(Error::invalid("proxy", "must be on a host that an address can have"));
+    let Some(mounted) = host(&format!("https://{origin}")) else {
+        return Err(Error::invalid(field, "must be on a host that an address can have"));
     };
     if Some(mounted) == host(base) {
-        return Err(Error::invalid("proxy", "must be on another host than the platform's own"));
+        return Err(Error::invalid(field, "must be on another host than the platform's own"));
     }
     Ok(())
 }
 
 /// Refuses a mount above or below one of another organization: the longest mount of an address wins, so it would take
 /// addresses of theirs, or lose its own to them.
-pub(super) async fn check(tx: &Tx, org: &OrgId, origin: &ProxyOrigin) -> Result<()> {
-    let origin = origin.as_str();
+pub(super) async fn check(tx: &Tx, org: &OrgId, (field, origin): (&str, &str)) -> Result<()> {
     let above: Vec<Key> =
-        origin.match_indices('/').skip(1).map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
+        origin.match_indices('/').map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
     let above = tx.get_values(&above).await?.into_iter().flatten();
     let mut others: Vec<SiteId> = above.map(|value| linked_id(&value)).collect::<StoreResult<_>>()?;
     let mut batches = Batches::of(SiteRecord::proxied_below(origin));
@@ -41,9 +41,9 @@ pub(super) async fn check(tx: &Tx, org: &OrgId, origin: &ProxyOrigin) -> Result<
         let keys: Vec<Key> = others.drain(..).map(|id| SiteRecord::at(&id)).collect();
         let mut sites = tx.get_many::<SiteRecord>(&keys).await?.into_iter().flatten();
         if sites.any(|site: Arc<SiteRecord>| site.organization != *org) {
-            return Err(Error::conflict(
-                "proxy: a site of another organization is mounted above or below it",
-            ));
+            return Err(Error::conflict(format!(
+                "{field}: a site of another organization is mounted above or below it"
+            )));
         }
     }
     Ok(())
@@ -52,13 +52,15 @@ pub(super) async fn check(tx: &Tx, org: &OrgId, origin: &ProxyOrigin) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ProxyOrigin;
 
     #[test]
     fn no_site_is_mounted_on_the_host_of_the_platform() {
         let origin = |text: &str| ProxyOrigin::new(text).expect(text);
         for base in ["https://docs.example.com", "http://Docs.Example.com:4000/platform"] {
-            assert!(check_host(&origin("DOCS.example.com/sites/other"), base).is_err(), "{base}");
-            assert!(check_host(&origin("example.com/docs"), base).is_ok(), "{base}");
+            let check = |text: &str| check_host("proxy", origin(text).as_str(), base);
+            assert!(check("DOCS.example.com/sites/other").is_err(), "{base}");
+            assert!(check("example.com/docs").is_ok(), "{base}");
         }
     }
 
@@ -69,10 +71,10 @@ mod tests {
             ("https://bücher.example", "xn--bcher-kva.example/x"),
             ("https://docs.example.com.:443", "docs.example.com/x"),
         ] {
-            assert!(check_host(&ProxyOrigin::new(mounted).expect(mounted), base).is_err(), "{base}");
+            assert!(check_host("proxy", mounted, base).is_err(), "{base}");
         }
         // What only looks like the name of a host in another script.
         let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
-        assert!(check_host(&broken, "https://docs.example.com").is_err());
+        assert!(check_host("proxy", broken.as_str(), "https://docs.example.com").is_err());
     }
 }

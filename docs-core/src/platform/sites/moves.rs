@@ -16,102 +16,186 @@ use super::{
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        BesidePosition, MoveBeside, OrgId, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
-        SiteId, SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
+        BesidePosition, MoveBeside, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
+        SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
         SiteStructurePointer, SortStructure,
     },
-    platform::{Actor, Platform},
+    platform::{
+        Actor, Platform,
+        nouns::{SectionGroupHandle, SectionHandle, SiteHandle, SiteRef, SiteSpaceHandle},
+    },
     store::{
         Operation, Tx,
         records::{SiteRecord, SiteSpaceRecord},
     },
 };
 
-impl Platform {
-    /// Puts a part of a site's structure beside another (SPEC 4.6): a site space beside a site space, in whose section
+impl<'p> SiteHandle<'p> {
+    /// Puts a part of a site's structure beside another: a site space beside a site space, in whose section
     /// it then is; sections and groups beside each other, in the same group then.
     ///
-    /// A site space keeps its path unless its new section has that already: then the path gets a number.
+    /// A site space keeps its path unless its new section has that path already: then a number is appended.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Invalid` for what the site does not have, for a group beside what lies in it, and for
-    /// parts that do not stand beside each other; `Conflict` when groups would lie too deep in each other.
-    pub fn sort_structure<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        request: SortStructure,
-    ) -> BoxFuture<'a, Result<SiteStructureItem>> {
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Invalid` for what the site does not have, for a
+    /// group beside what lies in it, and for parts that do not stand beside each other; `Conflict` when groups would
+    /// lie too deep in each other.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{BesidePosition, OrgId, SectionId};
+    /// # use docs_core::model::{SiteId, SiteStructurePointer, SortStructure};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId, other: &SectionId,
+    /// # ) -> Result<()> {
+    /// let item = SiteStructurePointer::Section { id: section.to_string() };
+    /// let other = SiteStructurePointer::Section { id: other.to_string() };
+    /// let request = SortStructure { item, position: BesidePosition { before: Some(other), after: None } };
+    /// let moved = me.org(org).site(site).sort_structure(request).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sort_structure(self, request: SortStructure) -> BoxFuture<'p, Result<SiteStructureItem>> {
         Box::pin(async move {
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let item = request.item.part("item")?;
             let part = item.part.clone();
-            let sort = Sort::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.part_seen(done.tx, actor, of, &part)))
+            let sort =
+                ReorderStructure::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.part_seen(done.tx, actor, of, &part)))
                 .await
         })
     }
+}
 
-    /// Puts a site space beside another, in whose section it then is (SPEC 4.11).
+impl<'p> SiteSpaceHandle<'p> {
+    /// Puts a site space beside another, in whose section it then is.
     ///
     /// # Errors
-    /// As [`sort_structure`](Platform::sort_structure).
-    pub fn move_site_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SiteSpaceId,
-        request: MoveBeside<SiteSpacePointer>,
-    ) -> BoxFuture<'a, Result<SiteSpace>> {
-        Box::pin(async move {
-            let sort = Sort::new(actor, of, (Part::Place(id.clone()), None), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.place_seen(done.tx, actor, of, id))).await
-        })
-    }
-
-    /// Puts a section beside another, in whose group it then is (SPEC 4.6).
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     ///
-    /// # Errors
-    /// As [`sort_structure`](Platform::sort_structure).
-    pub fn move_section<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionId,
-        request: MoveBeside<SectionPointer>,
-    ) -> BoxFuture<'a, Result<SiteSection>> {
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{BesidePosition, MoveBeside, OrgId, SiteId, SiteSpaceId, SiteSpacePointer};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId, other: &SiteSpaceId,
+    /// # ) -> Result<()> {
+    /// let other = SiteSpacePointer::SiteSpace { site_space: other.to_string() };
+    /// let request = MoveBeside { position: BesidePosition { before: None, after: Some(other) } };
+    /// let moved = me.org(org).site(site).space(site_space).move_beside(request).await?;
+    /// println!("in the section {:?}", moved.section);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> BoxFuture<'p, Result<SiteSpace>> {
         Box::pin(async move {
-            let sort = Sort::new(actor, of, (Part::Section(id.clone()), None), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.section_seen(done.tx, actor, of, id)))
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let sort = ReorderStructure::new(
+                actor,
+                of,
+                (Part::SiteSpace(id.clone()), None),
+                beside(&request.position)?,
+            );
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
                 .await
         })
     }
+}
 
-    /// Puts a group beside a section or another group, in the same group then (SPEC 4.6).
+impl<'p> SectionHandle<'p> {
+    /// Puts a section beside another, in whose group it then is.
     ///
     /// # Errors
-    /// As [`sort_structure`](Platform::sort_structure).
-    pub fn move_section_group<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionGroupId,
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{BesidePosition, MoveBeside, OrgId, SectionId, SectionPointer, SiteId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId, other: &SectionId,
+    /// # ) -> Result<()> {
+    /// let other = SectionPointer::Section { site_section: other.to_string() };
+    /// let request = MoveBeside { position: BesidePosition { before: Some(other), after: None } };
+    /// let moved = me.org(org).site(site).section(section).move_beside(request).await?;
+    /// println!("{} moved", moved.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn move_beside(self, request: MoveBeside<SectionPointer>) -> BoxFuture<'p, Result<SiteSection>> {
+        Box::pin(async move {
+            let Self { caller, at: of, section: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let sort = ReorderStructure::new(
+                actor,
+                of,
+                (Part::Section(id.clone()), None),
+                beside(&request.position)?,
+            );
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
+                .await
+        })
+    }
+}
+
+impl<'p> SectionGroupHandle<'p> {
+    /// Puts a group beside a section or another group, in the same group then.
+    ///
+    /// # Errors
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{BesidePosition, MoveBeside, OrgId};
+    /// # use docs_core::model::{SectionGroupId, SectionGroupPointer, SiteId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId, other: &SectionGroupId,
+    /// # ) -> Result<()> {
+    /// let other = SectionGroupPointer::Group { id: other.to_string() };
+    /// let request = MoveBeside { position: BesidePosition { before: Some(other), after: None } };
+    /// let moved = me.org(org).site(site).section_group(group).move_beside(request).await?;
+    /// println!("{} moved", moved.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn move_beside(
+        self,
         request: MoveBeside<SectionGroupPointer>,
-    ) -> BoxFuture<'a, Result<SiteSectionGroup>> {
+    ) -> BoxFuture<'p, Result<SiteSectionGroup>> {
         Box::pin(async move {
-            let sort = Sort::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
-            self.write_and_show(actor, &sort, |done| Box::pin(self.group_seen(done.tx, actor, of, id))).await
+            let Self { caller, at: of, group: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let sort =
+                ReorderStructure::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+                .await
         })
     }
+}
 
+impl Platform {
     async fn part_seen(
         &self,
         tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: SiteRef<'_>,
         part: &Part,
     ) -> Result<SiteStructureItem> {
         Ok(match part {
-            Part::Place(id) => {
+            Part::SiteSpace(id) => {
                 SiteStructureItem::SiteSpace(Box::new(self.place_seen(tx, actor, of, id).await?))
             }
             Part::Section(id) => {
@@ -125,7 +209,7 @@ impl Platform {
 /// A part of a site's structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    Place(SiteSpaceId),
+    SiteSpace(SiteSpaceId),
     Section(SectionId),
     Group(SectionGroupId),
 }
@@ -159,7 +243,7 @@ fn named<T: std::str::FromStr>(field: String, noun: &str, id: &str, part: fn(T) 
 impl Pointer for SiteSpacePointer {
     fn part(&self, field: &str) -> Result<Named> {
         let Self::SiteSpace { site_space } = self;
-        named(format!("{field}.siteSpace"), "site space", site_space, Part::Place)
+        named(format!("{field}.siteSpace"), "site space", site_space, Part::SiteSpace)
     }
 }
 
@@ -184,7 +268,7 @@ impl Pointer for SiteStructurePointer {
     fn part(&self, field: &str) -> Result<Named> {
         let field = format!("{field}.id");
         match self {
-            Self::SiteSpace { id } => named(field, "site space", id, Part::Place),
+            Self::SiteSpace { id } => named(field, "site space", id, Part::SiteSpace),
             Self::Section { id } => named(field, "section", id, Part::Section),
             Self::Group { id } => named(field, "section group", id, Part::Group),
         }
@@ -204,7 +288,7 @@ fn unknown(field: &str, noun: &str) -> Error {
     Error::invalid(field, format_args!("the site has no such {noun}"))
 }
 
-struct Sort {
+struct ReorderStructure {
     on: On,
     item: Part,
     /// The field that names what is moved, where the path does not.
@@ -214,7 +298,7 @@ struct Sort {
 }
 
 #[async_trait]
-impl Operation for Sort {
+impl Operation for ReorderStructure {
     type Out = ();
     const NAME: &'static str = "site_structure_sort";
 
@@ -225,7 +309,7 @@ impl Operation for Sort {
             Some(field) => unknown(field, noun),
         };
         match &self.item {
-            Part::Place(id) => {
+            Part::SiteSpace(id) => {
                 let none = || missing(places::missing, "site space");
                 let place = outline.place(id).ok_or_else(none)?;
                 if !places::is_shown(tx, &self.on, place).await? {
@@ -245,10 +329,10 @@ impl Operation for Sort {
     }
 }
 
-impl Sort {
+impl ReorderStructure {
     fn new(
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: SiteRef<'_>,
         (item, named): (Part, Option<String>),
         (side, beside): (Side, Named),
     ) -> Self {
@@ -258,7 +342,7 @@ impl Sort {
     fn put_node(&self, tx: &mut Tx, outline: &Outline, node: &Node) -> Result<()> {
         let field = &self.beside.field;
         let beside = match &self.beside.part {
-            Part::Place(_) => return Err(strangers()),
+            Part::SiteSpace(_) => return Err(strangers()),
             Part::Section(id) => {
                 let section = outline.section(id).ok_or_else(|| unknown(field, "section"))?;
                 Node::Section(Arc::clone(section))
@@ -296,7 +380,7 @@ impl Sort {
         place: &Arc<SiteSpaceRecord>,
     ) -> Result<()> {
         let field = &self.beside.field;
-        let Part::Place(id) = &self.beside.part else { return Err(strangers()) };
+        let Part::SiteSpace(id) = &self.beside.part else { return Err(strangers()) };
         let beside = outline.place(id).ok_or_else(|| unknown(field, "site space"))?;
         if beside.id == place.id {
             return Err(itself(field));

@@ -4,7 +4,7 @@ use crate::{
     Result,
     model::SectionGroupId,
     store::{
-        Page, PageRequest, Tx, checked_limit, cursor_fingerprint, open_cursor,
+        ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{SectionGroupRecord, SectionRecord},
         seal_cursor,
     },
@@ -13,18 +13,18 @@ use crate::{
 use super::outline::Node;
 
 /// Room between two neighbours.
-const STEP: u64 = 1 << 32;
+const RANK_STEP: u64 = 1 << 32;
 
 /// The rank of what stands at a position when all are new.
 pub(super) const fn nth(position: u64) -> u64 {
-    (position + 1).saturating_mul(STEP)
+    (position + 1).saturating_mul(RANK_STEP)
 }
 
 /// The rank of what is put behind the last.
 pub(super) const fn behind(last: Option<u64>) -> u64 {
     match last {
-        None => STEP,
-        Some(last) => last.saturating_add(STEP),
+        None => RANK_STEP,
+        Some(last) => last.saturating_add(RANK_STEP),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u
     let low = at.checked_sub(1).map_or(0, |before| stay[before]);
     let step = match stay.get(at) {
         Some(high) => high.saturating_sub(low) / (number as u64 + 1),
-        None => STEP,
+        None => RANK_STEP,
     };
     let end = (number as u64).checked_mul(step).and_then(|room| low.checked_add(room));
     if step > 0 && end.is_some() {
@@ -83,9 +83,13 @@ fn put(tx: &mut Tx, node: &Node, parent: Option<&SectionGroupId>, rank: u64) -> 
 ///
 /// Going on is strictly after the position of the last item, so what stays where it is comes exactly once, whatever
 /// comes, goes or moves around it.
-pub(super) fn page<T>(items: Vec<(String, T)>, list: &[&str], request: &PageRequest) -> Result<Page<T>> {
+pub(super) fn page<T>(
+    items: Vec<(String, T)>,
+    list: &ListIdentity,
+    request: &PageRequest,
+) -> Result<Page<T>> {
     let limit = checked_limit(request)?;
-    let fingerprint = cursor_fingerprint(list, false);
+    let fingerprint = list.fingerprint();
     let after = request.page.as_ref().map(|token| open_cursor(token, fingerprint)).transpose()?;
     let coming = items.into_iter().filter(|(at, _)| after.as_ref().is_none_or(|after| at > after));
     let mut found: Vec<(String, T)> = coming.take(limit.saturating_add(1)).collect();
@@ -130,12 +134,12 @@ mod tests {
             loop {
                 // What is deleted after the first page is missing, nothing else.
                 let left = if seen.is_empty() { items(&Default::default()) } else { items(&gone) };
-                let page = page(left, &["a", "b"], &request).unwrap();
+                let page = page(left, &ListIdentity::new("a"), &request).unwrap();
                 prop_assert!(page.items.len() <= limit as usize);
                 seen.extend(page.items);
                 let Some(next) = page.next else { break };
                 let elsewhere = PageRequest { page: Some(next.clone()), limit: None };
-                let refused = super::page(items(&gone), &["a", "c"], &elsewhere).is_err();
+                let refused = super::page(items(&gone), &ListIdentity::new("b"), &elsewhere).is_err();
                 prop_assert!(refused, "a cursor of another list");
                 request.page = Some(next);
             }

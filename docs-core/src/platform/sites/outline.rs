@@ -61,7 +61,7 @@ impl Node {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum Part<'a> {
     Section(&'a SectionRecord),
-    Place(&'a SiteSpaceRecord),
+    SiteSpace(&'a SiteSpaceRecord),
 }
 
 /// What an address below a site leads to.
@@ -95,7 +95,7 @@ impl Outline {
             SiteSpaceRecord::of_site(&site.id),
         ];
         // The limits keep each below what one scan answers.
-        let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(false, MAX_SCAN)).collect();
+        let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(MAX_SCAN)).collect();
         let mut rows = tx.scan_many(&scans).await?.into_iter();
         let mut keys = |named: fn(&str) -> Key| -> Vec<Key> {
             let rows = rows.next().unwrap_or_default();
@@ -373,7 +373,7 @@ impl Outline {
     /// The outline without what a filter drops, as if that were gone: with it go sections that have no spaces left and
     /// groups that are left empty, and a default passes to the first that remains.
     pub(in crate::platform) fn filter(&self, is_shown: impl Fn(Part<'_>) -> bool) -> Self {
-        let mut shown = self.places_only(|place| is_shown(Part::Place(place)));
+        let mut shown = self.places_only(|place| is_shown(Part::SiteSpace(place)));
         let stays = |node: &&Node| match node {
             Node::Section(section) => {
                 shown.places.contains_key(&Some(section.id.clone())) && is_shown(Part::Section(section))

@@ -16,7 +16,7 @@ use crate::{
 /// Names tried before chance decides.
 const NAMES_TRIED: usize = 20;
 /// Most characters of a name.
-const LONGEST: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 /// Former paths that are kept of a section or a space.
 const FORMER_KEPT: usize = 10;
 
@@ -91,7 +91,7 @@ fn candidates(name: &str) -> Vec<String> {
     (1..=NAMES_TRIED)
         .map(|number| {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let kept: String = name.chars().take(LONGEST - suffix.len()).collect();
+            let kept: String = name.chars().take(MAX_NAME_CHARS - suffix.len()).collect();
             format!("{}{suffix}", kept.trim_end_matches('-'))
         })
         .collect()

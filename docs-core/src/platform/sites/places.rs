@@ -5,60 +5,68 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    SiteOf,
     change::{On, manageable},
     order,
     outline::{MAX_SPACES, Outline},
     paths::{free_place_path, rename},
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
-    model::{
-        AddSiteSpace, JobId, OrgId, SectionId, SiteId, SiteSpace, SiteSpaceId, SpaceId, Timestamp,
-        UpdateSiteSpace,
+    BoxFuture, Error, Result,
+    model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
+    platform::{
+        Actor, Platform, access, list_identities,
+        nouns::{SiteRef, SiteSpaceHandle, SiteSpaces},
+        site_settings,
     },
-    platform::{Actor, Platform, access, site_settings},
     store::{
         Key, Operation, Page, PageRequest, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
 
-impl Platform {
-    /// Lists the spaces of a site that the actor may see, in the site's order; `default` picks the one that the site
-    /// begins with, or all others (SPEC 4.11). Each section has a default of its own, which its spaces tell.
+/// The spaces of a site to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteSpaceFilter {
+    /// Only the one that the site begins with, or only the others.
+    pub default: Option<bool>,
+}
+
+impl<'p> SiteSpaces<'p> {
+    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has a default of its own, marked on its space.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_site_spaces<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: impl Into<SiteOf<'a>>,
-        default: Option<bool>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteSpace>>> {
-        self.list_site_spaces_of(actor, of.into(), default, page)
-    }
-
-    fn list_site_spaces_of<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: SiteOf<'a>,
-        default: Option<bool>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteSpace>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::{Caller, SiteSpaceFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let all = SiteSpaceFilter::default();
+    /// for space in me.org(org).site(site).spaces().list(all, &PageRequest::default()).await?.items {
+    ///     println!("/{} {}", space.path, space.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(
+        self,
+        filter: SiteSpaceFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<SiteSpace>>> {
         Box::pin(async move {
-            let (tx, opened) = self.open_site(actor, of).await?;
-            let outline = &opened.outline;
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
+            let (outline, default) = (&opened.outline, filter.default);
             let wanted = outline.all_places().into_iter();
             let first = outline.default_place().map(|place| &place.id);
             let wanted =
                 wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
             let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
-            let page =
-                order::page(items, &["site-spaces", opened.site.id.as_str(), &format!("{default:?}")], page)?;
+            let page = order::page(items, &list_identities::site_spaces(&opened.site.id, default), page)?;
             let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
-            let seen = self.seen(&tx, &opened, &ids).await?;
+            let seen = platform.seen(&tx, &opened, &ids).await?;
             let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
             Ok(Page { items, next: page.next, count: None })
         })
@@ -68,71 +76,124 @@ impl Platform {
     /// default. On a site with sections that names none, it goes to the default section.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
+    /// `NotFound`; `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space or
     /// section; `Conflict` when the site is full.
-    pub fn add_site_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        add: &'a AddSiteSpace,
-    ) -> BoxFuture<'a, Result<SiteSpace>> {
-        Box::pin(self.once(actor, async move {
-            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-            let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
-            let operation =
-                Add { on: On::new(actor, of), section: section.transpose()?, space, id: self.id() };
-            let id = &operation.id;
-            self.write_and_show(actor, &operation, |done| Box::pin(self.place_seen(done.tx, actor, of, id)))
-                .await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{AddSiteSpace, OrgId, SiteId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId) -> Result<()> {
+    /// let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+    /// let added = me.org(org).site(site).spaces().create(add).await?;
+    /// println!("{} is at /{}", added.title, added.path);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, add: AddSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
+        Box::pin(async move {
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+                let section =
+                    add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
+                let operation = SiteSpaceCreation {
+                    on: On::new(actor, of),
+                    section: section.transpose()?,
+                    space,
+                    id: platform.id(),
+                };
+                let id = &operation.id;
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.place_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
+}
 
-    /// Changes a space on a site (SPEC 4.11). What the request leaves out stays. Addresses
+impl<'p> SiteSpaceHandle<'p> {
+    /// Changes a space on a site. What the request leaves out stays. Addresses
     /// with a path that it had before lead to the one it has.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Conflict` when the path is that of another site space; `Invalid` for an unknown space.
-    pub fn update_site_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SiteSpaceId,
-        change: UpdateSiteSpace,
-    ) -> BoxFuture<'a, Result<SiteSpace>> {
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the path is that of another site
+    /// space; `Invalid` for an unknown space.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, SiteId, SitePath, SiteSpaceId, UpdateSiteSpace}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSiteSpace { path: Some(SitePath::new("reference")?), ..Default::default() };
+    /// let changed = me.org(org).site(site).space(site_space).update(change).await?;
+    /// println!("/{}", changed.path);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
         Box::pin(async move {
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
             let space = change.space_id.as_ref().map(|id| id.parse());
             let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-            let update = Update { on: On::new(actor, of), id: id.clone(), space, change, now: self.now() };
-            self.write_and_show(actor, &update, |done| Box::pin(self.place_seen(done.tx, actor, of, id)))
+            let update = SiteSpaceUpdate {
+                on: On::new(actor, of),
+                id: id.clone(),
+                space,
+                change,
+                now: platform.now(),
+            };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
                 .await
         })
     }
 
-    /// Takes a space off a site; the space itself stays. Answers whether it was there. Redirects to it and to its pages go.
+    /// Takes a space off a site; the space itself stays. Answers whether it was there. Redirects to it and to its pages
+    /// are deleted.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub fn delete_site_space<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SiteSpaceId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<()> {
+    /// if me.org(org).site(site).space(site_space).delete().await? {
+    ///     println!("off the site, the space is still there");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let remove = Remove { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
-            match self.write(actor, &remove).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let remove = SiteSpaceDeletion {
+                on: On::new(actor, of),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            Error::existed(platform.write(actor, &remove).await)
         })
     }
+}
 
+impl Platform {
     /// A space on a site, as a transaction sees it.
     pub(super) async fn place_seen(
         &self,
         tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: SiteRef<'_>,
         id: &SiteSpaceId,
     ) -> Result<SiteSpace> {
         let opened = self.opened(tx, actor, of.into()).await?;
@@ -143,7 +204,7 @@ impl Platform {
     }
 }
 
-struct Add {
+struct SiteSpaceCreation {
     on: On,
     section: Option<SectionId>,
     space: SpaceId,
@@ -151,7 +212,7 @@ struct Add {
 }
 
 #[async_trait]
-impl Operation for Add {
+impl Operation for SiteSpaceCreation {
     type Out = ();
     const NAME: &'static str = "site_space_add";
 
@@ -173,7 +234,7 @@ impl Operation for Add {
     }
 }
 
-struct Update {
+struct SiteSpaceUpdate {
     on: On,
     id: SiteSpaceId,
     space: Option<SpaceId>,
@@ -182,7 +243,7 @@ struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for SiteSpaceUpdate {
     type Out = ();
     const NAME: &'static str = "site_space_update";
 
@@ -202,8 +263,9 @@ impl Operation for Update {
         new.condition = change.condition.apply(new.condition);
         match self.space.as_ref().filter(|space| **space != old.space) {
             Some(space) => {
-                new.space =
-                    manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?.id.clone();
+                let space = manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?;
+                new.space = space.id.clone();
+                new.space_deleted = space.deleted_at.is_some();
             }
             None if is_shown(tx, &self.on, &old).await? => {}
             None => return Err(missing()),
@@ -218,13 +280,10 @@ impl Operation for Update {
 /// Tells whether a place is there for the actor: not where its space is deleted, or they have no right to it, though they
 /// may see it as anybody does. It can still be given another space, or be taken off the site.
 pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
-    match access::space(tx, &on.actor, &place.space).await {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        other => other.map(|_| true),
-    }
+    Error::existed(access::space(tx, &on.actor, &place.space).await)
 }
 
-struct Remove {
+struct SiteSpaceDeletion {
     on: On,
     id: SiteSpaceId,
     /// For redirects that do not fit.
@@ -233,7 +292,7 @@ struct Remove {
 }
 
 #[async_trait]
-impl Operation for Remove {
+impl Operation for SiteSpaceDeletion {
     type Out = ();
     const NAME: &'static str = "site_space_delete";
 
@@ -311,6 +370,7 @@ pub(super) async fn append(
         former_paths: Vec::new(),
         rank: order::behind(beside.last().map(|last| last.rank)),
         condition: None,
+        space_deleted: space.deleted_at.is_some(),
     }))
 }
 

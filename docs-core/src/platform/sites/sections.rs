@@ -5,7 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    SiteOf,
     change::{On, manageable},
     order,
     outline::{MAX_SECTIONS, Node, Outline},
@@ -14,158 +13,211 @@ use super::{
     places::{append, check_spaces},
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    BoxFuture, Error, Result,
     model::{
-        AddSection, JobId, OrgId, SectionId, SiteId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle,
-        SpaceId, Timestamp, UpdateSection,
+        AddSection, JobId, SectionId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId, Timestamp,
+        UpdateSection,
     },
-    platform::{Actor, Platform, site_settings},
+    platform::{
+        Actor, Platform, list_identities,
+        nouns::{SectionHandle, Sections, SiteHandle, SiteRef},
+        site_settings,
+    },
     store::{
         Key, Operation, Page, PageRequest, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
 
-impl Platform {
-    /// What a site consists of, as far as the actor sees it: sections and groups, or spaces without sections.
+impl<'p> SiteHandle<'p> {
+    /// Reads the structure of a site, as far as the actor sees it: sections and groups, or spaces without sections.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn site_structure<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: impl Into<SiteOf<'a>>,
-    ) -> BoxFuture<'a, Result<SiteStructure>> {
-        self.site_structure_of(actor, of.into())
-    }
-
-    fn site_structure_of<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: SiteOf<'a>,
-    ) -> BoxFuture<'a, Result<SiteStructure>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteStructure}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// match me.org(org).site(site).structure().await? {
+    ///     SiteStructure::Sections(sections) => println!("{} sections and groups", sections.len()),
+    ///     SiteStructure::SiteSpaces(spaces) => println!("{} spaces", spaces.len()),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn structure(self) -> BoxFuture<'p, Result<SiteStructure>> {
         Box::pin(async move {
-            let (tx, opened) = self.open_site(actor, of).await?;
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
             let outline = &opened.outline;
             let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
-            Ok(self.seen(&tx, &opened, &ids).await?.structure())
+            Ok(platform.seen(&tx, &opened, &ids).await?.structure())
         })
     }
+}
 
-    /// Lists the sections of a site, in groups and outside, in the site's order (SPEC 4.6).
+impl<'p> Sections<'p> {
+    /// Lists the sections of a site, in groups and outside, in the site's order.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_sections<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: impl Into<SiteOf<'a>>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteSection>>> {
-        self.list_sections_of(actor, of.into(), page)
-    }
-
-    fn list_sections_of<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: SiteOf<'a>,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<SiteSection>>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// for section in me.org(org).site(site).sections().list(&PageRequest::default()).await?.items {
+    ///     println!("/{} {}", section.path, section.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSection>>> {
         Box::pin(async move {
-            let (tx, opened) = self.open_site(actor, of).await?;
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
             let outline = &opened.outline;
             let sections = outline.sections();
             let count = sections.len() as u64;
             let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
             let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
-            let page = order::page(items, &["sections", opened.site.id.as_str()], page)?;
+            let page = order::page(items, &list_identities::sections(&opened.site.id), page)?;
             let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
             let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
-            let seen = self.seen(&tx, &opened, &ids).await?;
+            let seen = platform.seen(&tx, &opened, &ids).await?;
             let items = page.items.iter().map(|section| seen.section(section)).collect();
             Ok(Page { items, next: page.next, count: Some(count) })
         })
     }
 
-    /// Adds a section with its first space to a site, last in order (SPEC 4.6).
+    /// Adds a section with its first space to a site, last in order.
     ///
     /// What a site without sections has before moves into a section of its own, which is called like the site and is
     /// the default: no address changes.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space;
+    /// `NotFound`; `Forbidden` without the right to manage the site and the space; `Invalid` for an unknown space;
     /// `Conflict` when the site is full.
-    pub fn add_section<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        add: AddSection,
-    ) -> BoxFuture<'a, Result<SiteSection>> {
-        Box::pin(self.once(actor, async move {
-            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-            let operation = Add {
-                on: On::new(actor, of),
-                space,
-                id: self.id(),
-                place: self.id(),
-                wrapper: self.id(),
-                add,
-            };
-            let id = &operation.id;
-            self.write_and_show(actor, &operation, |done| Box::pin(self.section_seen(done.tx, actor, of, id)))
-                .await
-        }))
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{AddSection, OrgId, SiteId, SpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let add = AddSection { space_id: space.to_string(), title: Some("Reference".parse()?), icon: None };
+    /// let section = me.org(org).site(site).sections().create(add).await?;
+    /// println!("/{} {}", section.path, section.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, add: AddSection) -> BoxFuture<'p, Result<SiteSection>> {
+        Box::pin(async move {
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, async move {
+                let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+                let operation = SectionCreation {
+                    on: On::new(actor, of),
+                    space,
+                    id: platform.id(),
+                    place: platform.id(),
+                    wrapper: platform.id(),
+                    add,
+                };
+                let id = &operation.id;
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.section_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
+        })
     }
+}
 
-    /// Changes a section (SPEC 4.6). What the request leaves out stays; the path stays when the title changes. Addresses
+impl<'p> SectionHandle<'p> {
+    /// Changes a section. What the request leaves out stays; the path stays when the title changes. Addresses
     /// with a path that the section had before lead to the one it has.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`; `Conflict` when another section has the path; `Invalid` for a default that is not in
-    /// the section.
-    pub fn update_section<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionId,
-        change: UpdateSection,
-    ) -> BoxFuture<'a, Result<SiteSection>> {
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when another section has the path;
+    /// `Invalid` for a default that is not in the section.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, Patch, SectionId, SiteId, UpdateSection}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let description = Patch::Set("Every call, one by one".parse()?);
+    /// let change = UpdateSection { description, ..Default::default() };
+    /// let section = me.org(org).site(site).section(section).update(change).await?;
+    /// println!("{}: {:?}", section.title, section.description);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update(self, change: UpdateSection) -> BoxFuture<'p, Result<SiteSection>> {
         Box::pin(async move {
-            let update = Update { on: On::new(actor, of), id: id.clone(), change, now: self.now() };
-            self.write_and_show(actor, &update, |done| Box::pin(self.section_seen(done.tx, actor, of, id)))
+            let Self { caller, at: of, section: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update =
+                SectionUpdate { on: On::new(actor, of), id: id.clone(), change, now: platform.now() };
+            platform
+                .write_and_show(actor, &update, |done| {
+                    Box::pin(platform.section_seen(done.tx, actor, of, id))
+                })
                 .await
         })
     }
 
     /// Deletes a section and takes its spaces off the site; the spaces themselves stay. Answers whether it was there.
-    /// Redirects to any of it go.
+    /// Redirects to any of it are deleted.
     ///
     /// The default passes to the first section that remains. A site that loses its last section has none again, and no
     /// spaces.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub fn delete_section<'a>(
-        &'a self,
-        actor: &'a Actor,
-        of: (&'a OrgId, &'a SiteId),
-        id: &'a SectionId,
-    ) -> BoxFuture<'a, Result<bool>> {
+    /// `Forbidden` unless the actor manages the site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SectionId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId) -> Result<()> {
+    /// if me.org(org).site(site).section(section).delete().await? {
+    ///     println!("its spaces are off the site");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
         Box::pin(async move {
-            let delete = Delete { on: On::new(actor, of), id: id.clone(), job: self.id(), now: self.now() };
-            match self.write(actor, &delete).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                other => other.map(|()| true),
-            }
+            let Self { caller, at: of, section: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = SectionDeletion {
+                on: On::new(actor, of),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            Error::existed(platform.write(actor, &delete).await)
         })
     }
+}
 
+impl Platform {
     /// A section, as a transaction sees it.
     pub(super) async fn section_seen(
         &self,
         tx: &Tx,
         actor: &Actor,
-        of: (&OrgId, &SiteId),
+        of: SiteRef<'_>,
         id: &SectionId,
     ) -> Result<SiteSection> {
         let opened = self.opened(tx, actor, of.into()).await?;
@@ -176,7 +228,7 @@ impl Platform {
     }
 }
 
-struct Add {
+struct SectionCreation {
     on: On,
     space: SpaceId,
     id: SectionId,
@@ -187,7 +239,7 @@ struct Add {
 }
 
 #[async_trait]
-impl Operation for Add {
+impl Operation for SectionCreation {
     type Out = ();
     const NAME: &'static str = "site_section_add";
 
@@ -219,7 +271,7 @@ impl Operation for Add {
     }
 }
 
-impl Add {
+impl SectionCreation {
     /// The new section.
     async fn section(
         &self,
@@ -276,7 +328,7 @@ impl Add {
     }
 }
 
-struct Update {
+struct SectionUpdate {
     on: On,
     id: SectionId,
     change: UpdateSection,
@@ -284,7 +336,7 @@ struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for SectionUpdate {
     type Out = ();
     const NAME: &'static str = "site_section_update";
 
@@ -320,7 +372,7 @@ impl Operation for Update {
     }
 }
 
-struct Delete {
+struct SectionDeletion {
     on: On,
     id: SectionId,
     /// For redirects that do not fit.
@@ -329,7 +381,7 @@ struct Delete {
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for SectionDeletion {
     type Out = ();
     const NAME: &'static str = "site_section_delete";
 

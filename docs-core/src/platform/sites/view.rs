@@ -13,14 +13,14 @@ use crate::{
     Result,
     model::{
         Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
-        SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace, SiteSpaceId,
-        SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
+        SiteId, SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace,
+        SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
     },
     platform::{
         Actor, Platform, Urls,
-        access::Sight,
+        access::AccessResolver,
         site_settings::SharedLink,
-        visitors::{Eyes, Sighted, Visitor},
+        visitors::{Reader, Visitor, VisitorClaims},
     },
     policy::{OrgAccess, SpaceAccess},
     store::{
@@ -48,10 +48,8 @@ impl Platform {
         tx: &Tx,
         spaces: &[&SpaceId],
     ) -> Result<Vec<Option<Placement>>> {
-        let scans: Vec<_> = spaces
-            .iter()
-            .map(|space| SiteSpaceRecord::of_space(space).scan(false, PLACES_LOOKED_AT))
-            .collect();
+        let scans: Vec<_> =
+            spaces.iter().map(|space| SiteSpaceRecord::of_space(space).scan(PLACES_LOOKED_AT)).collect();
         let rows = tx.scan_many(&scans).await?;
         let keys: Vec<Key> = rows.iter().flatten().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
         if keys.is_empty() {
@@ -94,6 +92,7 @@ impl Platform {
             kind: site.kind,
             title: site.title.clone(),
             icon: site.icon.clone(),
+            hostname: site.hostname.clone(),
             basename: Some(site.basename.clone()),
             proxy: site
                 .proxy
@@ -102,6 +101,7 @@ impl Platform {
             visibility: site.visibility,
             published: site.published,
             site_spaces: u64::try_from(spaces).unwrap_or(0),
+            default_space: None,
             created_at: site.created_at,
             adaptive_content: site.adaptive_content,
             agents_context: site.agents_context,
@@ -123,7 +123,7 @@ impl Platform {
         let mut public = None;
         let mut shown = match &opened.viewer {
             Viewer::Member(org, actor) => {
-                let access = Sight::new(org.clone(), actor).spaces(tx, live.collect()).await?;
+                let access = AccessResolver::new(org.clone(), actor).spaces(tx, live.collect()).await?;
                 let access: Vec<_> = access.into_iter().flatten().collect();
                 let mut shown = self.space_views(tx, &access).await?;
                 public = self.add_public(tx, opened, &places, &mut shown).await?;
@@ -165,7 +165,7 @@ impl Platform {
         let spaces = ids.into_iter().filter_map(|id| visit.spaces.get(id).cloned());
         shown.extend(spaces.filter_map(|space| self.visited(&visit.site, &visit.outline, &others, space)));
         let spaces = others.iter().map(|place| place.space.clone()).collect();
-        Ok(Some(Public { spaces, sighted: visit.sighted }))
+        Ok(Some(Public { spaces, claims: visit.claims }))
     }
 
     /// A space as a visitor of a site sees it at the first of these places that has it.
@@ -202,15 +202,15 @@ pub(in crate::platform) enum Viewer {
     /// A member of its organization.
     Member(OrgAccess, Actor),
     /// Somebody of its audience.
-    Visitor(Arc<Sighted>),
+    Visitor(Arc<VisitorClaims>),
 }
 
 impl Viewer {
-    /// The eyes that they read content with.
-    pub(in crate::platform) fn eyes(&self) -> Eyes {
+    /// The reader of content that they are.
+    pub(in crate::platform) fn reader(&self) -> Reader {
         match self {
-            Self::Member(..) => Eyes::Member,
-            Self::Visitor(sighted) => Eyes::Visitor(Arc::clone(sighted)),
+            Self::Member(..) => Reader::Member,
+            Self::Visitor(claims) => Reader::Visitor(Arc::clone(claims)),
         }
     }
 }
@@ -231,7 +231,7 @@ pub(in crate::platform) struct Seen<'a> {
 #[derive(Debug)]
 struct Public {
     spaces: BTreeSet<SpaceId>,
-    sighted: Arc<Sighted>,
+    claims: Arc<VisitorClaims>,
 }
 
 impl Seen<'_> {
@@ -241,18 +241,18 @@ impl Seen<'_> {
         let spaces = &self.spaces;
         self.parts = self.parts.filter(|part| match part {
             Part::Section(_) => true,
-            Part::Place(place) => spaces.contains_key(&place.id),
+            Part::SiteSpace(place) => spaces.contains_key(&place.id),
         });
         self
     }
 
-    /// The eyes that the reader sees the content of a place with.
-    pub(in crate::platform) fn eyes(&self, place: &SiteSpaceRecord) -> Eyes {
+    /// The reader that they are of the content of a site space.
+    pub(in crate::platform) fn reader(&self, place: &SiteSpaceRecord) -> Reader {
         match &self.public {
             Some(public) if public.spaces.contains(&place.space) => {
-                Eyes::Visitor(Arc::clone(&public.sighted))
+                Reader::Visitor(Arc::clone(&public.claims))
             }
-            _ => self.opened.viewer.eyes(),
+            _ => self.opened.viewer.reader(),
         }
     }
 
@@ -279,9 +279,12 @@ impl Seen<'_> {
             title: space.title.to_string(),
             space: space.clone(),
             default: self.opened.outline.is_default(place),
-            condition: self.told(place.condition.as_ref()),
+            condition: self.shown_condition(place.condition.as_ref()),
             has_advanced_customization_feature: true,
-            urls: SiteSpaceUrls { published: self.published(&self.opened.outline.place_segments(place)) },
+            urls: SiteSpaceUrls {
+                location: self.location(&format!("site-spaces/{}", place.id)),
+                published: self.published(&self.opened.outline.place_segments(place)),
+            },
         })
     }
 
@@ -293,11 +296,12 @@ impl Seen<'_> {
             description: section.description.clone(),
             default: self.opened.outline.is_default_section(section),
             path: section.path.clone(),
-            condition: self.told(section.condition.as_ref()),
+            condition: self.shown_condition(section.condition.as_ref()),
             section_group: section.group.clone(),
             icon: section.icon.clone(),
             site_spaces: self.places(Some(&section.id)),
             urls: SiteSectionUrls {
+                location: self.location(&format!("sections/{}", section.id)),
                 published: self.published(&self.opened.outline.section_segments(section)),
             },
         }
@@ -332,6 +336,11 @@ impl Seen<'_> {
         self.parts.places(section).iter().filter_map(|place| self.place(place)).collect()
     }
 
+    /// Where a part of the site is in this API.
+    fn location(&self, part: &str) -> String {
+        self.urls.site_part(&self.opened.site.organization, &self.opened.site.id, part)
+    }
+
     fn published(&self, segments: &[&str]) -> Option<String> {
         let site = &self.opened.site;
         let mut url = site.published.then(|| self.urls.published_below(site.basename.as_str(), segments));
@@ -340,9 +349,40 @@ impl Seen<'_> {
     }
 
     /// A condition, for those who may know what it asks.
-    fn told(&self, condition: Option<&Condition>) -> Option<Condition> {
+    fn shown_condition(&self, condition: Option<&Condition>) -> Option<Condition> {
         condition.filter(|_| matches!(self.opened.viewer, Viewer::Member(..))).cloned()
     }
+}
+
+/// The space that a visitor of each of these sites sees first, where the actor has a right to it: three reads, and those
+/// of the rights.
+pub(in crate::platform) async fn default_spaces(
+    tx: &Tx,
+    (org, actor): (OrgAccess, &Actor),
+    sites: &[SharedSite],
+) -> Result<Vec<Option<SpaceId>>> {
+    let keys: Vec<Key> =
+        sites.iter().filter_map(|site| site.default_section.as_ref()).map(SectionRecord::at).collect();
+    let sections = tx.get_many::<SectionRecord>(&keys).await?;
+    let in_section: BTreeMap<SiteId, SiteSpaceId> = sections
+        .into_iter()
+        .flatten()
+        .filter_map(|section| Some((section.site.clone(), section.default_site_space.clone()?)))
+        .collect();
+    let place =
+        |site: &SharedSite| in_section.get(&site.id).cloned().or_else(|| site.default_site_space.clone());
+    let (ids, keys): (Vec<&SiteId>, Vec<Key>) =
+        sites.iter().filter_map(|site| Some((&site.id, SiteSpaceRecord::at(&place(site)?)))).unzip();
+    let places = tx.get_many::<SiteSpaceRecord>(&keys).await?;
+    let spaces: BTreeMap<&SiteId, SpaceId> =
+        ids.into_iter().zip(places).filter_map(|(site, place)| Some((site, place?.space.clone()))).collect();
+    let keys: Vec<Key> = spaces.values().map(SpaceRecord::at).collect();
+    let live = tx.get_many::<SpaceRecord>(&keys).await?.into_iter();
+    let live = live.map(|space| space.filter(|space| space.deleted_at.is_none())).collect();
+    let seen = AccessResolver::new(org, actor).spaces(tx, live).await?;
+    let seen: BTreeSet<SpaceId> =
+        seen.into_iter().flatten().map(|access| access.space().id.clone()).collect();
+    Ok(sites.iter().map(|site| spaces.get(&site.id).filter(|space| seen.contains(*space)).cloned()).collect())
 }
 
 /// The sections that places are in, by their ids.

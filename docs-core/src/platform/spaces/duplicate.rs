@@ -5,20 +5,21 @@ use async_trait::async_trait;
 use super::create_in;
 use crate::{
     Result,
-    model::{RevisionId, SpaceId, SpaceTitle, Timestamp, UserId},
+    model::{ContentTarget, Grantee, RevisionId, SpaceId, SpaceTitle, Timestamp, UserId},
     platform::{
         Actor, access,
-        tree::{Gap, check_number, make_room, require_place},
+        collect::note_copy,
+        tree::{Gap, check_number, make_room, require_parent},
     },
     policy::{SpaceAccess, SpaceAction},
     store::{
         Operation, Tx,
-        records::{Child, GrantRecord, Grantee, Place, SpaceRecord},
+        records::{GrantRecord, Parent, SpaceRecord},
     },
 };
 
 /// Copies a space.
-pub(super) struct Duplicate {
+pub(super) struct DuplicateSpace {
     pub(super) actor: Actor,
     pub(super) by: UserId,
     pub(super) of: SpaceId,
@@ -30,7 +31,7 @@ pub(super) struct Duplicate {
 }
 
 #[async_trait]
-impl Operation for Duplicate {
+impl Operation for DuplicateSpace {
     type Out = ();
     const NAME: &'static str = "space_duplicate";
 
@@ -38,12 +39,12 @@ impl Operation for Duplicate {
         let seen = access::space(tx, &self.actor, &self.of).await?;
         let proof = seen.require(SpaceAction::Manage)?;
         let from = proof.space();
-        require_place(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
+        require_parent(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
         if let Some(parent) = &from.parent {
             check_number(tx, parent, 1).await?;
         }
-        let place = Place::of(&from.organization, from.parent.as_ref());
-        let gap = Gap::after(place, &from.rank(), from.id.as_str());
+        let parent = Parent::of(&from.organization, from.parent.as_ref());
+        let gap = Gap::after(parent, &from.rank(), from.id.as_str());
         let title = format!("{} (copy)", from.title);
         let record = SpaceRecord {
             id: self.id.clone(),
@@ -56,15 +57,16 @@ impl Operation for Duplicate {
             git: None,
             ..SpaceRecord::clone(from)
         };
-        create_in(tx, record, &self.by);
+        let copy = create_in(tx, record, &self.by);
+        note_copy(tx, &copy);
         self.keep_role(tx, &seen).await
     }
 }
 
-impl Duplicate {
+impl DuplicateSpace {
     /// Gives who made the copy the role that they have on the space, unless they have it anyway.
     async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
-        let content = Child::Space(self.id.clone());
+        let content = ContentTarget::Space(self.id.clone());
         if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {
             return Ok(());
         }
@@ -74,6 +76,7 @@ impl Duplicate {
             grantee: Grantee::User(self.by.clone()),
             role: seen.role(),
             granted_at: self.now,
+            space_deleted: false,
         });
         Ok(())
     }

@@ -9,7 +9,10 @@ use crate::{
     BoxFuture, Error, Result,
     model::{SpaceId, Timestamp},
     platform::{
-        Actor, Platform, comments, invites, people::platform_only, reviews, site_settings, sites, tree,
+        Actor, Platform, comments, invites,
+        jobs::{Effect, Job, Run},
+        nouns::SpaceHandle,
+        reviews, site_settings, sites, tree,
     },
     store::{
         Operation, Scan, Tx, id_of,
@@ -22,42 +25,63 @@ const PURGE_CHUNK: u32 = 500;
 
 /// What the purge of a space works on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct Purge {
+pub(in crate::platform) struct PurgeSpace {
     pub(super) space: SpaceId,
     pub(super) deleted_at: Timestamp,
 }
 
-impl Platform {
-    /// One run of the job that removes a deleted space for good.
-    pub(in crate::platform) async fn purge_space(&self, purge: &Purge) -> Result<()> {
-        loop {
-            let step = PurgeStep { purge: purge.clone() };
-            if self.write(&Actor::Platform, &step).await? {
-                return Ok(());
-            }
-        }
-    }
-
+impl<'p> SpaceHandle<'p> {
     /// Removes a deleted space for good, whether or not its window is over: its record, revisions, comments, change
-    /// requests and places on sites. The bytes of its content stay in the object store, where other spaces may share them. Only the
-    /// platform itself may.
+    /// requests and places on sites. The bytes of its content, which other spaces may share, go with a later
+    /// [collection](crate::platform::Caller::collect) once nothing names them. Only the platform itself may.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` unless the space is deleted.
-    pub fn purge_deleted_space<'a>(&'a self, actor: &'a Actor, id: &'a SpaceId) -> BoxFuture<'a, Result<()>> {
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::SpaceId};
+    /// # async fn example(platform: &Platform, space: &SpaceId) -> Result<()> {
+    /// let space = platform.as_platform().space(space);
+    /// space.delete().await?;
+    /// space.purge().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn purge(self) -> BoxFuture<'p, Result<()>> {
         Box::pin(async move {
-            platform_only(actor)?;
-            let space: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(id)).await?;
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            actor.require_platform()?;
+            let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::at(id)).await?;
             let deleted_at =
                 space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
-            self.purge_space(&Purge { space: id.clone(), deleted_at }).await
+            PurgeSpace { space: id.clone(), deleted_at }.purge(platform).await
         })
+    }
+}
+
+impl PurgeSpace {
+    async fn purge(&self, platform: &Platform) -> Result<()> {
+        let step = PurgeStep { purge: self.clone() };
+        while !platform.write(&Actor::Platform, &step).await? {}
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Job for PurgeSpace {
+    const KIND: &'static str = "space_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        self.purge(platform).await?;
+        Ok(Effect::Done)
     }
 }
 
 /// Removes some of what a deleted space has; `Out` tells whether nothing is left.
 struct PurgeStep {
-    purge: Purge,
+    purge: PurgeSpace,
 }
 
 #[async_trait]

@@ -15,7 +15,8 @@ use crate::{
         JobId, OrgId, PutTeamMember, TeamId, TeamRole, Timestamp, UpdateTeam, UpdateTeamMembers, UserId,
     },
     platform::{
-        Actor, access,
+        Actor, Platform, access,
+        jobs::{Effect, Job, Run},
         named::{self, Named},
     },
     policy::{OrgAction, TeamAction},
@@ -25,20 +26,18 @@ use crate::{
     },
 };
 
-/// The kind of the job that removes what is left of a deleted team.
-pub(in crate::platform) const PURGE: &str = "team_purge";
 /// Places in a team, and roles that it was given, that one transaction removes of each.
 const AT_ONCE: u32 = 200;
 
 /// Creates a team with its first members.
-pub(super) struct Create {
+pub(super) struct TeamCreation {
     pub(super) actor: Actor,
     pub(super) record: TeamRecord,
     pub(super) members: Vec<String>,
 }
 
 #[async_trait]
-impl Operation for Create {
+impl Operation for TeamCreation {
     type Out = ();
     const NAME: &'static str = "team_create";
 
@@ -58,7 +57,7 @@ impl Operation for Create {
 }
 
 /// Renames a team.
-pub(super) struct Update {
+pub(super) struct TeamUpdate {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: TeamId,
@@ -66,7 +65,7 @@ pub(super) struct Update {
 }
 
 #[async_trait]
-impl Operation for Update {
+impl Operation for TeamUpdate {
     type Out = ();
     const NAME: &'static str = "team_update";
 
@@ -81,7 +80,7 @@ impl Operation for Update {
 }
 
 /// Deletes a team. Its record goes at once, and with it whatever anybody has by the team.
-pub(super) struct Delete {
+pub(super) struct TeamDeletion {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: TeamId,
@@ -90,7 +89,7 @@ pub(super) struct Delete {
 }
 
 #[async_trait]
-impl Operation for Delete {
+impl Operation for TeamDeletion {
     type Out = ();
     const NAME: &'static str = "team_delete";
 
@@ -108,15 +107,7 @@ impl Operation for Delete {
             }
         }
         if drop_some(tx, &self.id).await? {
-            let payload = Purge { team: self.id.clone() };
-            let job = jobs::NewJob {
-                id: self.job.clone(),
-                kind: PURGE,
-                payload: serde_json::to_value(payload).map_err(Error::internal)?,
-                subject: self.id.to_string(),
-                lane: None,
-                due: self.now,
-            };
+            let job = PurgeTeam { team: self.id.clone() }.about(&self.job, &self.id, self.now)?;
             jobs::enqueue(tx, self.now, job).await?;
         }
         Ok(())
@@ -125,12 +116,22 @@ impl Operation for Delete {
 
 /// Removes some of what is left of a deleted team; `Out` tells whether there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct Purge {
+pub(in crate::platform) struct PurgeTeam {
     team: TeamId,
 }
 
 #[async_trait]
-impl Operation for Purge {
+impl Job for PurgeTeam {
+    const KIND: &'static str = "team_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while platform.write(&Actor::Platform, &self).await? {}
+        Ok(Effect::Done)
+    }
+}
+
+#[async_trait]
+impl Operation for PurgeTeam {
     type Out = bool;
     const NAME: &'static str = "team_purge";
 
@@ -163,7 +164,7 @@ async fn drop_some(tx: &mut Tx, id: &TeamId) -> Result<bool> {
 }
 
 /// Adds, changes and removes members of a team.
-pub(super) struct UpdateMembers {
+pub(super) struct TeamMembersUpdate {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: TeamId,
@@ -172,7 +173,7 @@ pub(super) struct UpdateMembers {
 }
 
 #[async_trait]
-impl Operation for UpdateMembers {
+impl Operation for TeamMembersUpdate {
     type Out = ();
     const NAME: &'static str = "team_members_update";
 
@@ -209,7 +210,7 @@ impl Operation for UpdateMembers {
 }
 
 /// Puts a member into a team.
-pub(super) struct PutMember {
+pub(super) struct SetTeamMember {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: TeamId,
@@ -219,7 +220,7 @@ pub(super) struct PutMember {
 }
 
 #[async_trait]
-impl Operation for PutMember {
+impl Operation for SetTeamMember {
     type Out = ();
     const NAME: &'static str = "team_member_put";
 
@@ -234,7 +235,7 @@ impl Operation for PutMember {
 }
 
 /// Takes a member out of a team.
-pub(super) struct RemoveMember {
+pub(super) struct RemoveTeamMember {
     pub(super) actor: Actor,
     pub(super) org: OrgId,
     pub(super) id: TeamId,
@@ -242,7 +243,7 @@ pub(super) struct RemoveMember {
 }
 
 #[async_trait]
-impl Operation for RemoveMember {
+impl Operation for RemoveTeamMember {
     type Out = ();
     const NAME: &'static str = "team_member_remove";
 

@@ -4,26 +4,27 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Gap, chain, check_depth, check_number, make_room, named_parent, require_place};
+use super::{Gap, chain, check_depth, check_number, make_room, named_parent, require_parent};
 use crate::{
     Error, ErrorKind, Result,
-    model::{CollectionId, MoveContent, MovePosition, Neighbour, OrgId, Patch, Rank, Timestamp},
+    model::{
+        CollectionId, ContentTarget, MoveContent, MovePosition, Neighbour, OrgId, Patch, Rank, Timestamp,
+    },
     platform::{
         Actor,
         access::{self, MAX_DEPTH},
-        people::later,
     },
     policy::{CollectionAction, SpaceAction},
     store::{
         MAX_SCAN, MAX_SCANNED, Operation, Tx,
-        records::{Child, CollectionRecord, Place, SpaceRecord},
+        records::{CollectionRecord, Parent, SpaceRecord, target_of},
     },
 };
 
 /// Moves a space or a collection.
-pub(in crate::platform) struct Move {
+pub(in crate::platform) struct ContentMove {
     actor: Actor,
-    child: Child,
+    child: ContentTarget,
     /// The new parent; `Clear` for the top of the organization.
     parent: Patch<String>,
     beside: Option<Beside>,
@@ -43,19 +44,19 @@ enum Side {
 }
 
 /// What is moved, as it stands.
-enum Thing {
+enum MovedContent {
     Space(Arc<SpaceRecord>),
     Collection(Arc<CollectionRecord>),
 }
 
-impl Move {
+impl ContentMove {
     /// Checks what the request asks for.
     ///
     /// # Errors
     /// `Invalid` where it asks for nothing, or for two positions at once.
     pub(in crate::platform) fn new(
         actor: &Actor,
-        child: Child,
+        child: ContentTarget,
         request: MoveContent,
         now: Timestamp,
     ) -> Result<Self> {
@@ -78,30 +79,30 @@ impl Move {
         Ok(Self { actor: actor.clone(), child, parent: request.parent, beside, now })
     }
 
-    async fn thing(&self, tx: &Tx) -> Result<Thing> {
+    async fn content(&self, tx: &Tx) -> Result<MovedContent> {
         Ok(match &self.child {
-            Child::Space(id) => {
+            ContentTarget::Space(id) => {
                 let access = access::space(tx, &self.actor, id).await?;
-                Thing::Space(Arc::clone(access.require(SpaceAction::Manage)?.space()))
+                MovedContent::Space(Arc::clone(access.require(SpaceAction::Manage)?.space()))
             }
-            Child::Collection(id) => {
+            ContentTarget::Collection(id) => {
                 let access = access::collection(tx, &self.actor, id).await?;
-                Thing::Collection(Arc::clone(access.require(CollectionAction::Manage)?))
+                MovedContent::Collection(Arc::clone(access.require(CollectionAction::Manage)?))
             }
         })
     }
 
     /// Where it goes to, with the right to put it there.
-    async fn target(&self, tx: &Tx, thing: &Thing) -> Result<Option<Arc<CollectionRecord>>> {
-        let (org, old) = (thing.org(), thing.parent());
-        require_place(tx, &self.actor, org, old).await?;
+    async fn target(&self, tx: &Tx, content: &MovedContent) -> Result<Option<Arc<CollectionRecord>>> {
+        let (org, old) = (content.org(), content.parent());
+        require_parent(tx, &self.actor, org, old).await?;
         match &self.parent {
             Patch::Keep => match old {
                 None => Ok(None),
                 Some(id) => Ok(tx.get::<CollectionRecord>(&CollectionRecord::at(id)).await?),
             },
             Patch::Clear => {
-                require_place(tx, &self.actor, org, None).await?;
+                require_parent(tx, &self.actor, org, None).await?;
                 Ok(None)
             }
             Patch::Set(id) => Ok(Some(named_parent(tx, &self.actor, org, id).await?)),
@@ -109,51 +110,56 @@ impl Move {
     }
 
     /// The gap it goes into.
-    async fn gap<'a>(&self, tx: &Tx, place: Place<'a>) -> Result<Gap<'a>> {
+    async fn gap<'a>(&self, tx: &Tx, parent: Parent<'a>) -> Result<Gap<'a>> {
         let Some(beside) = &self.beside else {
-            return Ok(Gap::end(place).without(self.child.clone()));
+            return Ok(Gap::end(parent).without(self.child.clone()));
         };
-        let (field, rank, child) = beside.seat(tx, &self.actor, place).await?;
+        let (field, rank, child) = beside.seat(tx, &self.actor, parent).await?;
         if child == self.child {
             return Err(Error::invalid(&field, "names what is moved itself"));
         }
         let gap = match beside.side {
-            Side::Before => Gap::before(place, &rank, child.id()),
-            Side::After => Gap::after(place, &rank, child.id()),
+            Side::Before => Gap::before(parent, &rank, child.id()),
+            Side::After => Gap::after(parent, &rank, child.id()),
         };
         Ok(gap.without(self.child.clone()))
     }
 }
 
 #[async_trait]
-impl Operation for Move {
+impl Operation for ContentMove {
     type Out = ();
     const NAME: &'static str = "content_move";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let thing = self.thing(tx).await?;
-        let target = self.target(tx, &thing).await?;
+        let content = self.content(tx).await?;
+        let target = self.target(tx, &content).await?;
         let parent = target.as_ref().map(|target| &target.id);
-        let is_new_place = parent != thing.parent();
+        let is_new_place = parent != content.parent();
         if let Some(target) = target.as_ref().filter(|_| is_new_place) {
-            if let Thing::Collection(moved) = &thing {
+            if let MovedContent::Collection(moved) = &content {
                 check_tree(tx, moved, target).await?;
             }
             check_number(tx, &target.id, 1).await?;
         }
-        let gap = self.gap(tx, Place::of(thing.org(), parent)).await?;
-        if !is_new_place && gap.holds(tx, &thing.rank(), self.child.id()).await? {
+        let gap = self.gap(tx, Parent::of(content.org(), parent)).await?;
+        if !is_new_place && gap.holds(tx, &content.rank(), self.child.id()).await? {
             return Ok(());
         }
         let rank = make_room(tx, &gap, 1, self.now).await?.pop();
-        let rank = rank.ok_or_else(|| Error::internal("room for one thing is one rank"))?;
-        thing.put(tx, parent.cloned(), rank, self.now)
+        let rank = rank.ok_or_else(|| Error::internal("room for one content is one rank"))?;
+        content.put(tx, parent.cloned(), rank, self.now)
     }
 }
 
 impl Beside {
-    /// The neighbour, which has to be in the place: the field that names it, its rank, and what it is.
-    async fn seat(&self, tx: &Tx, actor: &Actor, place: Place<'_>) -> Result<(String, Rank, Child)> {
+    /// The neighbour, which has to lie in that parent: the field that names it, its rank, and what it is.
+    async fn seat(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        within: Parent<'_>,
+    ) -> Result<(String, Rank, ContentTarget)> {
         let side = if self.side == Side::Before { "before" } else { "after" };
         let (kind, id) = match &self.neighbour {
             Neighbour::Space { space } => ("space", space),
@@ -167,23 +173,28 @@ impl Beside {
                 let id = id.parse().map_err(|_| unknown())?;
                 let access = access::space(tx, actor, &id).await.map_err(hide)?;
                 let space = access.space();
-                (space.organization.clone(), space.parent.clone(), space.rank(), Child::Space(id))
+                (space.organization.clone(), space.parent.clone(), space.rank(), ContentTarget::Space(id))
             }
             Neighbour::Collection { .. } => {
                 let id = id.parse().map_err(|_| unknown())?;
                 let access = access::collection(tx, actor, &id).await.map_err(hide)?;
                 let other = access.collection();
-                (other.organization.clone(), other.parent.clone(), other.rank.clone(), Child::Collection(id))
+                (
+                    other.organization.clone(),
+                    other.parent.clone(),
+                    other.rank.clone(),
+                    ContentTarget::Collection(id),
+                )
             }
         };
-        if Place::of(&org, parent.as_ref()) != place {
+        if Parent::of(&org, parent.as_ref()) != within {
             return Err(Error::invalid(&field, "does not lie where this is to be moved"));
         }
         Ok((field, rank, child))
     }
 }
 
-impl Thing {
+impl MovedContent {
     fn org(&self) -> &OrgId {
         match self {
             Self::Space(space) => &space.organization,
@@ -208,7 +219,7 @@ impl Thing {
     fn put(&self, tx: &mut Tx, parent: Option<CollectionId>, rank: Rank, now: Timestamp) -> Result<()> {
         match self {
             Self::Space(old) => {
-                let updated_at = later(now, old.updated_at);
+                let updated_at = now.later_than(old.updated_at);
                 let new = SpaceRecord { parent, rank: Some(rank), updated_at, ..SpaceRecord::clone(old) };
                 tx.put(&**old, new)?;
             }
@@ -241,12 +252,12 @@ async fn height(tx: &Tx, id: &CollectionId) -> Result<usize> {
     let (mut height, mut seen) = (0, 0);
     while !level.is_empty() && height <= MAX_DEPTH {
         height += 1;
-        let scans: Vec<_> = level.iter().map(|id| Place::In(id).children().scan(false, MAX_SCAN)).collect();
+        let scans: Vec<_> = level.iter().map(|id| Parent::In(id).children().scan(MAX_SCAN)).collect();
         seen += scans.len();
         level.clear();
         for row in tx.scan_many(&scans).await?.iter().flatten() {
             seen += 1;
-            if let Child::Collection(id) = Child::of_row(row)? {
+            if let ContentTarget::Collection(id) = target_of(row)? {
                 level.push(id);
             }
         }

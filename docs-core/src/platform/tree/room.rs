@@ -1,54 +1,54 @@
-//! Room in the order of a place.
+//! Room in the order of what lies in a parent.
 
 use chrono::TimeDelta;
 
 use super::MAX_MOVED;
 use crate::{
     Error, Result,
-    model::{Rank, Timestamp},
+    model::{ContentTarget, Rank, Timestamp},
     store::{
         Key, Scan, Tx, key,
-        records::{Child, CollectionRecord, Place, SpaceRecord},
+        records::{CollectionRecord, Parent, SpaceRecord, target_of},
     },
 };
 
 /// How many neighbours on each side get new ranks where there is no room between two.
-const REACHES: [usize; 3] = [0, 15, 250];
+const RERANKED_NEIGHBOURS: [usize; 3] = [0, 15, 250];
 
-/// Where in a place something is to stand.
+/// Where in a parent something is to stand.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Gap<'a> {
-    place: Place<'a>,
+    parent: Parent<'a>,
     /// What is before this key stays before, what is not stays behind.
     at: Key,
-    /// What leaves the place, or moves in it.
-    without: Option<Child>,
+    /// What leaves the parent, or moves in it.
+    without: Option<ContentTarget>,
 }
 
 impl<'a> Gap<'a> {
     /// Before something.
-    pub(in crate::platform) fn before(place: Place<'a>, rank: &Rank, id: &str) -> Self {
-        Self { place, at: place.child(rank, id), without: None }
+    pub(in crate::platform) fn before(parent: Parent<'a>, rank: &Rank, id: &str) -> Self {
+        Self { parent, at: parent.child(rank, id), without: None }
     }
 
     /// Behind something.
-    pub(in crate::platform) fn after(place: Place<'a>, rank: &Rank, id: &str) -> Self {
-        Self { place, at: key::after(&place.child(rank, id)), without: None }
+    pub(in crate::platform) fn after(parent: Parent<'a>, rank: &Rank, id: &str) -> Self {
+        Self { parent, at: key::after(&parent.child(rank, id)), without: None }
     }
 
     /// Behind everything.
-    pub(in crate::platform) fn end(place: Place<'a>) -> Self {
-        Self { place, at: place.children().below().1, without: None }
+    pub(in crate::platform) fn end(parent: Parent<'a>) -> Self {
+        Self { parent, at: parent.children().below().1, without: None }
     }
 
-    /// The gap in a place that something leaves.
-    pub(in crate::platform) fn without(self, child: Child) -> Self {
+    /// The gap in a parent that something leaves.
+    pub(in crate::platform) fn without(self, child: ContentTarget) -> Self {
         Self { without: Some(child), ..self }
     }
 
     /// The nearest before it, and the nearest behind it, nearest first.
     async fn sides(&self, tx: &Tx, reach: usize) -> Result<(Vec<Seat>, Vec<Seat>)> {
-        let (from, to) = self.place.children().below();
+        let (from, to) = self.parent.children().below();
         // One more for what leaves, one more for the bound.
         let limit = u32::try_from(reach + 2).map_err(Error::internal)?;
         let below = Scan { from, to: self.at.clone(), rev: true, limit };
@@ -60,25 +60,25 @@ impl<'a> Gap<'a> {
         Ok((seats(tx.scan(&below).await?)?, seats(tx.scan(&above).await?)?))
     }
 
-    /// Tells whether something that stands in the place is in this gap already.
+    /// Tells whether something that stands in the parent is in this gap already.
     pub(in crate::platform) async fn holds(&self, tx: &Tx, rank: &Rank, id: &str) -> Result<bool> {
-        let at = self.place.child(rank, id);
+        let at = self.parent.child(rank, id);
         let (below, above) = self.sides(tx, 0).await?;
-        let key = |seat: &Seat| self.place.child(&seat.rank, seat.child.id());
+        let key = |seat: &Seat| self.parent.child(&seat.rank, seat.child.id());
         Ok(below.first().is_none_or(|low| key(low) < at) && above.first().is_none_or(|high| at < key(high)))
     }
 }
 
-/// Something that stands in a place.
+/// Something that stands in a parent.
 struct Seat {
     rank: Rank,
-    child: Child,
+    child: ContentTarget,
 }
 
 impl Seat {
     fn of_row(row: &(Key, crate::store::Value)) -> Result<Self> {
         let rank = key::segments(&row.0).into_iter().nth(2).unwrap_or_default();
-        Ok(Self { rank: rank.parse().map_err(Error::internal)?, child: Child::of_row(row)? })
+        Ok(Self { rank: rank.parse().map_err(Error::internal)?, child: target_of(row)? })
     }
 }
 
@@ -93,7 +93,7 @@ pub(in crate::platform) async fn make_room(
     wanted: usize,
     now: Timestamp,
 ) -> Result<Vec<Rank>> {
-    for reach in REACHES {
+    for reach in RERANKED_NEIGHBOURS {
         if wanted + 2 * reach > MAX_MOVED + 30 {
             break;
         }
@@ -144,17 +144,17 @@ fn fill(low: Option<&Rank>, high: Option<&Rank>, ranks: &mut [Option<Rank>]) -> 
     Some(())
 }
 
-/// Gives something another rank in the place where it is.
-async fn put_rank(tx: &mut Tx, child: &Child, rank: Rank) -> Result<()> {
+/// Gives something another rank in the parent where it is.
+async fn put_rank(tx: &mut Tx, child: &ContentTarget, rank: Rank) -> Result<()> {
     match child {
-        Child::Collection(id) => {
+        ContentTarget::Collection(id) => {
             if let Some(old) = tx.get::<CollectionRecord>(&CollectionRecord::at(id)).await?
                 && old.rank != rank
             {
                 tx.put(&*old, CollectionRecord { rank, ..CollectionRecord::clone(&old) })?;
             }
         }
-        Child::Space(id) => {
+        ContentTarget::Space(id) => {
             if let Some(old) = tx.get::<SpaceRecord>(&SpaceRecord::at(id)).await?
                 && old.rank() != rank
             {

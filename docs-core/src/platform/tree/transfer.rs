@@ -7,17 +7,16 @@ use async_trait::async_trait;
 use super::{Gap, drop_grants, make_room};
 use crate::{
     Error, ErrorKind, Result,
-    model::{OrgId, Rank, Timestamp},
+    model::{ContentTarget, OrgId, Rank, Timestamp},
     platform::{
         Actor, RESTORE_WINDOW,
-        access::{self, Sight},
+        access::{self, AccessResolver},
         git, invites,
-        people::later,
     },
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
         KeyBuf, MAX_BATCH_OPS, MAX_SCAN, Operation, Scan, Tx,
-        records::{Child, CollectionRecord, JobRecord, Place, SiteSpaceRecord, SpaceRecord},
+        records::{CollectionRecord, JobRecord, Parent, SiteSpaceRecord, SpaceRecord, target_of},
         topic,
     },
 };
@@ -25,14 +24,14 @@ use crate::{
 /// Most spaces and collections that are transferred at once.
 const MAX_PARTS: usize = 500;
 /// Changes of a transaction that are left for what many parts share, such as counters.
-const SPARE: usize = 100;
+const SPARE_CHANGES: usize = 100;
 
 /// Gives a space, or a collection with all that is in it, to another organization.
 ///
 /// There it lies at the top; roles that somebody has on it by name end. Content stays where it is stored.
 pub(in crate::platform) struct Transfer {
     pub(in crate::platform) actor: Actor,
-    pub(in crate::platform) child: Child,
+    pub(in crate::platform) child: ContentTarget,
     /// The organization it goes to.
     pub(in crate::platform) to: String,
     pub(in crate::platform) now: Timestamp,
@@ -63,18 +62,18 @@ impl Operation for Transfer {
         for space in &parts.spaces {
             check_free(tx, space).await?;
         }
-        let rank = make_room(tx, &Gap::end(Place::Top(&to)), 1, self.now).await?.pop();
+        let rank = make_room(tx, &Gap::end(Parent::Top(&to)), 1, self.now).await?.pop();
         let rank = rank.ok_or_else(|| Error::internal("room for one thing is one rank"))?;
         let whole = self.put(tx, &to, &parts, rank).await?;
         // Whoever gives something away by mistake should still see where it went.
-        let mut sight = Sight::new(target, &self.actor);
+        let mut resolver = AccessResolver::new(target, &self.actor);
         let is_seen = match whole {
             Parts { collections, .. } if !collections.is_empty() => {
-                let seen = sight.collections(tx, collections.into_iter().map(Some).collect()).await?;
+                let seen = resolver.collections(tx, collections.into_iter().map(Some).collect()).await?;
                 seen.iter().all(Option::is_some)
             }
             Parts { spaces, .. } => {
-                let seen = sight.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
+                let seen = resolver.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
                 seen.iter().all(Option::is_some)
             }
         };
@@ -89,7 +88,7 @@ impl Transfer {
     /// Everything that goes along, with the organization it leaves.
     async fn parts(&self, tx: &Tx) -> Result<(OrgAccess, Parts)> {
         match &self.child {
-            Child::Space(id) => {
+            ContentTarget::Space(id) => {
                 let access = access::any_space(tx, &self.actor, id).await?;
                 let space = Arc::clone(access.require(SpaceAction::Manage)?.space());
                 if let Some(at) = space.deleted_at {
@@ -103,7 +102,7 @@ impl Transfer {
                 let from = access::org(tx, &self.actor, &space.organization).await?;
                 Ok((from, Parts { collections: Vec::new(), spaces: vec![space] }))
             }
-            Child::Collection(id) => {
+            ContentTarget::Collection(id) => {
                 let access = access::collection(tx, &self.actor, id).await?;
                 let collection = Arc::clone(access.require(CollectionAction::Manage)?);
                 let from = access::org(tx, &self.actor, &collection.organization).await?;
@@ -114,10 +113,10 @@ impl Transfer {
 
     /// Nothing is given away that is not the actor's to manage, nor what the actor does not see.
     async fn require_all(&self, tx: &Tx, from: OrgAccess, parts: &Parts) -> Result<()> {
-        let mut sight = Sight::new(from, &self.actor);
-        let spaces = sight.spaces(tx, parts.spaces.iter().cloned().map(Some).collect()).await?;
+        let mut resolver = AccessResolver::new(from, &self.actor);
+        let spaces = resolver.spaces(tx, parts.spaces.iter().cloned().map(Some).collect()).await?;
         let collections =
-            sight.collections(tx, parts.collections.iter().cloned().map(Some).collect()).await?;
+            resolver.collections(tx, parts.collections.iter().cloned().map(Some).collect()).await?;
         let may_all = spaces
             .iter()
             .all(|access| access.as_ref().is_some_and(|access| access.require(SpaceAction::Manage).is_ok()))
@@ -148,7 +147,7 @@ impl Transfer {
             if is_whole {
                 (new.parent, new.rank) = (None, Some(rank.clone()));
             }
-            new.updated_at = later(self.now, old.updated_at);
+            new.updated_at = self.now.later_than(old.updated_at);
             let new = tx.put(&**old, new)?;
             whole.spaces.extend(Some(new).filter(|_| is_whole));
             tx.feed(topic::HEAD, KeyBuf::new("head").part(old.id.as_str()).key());
@@ -157,7 +156,7 @@ impl Transfer {
         for id in ids.chain(parts.spaces.iter().map(|part| part.id.as_str())) {
             // Links of the organization that it leaves lead to it no longer.
             let many = drop_grants(tx, id, MAX_SCAN).await? | invites::drop_links(tx, id).await?;
-            if many || tx.changes() > MAX_BATCH_OPS - SPARE {
+            if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
                 return Err(unmet(
                     "too many people and teams have roles by name on it; transfer parts of it",
                 ));
@@ -173,9 +172,8 @@ impl Parts {
         let mut level = vec![whole.id.clone()];
         let mut parts = Self { collections: vec![whole], spaces: Vec::new() };
         while !level.is_empty() {
-            let mut scans: Vec<Scan> =
-                level.iter().map(|id| SpaceRecord::deleted_in(id).scan(false, 1)).collect();
-            scans.extend(level.iter().map(|id| Place::In(id).children().scan(false, MAX_SCAN)));
+            let mut scans: Vec<Scan> = level.iter().map(|id| SpaceRecord::deleted_in(id).scan(1)).collect();
+            scans.extend(level.iter().map(|id| Parent::In(id).children().scan(MAX_SCAN)));
             let mut found = tx.scan_many(&scans).await?;
             let children = found.split_off(level.len());
             if found.iter().any(|deleted| !deleted.is_empty()) {
@@ -185,9 +183,9 @@ impl Parts {
             }
             let (mut collections, mut spaces) = (Vec::new(), Vec::new());
             for row in children.iter().flatten() {
-                match Child::of_row(row)? {
-                    Child::Collection(id) => collections.push(id),
-                    Child::Space(id) => spaces.push(SpaceRecord::at(&id)),
+                match target_of(row)? {
+                    ContentTarget::Collection(id) => collections.push(id),
+                    ContentTarget::Space(id) => spaces.push(SpaceRecord::at(&id)),
                 }
             }
             if parts.collections.len() + parts.spaces.len() + collections.len() + spaces.len() > MAX_PARTS {
@@ -204,10 +202,8 @@ impl Parts {
 
 /// Refuses a space that something of its organization holds on to.
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
-    let scans = [
-        SiteSpaceRecord::of_space(&space.id).scan(false, 1),
-        JobRecord::of_lane(&git::lane(&space.id)).scan(false, 1),
-    ];
+    let scans =
+        [SiteSpaceRecord::of_space(&space.id).scan(1), JobRecord::of_lane(&git::lane(&space.id)).scan(1)];
     let found = tx.scan_many(&scans).await?;
     let [sites, imports] =
         <[_; 2]>::try_from(found).map_err(|_| Error::internal("two scans, two answers"))?;

@@ -9,18 +9,18 @@ use std::collections::VecDeque;
 
 use crate::{
     Result,
-    model::{CollectionId, MAX_RANK, Rank},
-    platform::access::MAX_DEPTH,
+    model::{CollectionId, ContentTarget, MAX_RANK, Rank},
+    platform::{access::MAX_DEPTH, list_identities},
     store::{
-        Key, KeyBuf, MAX_SCAN, MAX_SCANNED, Page, PageRequest, Scan, Tx, Value, checked_limit,
-        cursor_fingerprint, key, open_cursor,
-        records::{Child, Place},
+        CursorFingerprint, Key, KeyBuf, MAX_SCAN, MAX_SCANNED, Page, PageRequest, Scan, Tx, Value,
+        checked_limit, key, open_cursor,
+        records::{Parent, target_of},
         seal_cursor, wrong_cursor,
     },
 };
 
 /// What looking into a collection costs, in rows: an empty one takes a read as well.
-const LOOK: usize = 10;
+const COLLECTION_LOOKUP_COST: usize = 10;
 /// Fewest rows that are read at once: a list of collections also meets spaces.
 const LEAST_READ: usize = 50;
 
@@ -34,9 +34,9 @@ pub(in crate::platform) enum Wanted {
 /// How far down a list of the tree goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// What lies in the place itself.
+    /// What lies in the parent itself.
     Direct,
-    /// What lies in the collections of the place as well, each behind its collection.
+    /// What lies in the collections of the parent as well, each behind its collection.
     Nested,
 }
 
@@ -44,16 +44,16 @@ pub enum Reach {
 #[derive(Debug)]
 pub(in crate::platform) struct Met {
     /// What it is.
-    pub(in crate::platform) child: Child,
+    pub(in crate::platform) child: ContentTarget,
     position: String,
 }
 
-/// Walks a place page by page, depth first: feed it what each row became.
+/// Walks a parent page by page, depth first: feed it what each row became.
 #[derive(Debug)]
 pub(in crate::platform) struct Walk<T> {
     wanted: Wanted,
     reach: Reach,
-    fingerprint: [u8; 8],
+    fingerprint: CursorFingerprint,
     limit: usize,
     levels: Vec<Level>,
     items: Vec<T>,
@@ -74,7 +74,7 @@ enum End {
     None,
 }
 
-/// The rows of one place that are still to come.
+/// The rows of one parent that are still to come.
 #[derive(Debug)]
 struct Level {
     children: KeyBuf,
@@ -90,14 +90,14 @@ impl<T> Walk<T> {
     /// # Errors
     /// `Invalid` for a limit that is too large, and for a cursor that is damaged or of another list.
     pub(in crate::platform) fn new(
-        place: Place<'_>,
+        parent: Parent<'_>,
         (wanted, reach): (Wanted, Reach),
         request: &PageRequest,
     ) -> Result<Self> {
         let limit = checked_limit(request)?;
-        let top = Level::of(place);
+        let top = Level::of(parent);
         let fingerprint =
-            cursor_fingerprint(&[top.children.as_str(), &format!("{wanted:?} {reach:?}")], false);
+            list_identities::tree(wanted, reach).with("rows", top.children.as_str()).fingerprint();
         let mut walk = Self {
             wanted,
             reach,
@@ -174,20 +174,20 @@ impl<T> Walk<T> {
                     self.end = End::More;
                     break;
                 } else {
-                    self.work += LOOK + level.read(tx, wanted).await?;
+                    self.work += COLLECTION_LOOKUP_COST + level.read(tx, wanted).await?;
                 }
                 continue;
             };
-            let child = Child::of_row(&row)?;
+            let child = target_of(&row)?;
             level.after = Some(step(&row.0)?);
             let position = self.position(&child);
-            if let (Child::Collection(id), Reach::Nested) = (&child, self.reach)
+            if let (ContentTarget::Collection(id), Reach::Nested) = (&child, self.reach)
                 && self.levels.len() <= MAX_DEPTH
             {
-                self.levels.push(Level::of(Place::In(id)));
+                self.levels.push(Level::of(Parent::In(id)));
             }
             self.reached = Some(position.clone());
-            if matches!(child, Child::Space(_)) == (self.wanted == Wanted::Spaces) {
+            if matches!(child, ContentTarget::Space(_)) == (self.wanted == Wanted::Spaces) {
                 met.push(Met { child, position });
             }
         }
@@ -195,10 +195,10 @@ impl<T> Walk<T> {
     }
 
     /// Where the walk is, at a row of the innermost level.
-    fn position(&self, at: &Child) -> String {
+    fn position(&self, at: &ContentTarget) -> String {
         let mut text = match at {
-            Child::Collection(_) => "c".to_owned(),
-            Child::Space(_) => "s".to_owned(),
+            ContentTarget::Collection(_) => "c".to_owned(),
+            ContentTarget::Space(_) => "s".to_owned(),
         };
         for (rank, id) in self.levels.iter().filter_map(|level| level.after.as_ref()) {
             text.extend(["!", rank, "!", id]);
@@ -226,7 +226,7 @@ impl<T> Walk<T> {
             level.after = Some(((*rank).to_owned(), (*id).to_owned()));
             let is_last = at + 1 == steps.len();
             if !is_last || (into_last && self.levels.len() <= MAX_DEPTH) {
-                self.levels.push(Level::of(Place::In(&collection)));
+                self.levels.push(Level::of(Parent::In(&collection)));
             }
         }
         self.reached = Some(position.to_owned());
@@ -235,8 +235,8 @@ impl<T> Walk<T> {
 }
 
 impl Level {
-    fn of(place: Place<'_>) -> Self {
-        Self { children: place.children(), after: None, rows: VecDeque::new(), is_read: false }
+    fn of(parent: Parent<'_>) -> Self {
+        Self { children: parent.children(), after: None, rows: VecDeque::new(), is_read: false }
     }
 
     /// Reads the next rows; answers how many.
@@ -253,7 +253,7 @@ impl Level {
     }
 }
 
-/// Rank and id in a row of [`Place::children`].
+/// Rank and id in a row of [`Parent::children`].
 fn step(row: &Key) -> Result<(String, String)> {
     let mut parts = key::segments(row);
     match (parts.pop(), parts.pop()) {

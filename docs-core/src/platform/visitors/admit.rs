@@ -7,13 +7,14 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Pass, Sighted, Signer, Visitor, member::role_of, pass};
+use super::{Pass, Signer, Visitor, VisitorClaims, member::role_of, pass};
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{Claims, Context},
-    model::{Condition, OrgId, SectionId, SiteId, SiteVisibility, Space, SpaceId},
+    model::{Condition, SectionId, SiteId, SiteVisibility, Space, SpaceId},
     platform::{
         Platform,
+        nouns::SiteRef,
         site_settings::{share_key, signing_key},
         sites::{LiveSpaces, Outline, Part, Placement, live_spaces},
     },
@@ -35,14 +36,14 @@ pub(in crate::platform) struct Visit {
     pub(in crate::platform) outline: Outline,
     /// The spaces that are not deleted, those that conditions hide among them.
     pub(in crate::platform) spaces: LiveSpaces,
-    pub(in crate::platform) sighted: Arc<Sighted>,
+    pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(super) visitor: Visitor,
 }
 
 /// A space that a visitor reads.
 pub(in crate::platform) struct Admitted {
     pub(in crate::platform) access: SpaceAccess,
-    pub(in crate::platform) sighted: Arc<Sighted>,
+    pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(in crate::platform) placement: Placement,
 }
 
@@ -58,12 +59,12 @@ impl Platform {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
         for candidate in candidates(tx, visitor, id).await?.into_iter().take(SITES_ASKED) {
-            let Some(sighted) = self.enter(tx, visitor, &candidate.site).await? else { continue };
+            let Some(claims) = self.enter(tx, visitor, &candidate.site).await? else { continue };
             // All of a site is read only where it shows the space.
-            if !candidate.is_shown(&sighted) {
+            if !candidate.is_shown(&claims) {
                 continue;
             }
-            let visit = survey(tx, visitor, candidate.site, sighted).await?;
+            let visit = survey(tx, visitor, candidate.site, claims).await?;
             let place = visit.outline.all_places().into_iter().find(|place| place.space == *id);
             if let Some(place) = place {
                 let names = visit.outline.place_segments(place);
@@ -71,7 +72,7 @@ impl Platform {
                 return Ok(Admitted {
                     access: SpaceAccess::of_visitor(space),
                     placement: Placement { site: Arc::clone(&visit.site), url },
-                    sighted: visit.sighted,
+                    claims: visit.claims,
                 });
             }
         }
@@ -94,7 +95,7 @@ impl Platform {
         &self,
         tx: &Tx,
         visitor: &Visitor,
-        (org, id): (&OrgId, &SiteId),
+        SiteRef { org, site: id }: SiteRef<'_>,
     ) -> Result<Visit> {
         let missing = || visitor.refused("site");
         let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(id)).await?;
@@ -110,21 +111,21 @@ impl Platform {
         site: Arc<SiteRecord>,
     ) -> Result<Option<Visit>> {
         Ok(match self.enter(tx, visitor, &site).await? {
-            Some(sighted) => Some(survey(tx, visitor, site, sighted).await?),
+            Some(claims) => Some(survey(tx, visitor, site, claims).await?),
             None => None,
         })
     }
 
     /// What is known of a visitor on a site; `None` where its audience does not include them.
-    async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<Sighted>> {
+    async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<VisitorClaims>> {
         Ok(match self.lets_in(tx, visitor, site).await? {
-            true => Some(self.sighted(tx, visitor, site).await?),
+            true => Some(self.claims_of(tx, visitor, site).await?),
             false => None,
         })
     }
 
     /// Tells whether a site's audience includes a visitor.
-    async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
+    pub(super) async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
         let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
         if !is_here || !site.published {
             return Ok(false);
@@ -134,7 +135,7 @@ impl Platform {
             (SiteVisibility::ShareLink, Pass::ShareKey(key)) => share_key(tx, &site.id, key).await?.is_some(),
             (SiteVisibility::ShareLink, Pass::ShareLink(id)) => {
                 let link: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(id)).await?;
-                link.is_some_and(|link| link.active && link.site == site.id)
+                link.is_some_and(|link| link.opens(&site.id))
             }
             (SiteVisibility::VisitorAuth, _) => self.signs(tx, site, visitor).await?,
             (SiteVisibility::ShareLink, Pass::None) => false,
@@ -155,14 +156,14 @@ impl Platform {
     }
 
     /// What is known of a visitor on a site: claims that its schema names. Where content does not adapt, nothing is.
-    async fn sighted(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Sighted> {
+    async fn claims_of(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<VisitorClaims> {
         let nothing = || Value::Object(Map::new());
         let schema: Option<Arc<AdaptiveRecord>> = match site.adaptive_content.enabled {
             true => tx.get(&AdaptiveRecord::at(&site.id)).await?,
             false => None,
         };
         let Some(schema) = schema else {
-            return Ok(Sighted { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
+            return Ok(VisitorClaims { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
         };
         let schema = schema.schema.as_json();
         // What a key signed that was replaced says nothing any more, nor does what is said of a former member.
@@ -184,7 +185,7 @@ impl Platform {
             declared(schema, &known).unwrap_or_else(nothing)
         };
         let of_unsigned = schema.get("properties").and_then(|known| known.get(pass::UNSIGNED));
-        Ok(Sighted {
+        Ok(VisitorClaims {
             signed: if is_signed { signed() } else { nothing() },
             unsigned: of_unsigned.map_or_else(nothing, |schema| claims(&visitor.unsigned, schema)),
             claims: Claims::from_schema(schema),
@@ -216,7 +217,7 @@ impl Visitor {
 impl Visit {
     /// Equal for visitors of whom the same is known; `None` where nothing adapts.
     pub(super) fn context_id(&self) -> Option<String> {
-        let known = format!("{} {}", self.sighted.signed, self.sighted.unsigned);
+        let known = format!("{} {}", self.claims.signed, self.claims.unsigned);
         let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
         let id = || crate::model::BASE32.encode(&hash[..16]);
         self.site.adaptive_content.enabled.then(id)
@@ -224,43 +225,43 @@ impl Visit {
 }
 
 /// All of a site that a visitor sees.
-async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, sighted: Sighted) -> Result<Visit> {
-    let decider = sighted.decider(Context::default());
+async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, claims: VisitorClaims) -> Result<Visit> {
+    let decider = claims.decider(Context::default());
     let outline = Outline::load(tx, &site).await?;
     let spaces = live_spaces(tx, &outline).await?;
     let outline = outline.filter(|part| {
         let (is_live, condition) = match part {
             Part::Section(section) => (true, section.condition.as_ref()),
-            Part::Place(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
+            Part::SiteSpace(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
         };
         is_live && decider.holds(condition)
     });
-    Ok(Visit { site, outline, spaces, sighted: Arc::new(sighted), visitor: visitor.clone() })
+    Ok(Visit { site, outline, spaces, claims: Arc::new(claims), visitor: visitor.clone() })
 }
 
 /// A site that a visitor may find a space on.
-struct Candidate {
+pub(super) struct Candidate {
     site: Arc<SiteRecord>,
     /// The conditions of each place that the space has there, and of the section that it is in.
     conditions: Vec<[Option<Condition>; 2]>,
 }
 
 impl Candidate {
-    fn is_shown(&self, sighted: &Sighted) -> bool {
-        let decider = sighted.decider(Context::default());
+    fn is_shown(&self, claims: &VisitorClaims) -> bool {
+        let decider = claims.decider(Context::default());
         let mut places = self.conditions.iter();
         places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
     }
 }
 
 /// The sites on which a visitor may find a space: their own, or all that have it.
-async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
+pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
     let all = SiteSpaceRecord::of_space(space);
     let wanted = match &visitor.site {
         Some(site) => all.part(site.as_str()),
         None => all,
     };
-    let rows = tx.scan(&wanted.scan(false, MAX_SCAN)).await?;
+    let rows = tx.scan(&wanted.scan(MAX_SCAN)).await?;
     let keys: Vec<Key> = SiteSpaceRecord::named_by_all(&rows);
     let places: Vec<_> = tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
     let sites: BTreeSet<&SiteId> = places.iter().map(|place| &place.site).collect();
@@ -302,10 +303,17 @@ fn declared(schema: &Value, claim: &Value) -> Option<Value> {
         }
         ("object", Value::Object(members)) => {
             let known = schema.get("properties").and_then(Value::as_object)?;
+            let others = schema.get("additionalProperties").unwrap_or(&Value::Null);
             let named = known
                 .iter()
                 .filter_map(|(name, schema)| Some((name.clone(), declared(schema, members.get(name)?)?)));
-            Some(Value::Object(named.collect()))
+            // Equal claims are written alike, in whatever order they come.
+            let unnamed: BTreeMap<String, Value> = members
+                .iter()
+                .filter(|(name, _)| !known.contains_key(*name))
+                .filter_map(|(name, member)| Some((name.clone(), declared(others, member)?)))
+                .collect();
+            Some(Value::Object(named.chain(unnamed).collect()))
         }
         _ => None,
     }
@@ -316,6 +324,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn claims_without_a_name_count_where_the_schema_says_what_they_are() {
+        let schema = json!({ "type": "object", "properties": { "plan": { "type": "string" } },
+            "additionalProperties": { "type": "boolean" } });
+        let claims = json!({ "plan": "pro", "beta": true, "seats": 3, "name": "Ada" });
+        assert_eq!(declared(&schema, &claims), Some(json!({ "plan": "pro", "beta": true })));
+    }
 
     #[test]
     fn only_claims_that_the_schema_names_count() {

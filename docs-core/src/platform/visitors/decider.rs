@@ -108,7 +108,7 @@ impl Decider {
     }
 
     fn shows(&self, condition: &Expression, context: &Context, budget: &mut Budget) -> bool {
-        expression::shows_within(condition, (context, &self.claims), budget)
+        expression::shows_within(condition, context, &self.claims, budget)
     }
 
     fn decided(&self) -> MutexGuard<'_, Decided> {

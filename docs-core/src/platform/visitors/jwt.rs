@@ -21,7 +21,7 @@ pub(crate) const MAX_TOKEN: usize = 8 * 1024;
 /// Seconds by which a clock that signed may be ahead of ours.
 const AHEAD: f64 = 60.0;
 /// The header of the tokens that are signed here.
-const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+const JWT_HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
 /// Why a token is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -45,7 +45,7 @@ pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
     let claims = Value::Object(claims.clone()).to_string();
     let signed = format!(
         "{}.{}",
-        BASE64URL_NOPAD.encode(HEADER.as_bytes()),
+        BASE64URL_NOPAD.encode(JWT_HEADER.as_bytes()),
         BASE64URL_NOPAD.encode(claims.as_bytes())
     );
     let signature = BASE64URL_NOPAD.encode(&mac(key, &signed).finalize().into_bytes());

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// For how long the token of a member is good.
-const MEMBER_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
+pub(in crate::platform) const MEMBER_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
 
 /// What the token of a member says, in the names of OpenID Connect Core 5.1 where it has one.
 #[derive(Debug, Serialize)]

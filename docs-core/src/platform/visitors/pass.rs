@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// For how long a content token is good, at least.
-pub(super) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
+pub(in crate::platform) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
 /// What the key of content tokens is made for, and of: a text that is longer than a key.
 const PURPOSE: &str = "key of content tokens";
 const SEED: &str = "what content tokens are signed with, first edition";
@@ -86,8 +86,8 @@ impl Platform {
         spaces: Vec<SpaceId>,
     ) -> Result<String> {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
-        let mut claims = object(&visit.sighted.signed);
-        let unsigned = object(&visit.sighted.unsigned);
+        let mut claims = object(&visit.claims.signed);
+        let unsigned = object(&visit.claims.unsigned);
         if !unsigned.is_empty() {
             claims.insert(UNSIGNED.to_owned(), Value::Object(unsigned));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Eyes, Pass, Signer, Visit, Visitor, address::Address, jwt, member, pass};
+use super::{Pass, Reader, Signer, Visit, Visitor, address::Address, jwt, member, pass};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Most bytes of the claims that a visitor makes, as JSON.
-const MAX_UNSIGNED: usize = 8 * 1024;
+pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
 /// Most segments of an address under which a site may be mounted.
 const MAX_MOUNT: usize = 16;
 /// Claims that say when a token is valid, and nothing of the visitor; and what only those that anybody can make are called.
@@ -34,13 +34,25 @@ impl Platform {
     /// Finds what is published at an address, and what a visitor reads it with.
     ///
     /// On the platform's own host the base name of a site comes first; elsewhere the longest mount of a site that the
-    /// address begins with decides. Then come the key of a share link, a section, a space, and the path of a page, which
-    /// need not exist. What conditions hide from the visitor is not there. Where an address would lead away, by the path
-    /// of a default or one that a section or a space had before, a page that is there goes first.
+    /// address begins with decides. Then come the key of a share link, a section, a space, and the path of a page,
+    /// which need not exist. What conditions hide from the visitor is not found. Where an address would lead away, by
+    /// the path of a default or one that a section or a space had before, a page that is there goes first.
     ///
     /// # Errors
     /// `NotFound` where nothing is published, or nothing for this visitor; `Unauthenticated` for a token that is not
     /// valid, on a site for authenticated visitors; `Invalid` for what is no address, or too many claims.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, model::ResolvedUrl};
+    /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
+    /// let ask = serde_json::from_value(serde_json::json!({ "url": "https://docs.example.com/guide" }))?;
+    /// if let ResolvedUrl::Content(found) = platform.resolve_url(&ask).await? {
+    ///     println!("{} of {}", found.pathname, found.space);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> BoxFuture<'a, Result<ResolvedUrl>> {
         Box::pin(async move {
             let address = Address::parse("url", &ask.url)?;
@@ -102,7 +114,8 @@ impl Platform {
             mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
         }
         let most = address.segments.len().min(MAX_MOUNT);
-        for used in (1..=most).rev() {
+        // A host alone is that of a site which has one of its own.
+        for used in (0..=most).rev() {
             let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
             mounts.push((SiteRecord::by_proxy(&origin), used));
         }
@@ -225,10 +238,11 @@ impl Platform {
         }
         let view = self.content().view(&space.domain, space.root);
         let Some((id, entry)) = view.find(&path).await? else { return Ok(false) };
-        Eyes::Visitor(Arc::clone(&visit.sighted)).lens(&view).await?.shows(&id, &entry).await
+        Reader::Visitor(Arc::clone(&visit.claims)).content_filter(&view).await?.shows(&id, &entry).await
     }
 
-    /// The address that content of a site has besides others: on its proxy where it has one, with a slash at the end.
+    /// The address that content of a site has besides others: on its proxy where it has one, else on its own host, with
+    /// a slash at the end.
     pub(in crate::platform) fn canonical(
         &self,
         site: &SiteRecord,
@@ -236,12 +250,13 @@ impl Platform {
         names: &[&str],
     ) -> String {
         let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
+        let below = |start: String| names.iter().fold(start, |url, name| url + &percent_encoded(name) + "/");
         match &site.proxy {
-            Some(origin) => {
-                let start = format!("https://{origin}/");
-                names.iter().fold(start, |url, name| url + &percent_encoded(name) + "/")
-            }
-            None => self.urls().published_below(site.basename.as_str(), &names),
+            Some(origin) => below(format!("https://{origin}/")),
+            None => match &site.hostname {
+                Some(hostname) => below(format!("https://{hostname}/")),
+                None => self.urls().published_below(site.basename.as_str(), &names),
+            },
         }
     }
 }

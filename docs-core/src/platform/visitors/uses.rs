@@ -5,18 +5,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use super::lens::Lens;
+use super::reader::ContentFilter;
 use crate::{
     Result,
-    content::{
-        AllBacklinks, Evaluated, LinkSource, LinkTarget, Parts, Rendering,
-        document::{self, print},
-    },
+    content::{AllBacklinks, Evaluated, LinkSource, LinkTarget, Parts, Rendering, document::print},
     model::{PageId, Variables},
 };
 
 /// Most sources of a target that are read in one go.
-const CHUNK: usize = 200;
+const SOURCES_AT_ONCE: usize = 200;
 
 /// What was found out about the sources of a content.
 #[derive(Debug, Default)]
@@ -47,7 +44,7 @@ struct Sources {
     more: bool,
 }
 
-impl Lens {
+impl ContentFilter {
     /// Reads what uses anything in one go, for who goes on to ask of everything.
     pub(in crate::platform) async fn prepare(&self) -> Result<()> {
         if self.hides() && self.uses().all.get().is_none() {
@@ -125,8 +122,8 @@ impl Lens {
         if let Some(all) = self.uses().all.get() {
             return Ok(Sources { items: all.get(target).cloned().unwrap_or_default(), more: false });
         }
-        let items = self.view().backlinks(target, after, CHUNK).await?;
-        let more = items.len() == CHUNK;
+        let items = self.view().backlinks(target, after, SOURCES_AT_ONCE).await?;
+        let more = items.len() == SOURCES_AT_ONCE;
         Ok(Sources { items, more })
     }
 
@@ -164,8 +161,8 @@ impl Lens {
                 None => return Ok(HashSet::new()),
             },
         };
-        let text = self.view().text(&parts.body, Rendering::Request).await?;
-        let shown = self.document(document::parse(&text), &variables, Evaluated::No).await?;
+        let document = self.view().document(&parts.body, Rendering::Request).await?;
+        let shown = self.document(Arc::unwrap_or_clone(document), &variables, Evaluated::No).await?;
         // What cannot be written shows nothing.
         let text = print(&shown).unwrap_or_default();
         Ok(parts.targets(source, &text))

@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use docs_core::{
     Actor, ErrorKind, Result,
     model::{
-        CollectionId, CreateCollection, CreateSpace, MoveContent, MovePosition, Neighbour, OrgId, Patch,
-        Role, TransferContent,
+        CollectionId, ContentTarget, CreateCollection, CreateSpace, MoveContent, MovePosition, Neighbour,
+        OrgId, Patch, Role, TransferContent,
     },
     platform::Reach,
     store::{
         Mode, PageRequest, Store, Tx,
-        records::{Child, Place},
+        records::{Parent, target_of},
     },
 };
 use docs_memstore::MemStore;
@@ -65,7 +65,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// Something in the tree.
 struct Node {
-    child: Child,
+    child: ContentTarget,
     org: usize,
     parent: Option<usize>,
     state: State,
@@ -109,7 +109,7 @@ impl Model {
     }
 
     fn is_collection(&self, at: usize) -> bool {
-        matches!(self.nodes[at].child, Child::Collection(_))
+        matches!(self.nodes[at].child, ContentTarget::Collection(_))
     }
 
     fn siblings(&mut self, at: usize) -> &mut Vec<usize> {
@@ -321,7 +321,7 @@ impl Program {
     }
 
     /// Takes something new into the model; answers how it was refused.
-    fn created(&mut self, answer: Result<Child>, (org, parent): (usize, Option<usize>)) -> Refusal {
+    fn created(&mut self, answer: Result<ContentTarget>, (org, parent): (usize, Option<usize>)) -> Refusal {
         match answer {
             Err(error) => Some(error.kind()),
             Ok(child) => {
@@ -339,10 +339,20 @@ impl Program {
         let (p, actor, name) = (&self.w.platform, &self.actors[who], self.name(parent));
         let answer = if is_collection {
             let new = CreateCollection { parent: name, ..CreateCollection::default() };
-            p.create_collection(actor, &self.orgs[org], new).await.map(|new| Child::Collection(new.id))
+            p.as_actor(actor)
+                .org(&self.orgs[org])
+                .collections()
+                .create(new)
+                .await
+                .map(|new| ContentTarget::Collection(new.id))
         } else {
             let new = CreateSpace { parent: name, ..CreateSpace::default() };
-            p.create_space(actor, &self.orgs[org], new).await.map(|new| Child::Space(new.id))
+            p.as_actor(actor)
+                .org(&self.orgs[org])
+                .spaces()
+                .create(new)
+                .await
+                .map(|new| ContentTarget::Space(new.id))
         };
         assert_eq!(self.created(answer, (org, parent)), expected);
     }
@@ -369,8 +379,8 @@ impl Program {
         };
         let (p, actor, request) = (&self.w.platform, &self.actors[who], MoveContent { parent, position });
         let answer = match &self.model.nodes[at].child {
-            Child::Space(id) => p.move_space(actor, id, request).await.err(),
-            Child::Collection(id) => p.move_collection(actor, id, request).await.err(),
+            ContentTarget::Space(id) => p.as_actor(actor).space(id).move_to(request).await.err(),
+            ContentTarget::Collection(id) => p.as_actor(actor).collection(id).move_to(request).await.err(),
         };
         let expected = self.model.relocate(who, at, &to, beside);
         assert_eq!(answer.map(|error| error.kind()), expected);
@@ -379,15 +389,15 @@ impl Program {
     async fn delete(&mut self, who: usize, at: usize) {
         let (p, actor) = (&self.w.platform, &self.actors[who]);
         let answer = match &self.model.nodes[at].child {
-            Child::Space(id) => p.delete_space(actor, id).await,
-            Child::Collection(id) => p.delete_collection(actor, id).await,
+            ContentTarget::Space(id) => p.as_actor(actor).space(id).delete().await,
+            ContentTarget::Collection(id) => p.as_actor(actor).collection(id).delete().await,
         };
         assert_eq!(answer.map_err(|error| error.kind()), self.model.delete(who, at));
     }
 
     async fn restore(&mut self, who: usize, at: usize) {
-        let Child::Space(id) = self.model.nodes[at].child.clone() else { return };
-        let answer = self.w.platform.restore_space(&self.actors[who], &id).await;
+        let ContentTarget::Space(id) = self.model.nodes[at].child.clone() else { return };
+        let answer = self.w.platform.as_actor(&self.actors[who]).space(&id).restore().await;
         let live = self.model.nodes[at].state == State::Live;
         let expected = self.model.refuses(who, at).or(live.then_some(ErrorKind::Conflict));
         assert_eq!(answer.map_err(|error| error.kind()).err(), expected);
@@ -402,11 +412,11 @@ impl Program {
     }
 
     async fn duplicate(&mut self, who: usize, at: usize) {
-        let Child::Space(id) = self.model.nodes[at].child.clone() else { return };
-        let answer = self.w.platform.duplicate_space(&self.actors[who], &id).await;
+        let ContentTarget::Space(id) = self.model.nodes[at].child.clone() else { return };
+        let answer = self.w.platform.as_actor(&self.actors[who]).space(&id).duplicate().await;
         let expected = self.model.refuses_live(who, at);
         let (org, parent) = (self.model.nodes[at].org, self.model.nodes[at].parent);
-        let refused = self.created(answer.map(|new| Child::Space(new.id)), (org, parent));
+        let refused = self.created(answer.map(|new| ContentTarget::Space(new.id)), (org, parent));
         assert_eq!(refused, expected);
         if expected.is_none() {
             let new = self.model.nodes.len() - 1;
@@ -421,8 +431,8 @@ impl Program {
         let (p, actor) = (&self.w.platform, &self.actors[who]);
         let request = TransferContent { organization: self.orgs[org].to_string() };
         let answer = match &self.model.nodes[at].child {
-            Child::Space(id) => p.transfer_space(actor, id, request).await.err(),
-            Child::Collection(id) => p.transfer_collection(actor, id, request).await.err(),
+            ContentTarget::Space(id) => p.as_actor(actor).space(id).transfer(request).await.err(),
+            ContentTarget::Collection(id) => p.as_actor(actor).collection(id).transfer(request).await.err(),
         };
         assert_eq!(answer.map(|error| error.kind()), self.model.transfer(who, at, org));
     }
@@ -458,39 +468,37 @@ impl Program {
     }
 
     /// What is stored of a place.
-    async fn stored_in(&self, org: usize, parent: Option<usize>) -> Vec<Child> {
+    async fn stored_in(&self, org: usize, parent: Option<usize>) -> Vec<ContentTarget> {
         let parent = parent.map(|parent| collection_id(&self.model.nodes[parent].child));
-        let place = Place::of(&self.orgs[org], parent.as_ref());
+        let place = Parent::of(&self.orgs[org], parent.as_ref());
         let store = self.w.platform.store();
         let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("begins"));
         let rows = tx.below(&place.children(), 1_000).await.expect("read");
-        rows.iter().map(|row| Child::of_row(row).expect("a child")).collect()
+        rows.iter().map(|row| target_of(row).expect("a child")).collect()
     }
 
-    async fn spaces_in(&self, id: &CollectionId, limit: u32) -> Vec<Child> {
+    async fn spaces_in(&self, id: &CollectionId, limit: u32) -> Vec<ContentTarget> {
+        let list = async |page: PageRequest| self.w.as_admin().collection(id).list_spaces(&page).await;
+        walked(limit, list).await.into_iter().map(|space| ContentTarget::Space(space.id)).collect()
+    }
+
+    async fn spaces(&self, org: usize, limit: u32) -> Vec<ContentTarget> {
         let list =
-            async |page: PageRequest| self.w.platform.list_collection_spaces(&self.w.admin, id, &page).await;
-        walked(limit, list).await.into_iter().map(|space| Child::Space(space.id)).collect()
+            async |page: PageRequest| self.w.as_admin().org(&self.orgs[org]).spaces().list(&page).await;
+        walked(limit, list).await.into_iter().map(|space| ContentTarget::Space(space.id)).collect()
     }
 
-    async fn spaces(&self, org: usize, limit: u32) -> Vec<Child> {
+    async fn collections(&self, org: usize, reach: Reach, limit: u32) -> Vec<ContentTarget> {
         let list = async |page: PageRequest| {
-            self.w.platform.list_spaces(&self.w.admin, &self.orgs[org], &page).await
+            self.w.as_admin().org(&self.orgs[org]).collections().list(reach, &page).await
         };
-        walked(limit, list).await.into_iter().map(|space| Child::Space(space.id)).collect()
-    }
-
-    async fn collections(&self, org: usize, reach: Reach, limit: u32) -> Vec<Child> {
-        let list = async |page: PageRequest| {
-            self.w.platform.list_collections(&self.w.admin, &self.orgs[org], reach, &page).await
-        };
-        walked(limit, list).await.into_iter().map(|inner| Child::Collection(inner.id)).collect()
+        walked(limit, list).await.into_iter().map(|inner| ContentTarget::Collection(inner.id)).collect()
     }
 
     /// Every list shows what the model has, in its order, whatever the size of the pages.
     async fn check(&self, limit: u32) {
         let nodes = &self.model.nodes;
-        let of_kind = |ids: Vec<usize>, is_collection: bool| -> Vec<Child> {
+        let of_kind = |ids: Vec<usize>, is_collection: bool| -> Vec<ContentTarget> {
             let ids = ids.into_iter().filter(|at| self.model.is_collection(*at) == is_collection);
             ids.map(|at| nodes[at].child.clone()).collect()
         };
@@ -505,12 +513,12 @@ impl Program {
                 let inside = self.model.places.get(&(org, Some(at))).cloned().unwrap_or_default();
                 let id = collection_id(&nodes[at].child);
                 assert_eq!(self.spaces_in(&id, limit).await, of_kind(inside, false));
-                let shown = self.w.platform.get_collection(&self.w.admin, &id).await.expect("shown");
+                let shown = self.w.as_admin().collection(&id).get().await.expect("shown");
                 assert_eq!(shown.parent.map(|id| id.to_string()), self.name(nodes[at].parent));
             }
         }
-        for node in nodes.iter().filter(|node| !matches!(node.child, Child::Collection(_))) {
-            let shown = self.w.platform.get_space(&self.w.admin, &space_id(&node.child)).await;
+        for node in nodes.iter().filter(|node| !matches!(node.child, ContentTarget::Collection(_))) {
+            let shown = self.w.as_admin().space(&space_id(&node.child)).get().await;
             match node.state {
                 State::Gone => assert_eq!(shown.expect_err("gone").kind(), ErrorKind::NotFound),
                 state => {

@@ -68,7 +68,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
     };
     let changes = match step {
         Step::Insert(n, text) => {
-            let has = p.get_space(&w.admin, &live).await.is_ok_and(|space| space.deleted_at.is_none());
+            let has = w.as_admin().space(&live).get().await.is_ok_and(|space| space.deleted_at.is_none());
             if has {
                 let parent = names.page(n).filter(|_| n % 3 == 0).cloned();
                 let top = match parent {
@@ -87,7 +87,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
         Step::Remove(n) => names.page(n).map(|page| json!([{ "operation": "delete_page", "page": page }])),
         Step::Duplicate => {
             if names.spaces.len() < 3
-                && let Ok(copy) = p.duplicate_space(&w.admin, &live).await
+                && let Ok(copy) = w.as_admin().space(&live).duplicate().await
             {
                 names.spaces.push(copy.id);
             }
@@ -95,12 +95,12 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
         }
         Step::DeleteSpace(n) => {
             let space = &names.spaces[n % names.spaces.len()];
-            p.delete_space(&w.admin, space).await.expect("deleted");
+            w.as_admin().space(space).delete().await.expect("deleted");
             None
         }
         Step::RestoreSpace(n) => {
             // Refused where it is not deleted.
-            drop(p.restore_space(&w.admin, &names.spaces[n % names.spaces.len()]).await);
+            drop(w.as_admin().space(&names.spaces[n % names.spaces.len()]).restore().await);
             None
         }
         Step::Settle => {
@@ -115,7 +115,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
 
 async fn exists(w: &World, space: &SpaceId, page: &PageId) -> bool {
     let of = docs_core::platform::ContentOf::space(space.clone());
-    w.platform.get_page(&w.admin, &of, page, Default::default()).await.is_ok()
+    w.as_admin().content(&of).get_page(page, Default::default()).await.is_ok()
 }
 
 async fn held(index: &MemSearch) -> Vec<(SpaceId, Vec<PageDocument>)> {

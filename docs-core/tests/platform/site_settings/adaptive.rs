@@ -53,7 +53,7 @@ pub(super) async fn set(w: &World, one: &Published) {
     let json_schema =
         AdaptiveJsonSchema::new(schema_of(json!({ "beta": claim("boolean") }))).expect("a schema");
     let new = UpdateAdaptiveSchema { json_schema };
-    w.platform.set_adaptive_schema(&w.admin, &w.org, &one.site, new).await.expect("set");
+    w.as_admin().org(&w.org).site(&one.site).set_adaptive_schema(new).await.expect("set");
 }
 
 #[test]
@@ -80,6 +80,39 @@ fn a_schema_of_claims_is_taken() {
         schema_of(json!({ "a": { "type": "boolean", "description": "x".repeat(512) } })),
     ] {
         AdaptiveJsonSchema::new(right.clone()).unwrap_or_else(|error| panic!("{right}: {error}"));
+    }
+}
+
+#[test]
+fn a_schema_that_says_less_is_taken_and_completed() {
+    let bare = |kind: &str| json!({ "type": kind });
+    let described = |kind: &str| json!({ "type": kind, "description": "" });
+    let open = json!({ "type": "object", "additionalProperties": { "type": "boolean" } });
+    let mut completed_open = unsigned(json!({}));
+    completed_open["additionalProperties"] = bare("boolean");
+    for (given, completed) in [
+        (json!({ "beta": bare("boolean") }), json!({ "beta": described("boolean") })),
+        (json!({ "unsigned": bare("object") }), json!({ "unsigned": unsigned(json!({})) })),
+        (
+            json!({ "unsigned": { "type": "object", "properties": { "beta": bare("boolean") } } }),
+            json!({ "unsigned": unsigned(json!({ "beta": described("boolean") })) }),
+        ),
+        (
+            json!({ "unsigned": open, "beta": bare("boolean") }),
+            json!({ "unsigned": completed_open, "beta": described("boolean") }),
+        ),
+        (
+            json!({ "tags": { "type": "array", "items": bare("string") } }),
+            json!({ "tags": list(described("string")) }),
+        ),
+        (
+            json!({ "a": { "type": "object", "properties": { "b": bare("number") }, "additionalProperties": false } }),
+            json!({ "a": closed(json!({ "b": described("number") })) }),
+        ),
+    ] {
+        let schema =
+            AdaptiveJsonSchema::new(schema_of(given.clone())).unwrap_or_else(|e| panic!("{given}: {e}"));
+        assert_eq!(*schema.as_json(), schema_of(completed), "{given}");
     }
 }
 
@@ -129,7 +162,6 @@ fn wrong_claims() -> Wrong {
         (of(claim("text")), "properties.plan.type: must be `boolean`"),
         (of(claim("integer")), "properties.plan.type: must be `boolean`"),
         (of(claim("null")), "properties.plan.type: must be `boolean`"),
-        (of(json!({ "type": "boolean" })), "properties.plan.description: is required"),
         (
             of(json!({ "type": "boolean", "description": null })),
             "properties.plan.description: must be a text",
@@ -164,7 +196,6 @@ fn wrong_values() -> Wrong {
         (of(choice(json!(["a\nb"]))), "properties.plan.enum[0]: must have no control"),
         (of(json!({ "type": "array", "description": "" })), "properties.plan.items: is required"),
         (of(list(json!([claim("string")]))), "properties.plan.items: must be an object"),
-        (of(list(json!({ "type": "string" }))), "properties.plan.items.description: is required"),
         (
             of(list(list(claim("string")))),
             "properties.plan.items.type: must be `boolean`, `string` or `number`",
@@ -179,14 +210,27 @@ fn wrong_inside() -> Wrong {
         schema.as_object_mut().expect("fields").remove(field);
         schema
     };
+    let others = |others: Value| {
+        let mut unsigned = unsigned(json!({}));
+        unsigned["additionalProperties"] = others;
+        schema_of(json!({ "unsigned": unsigned }))
+    };
     let mut foreign = unsigned(json!({}));
     foreign["description"] = "Unsigned claims".into();
     let large = choice((0..100).map(|n| format!("{n:0>128}")).collect());
     let all = (0..9).map(|n| (format!("c{n}"), large.clone())).collect::<Map<_, _>>();
     vec![
-        (of(without("description")), "properties.plan.description: is required"),
         (of(without("properties")), "properties.plan.properties: is required"),
         (of(without("additionalProperties")), "properties.plan.additionalProperties: is required"),
+        (others(json!(true)), "properties.unsigned.additionalProperties: must be `false`, or"),
+        (
+            others(json!({ "type": "string" })),
+            "properties.unsigned.additionalProperties.type: must be `boolean`",
+        ),
+        (
+            others(json!({ "type": "boolean", "default": true })),
+            "properties.unsigned.additionalProperties.default: is not allowed",
+        ),
         (of(closed(json!({ "a": claim("date") }))), "properties.plan.properties.a.type: must be"),
         (
             schema_of(json!({ "unsigned": foreign })),
@@ -309,15 +353,15 @@ async fn the_claims_that_decide_follow_from_the_schema() {
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;
     let of = (&w.org, &one.site);
-    assert_eq!(kind(p.get_adaptive_schema(me, of.0, of.1).await), ErrorKind::NotFound);
-    assert_eq!(p.site_claims(me, of.0, of.1).await.expect("asked"), Claims::default());
+    assert_eq!(kind(p.as_actor(me).org(of.0).site(of.1).get_adaptive_schema().await), ErrorKind::NotFound);
+    assert_eq!(p.as_actor(me).org(of.0).site(of.1).known_claims().await.expect("asked"), Claims::default());
     set(&w, &one).await;
-    let claims = p.site_claims(me, of.0, of.1).await.expect("asked");
+    let claims = p.as_actor(me).org(of.0).site(of.1).known_claims().await.expect("asked");
     let decides = |condition: &str| Expression::parse(condition).expect("parses").is_deterministic(&claims);
     assert!(decides("visitor.claims.beta") && !decides("visitor.claims.name == 'Ada'"));
-    let first = p.get_adaptive_schema(me, of.0, of.1).await.expect("the schema");
+    let first = p.as_actor(me).org(of.0).site(of.1).get_adaptive_schema().await.expect("the schema");
     w.clock.advance(std::time::Duration::from_millis(1));
     set(&w, &one).await;
-    let same = p.get_adaptive_schema(me, of.0, of.1).await.expect("the schema");
+    let same = p.as_actor(me).org(of.0).site(of.1).get_adaptive_schema().await.expect("the schema");
     assert_eq!(same.updated_at, first.updated_at, "what does not change anything is no update");
 }

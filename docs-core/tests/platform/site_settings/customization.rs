@@ -13,13 +13,13 @@ use crate::support::World;
 
 pub(super) async fn retitle(w: &World, site: &SiteId, place: &SiteSpaceId, title: &str) {
     let change = serde_json::from_value(json!({ "title": title })).expect("a change");
-    let answer = w.platform.override_site_space_customization(&w.admin, (&w.org, site), place, change).await;
+    let answer = w.as_admin().org(&w.org).site(site).space(place).override_customization(change).await;
     assert_eq!(answer.expect("changed").title.expect("a title").as_str(), title);
 }
 
 pub(super) async fn set_everything(w: &World, one: &Published) {
     let look = Customization { title: "Title".parse().ok(), ..Customization::default() };
-    w.platform.set_site_customization(&w.admin, &w.org, &one.site, look).await.expect("set");
+    w.as_admin().org(&w.org).site(&one.site).set_customization(look).await.expect("set");
     retitle(w, &one.site, &one.place, "Place").await;
 }
 
@@ -276,8 +276,8 @@ async fn changes_are_told_from_what_they_leave_out(
     let of = (&w.org, &one.site);
     let look = with(default_look(), &site);
     let typed: Customization = serde_json::from_value(look.clone()).expect("valid");
-    let told = p.set_site_customization(me, of.0, of.1, typed).await.expect("set");
-    let read = p.get_site_customization(me, of.0, of.1).await.expect("read");
+    let told = p.as_actor(me).org(of.0).site(of.1).set_customization(typed).await.expect("set");
+    let read = p.as_actor(me).org(of.0).site(of.1).get_customization().await.expect("read");
     assert_eq!(serde_json::to_value(&told).expect("JSON"), look);
     assert_eq!(read, told);
     let mut differs: Vec<(&'static str, Value)> = Vec::new();
@@ -285,23 +285,33 @@ async fn changes_are_told_from_what_they_leave_out(
         differs.retain(|(path, _)| !change.iter().any(|(changed, _)| changed == path));
         differs.extend(change.iter().filter(|(_, value)| !value.is_null()).cloned());
         let request: CustomizationOverride = serde_json::from_value(with(json!({}), &change)).expect("valid");
-        let told = p.override_site_space_customization(me, of, &one.place, request).await.expect("changed");
+        let told = p
+            .as_actor(me)
+            .org(of.0)
+            .site(of.1)
+            .space(&one.place)
+            .override_customization(request)
+            .await
+            .expect("changed");
         let expected = with(look.clone(), &differs);
         assert_eq!(serde_json::to_value(&told).expect("JSON"), expected, "{change:?}");
-        let read = p.get_site_space_customization(me, of, &one.place).await.expect("read");
+        let read =
+            p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
         assert_eq!(read, told);
-        let published = p.published_site(me, of).await.expect("published").customizations;
+        let published =
+            p.as_actor(me).org(of.0).site(of.1).published().await.expect("published").customizations;
         assert_eq!(serde_json::to_value(&published.site).expect("JSON"), look, "the site is as it was");
         let of_place = published.site_spaces.get(&one.place);
         assert_eq!(of_place, (!differs.is_empty()).then_some(&told), "only what differs is listed");
     }
     // The site may change below what differs.
-    p.set_site_customization(me, of.0, of.1, Customization::default()).await.expect("set");
-    let read = p.get_site_space_customization(me, of, &one.place).await.expect("read");
+    p.as_actor(me).org(of.0).site(of.1).set_customization(Customization::default()).await.expect("set");
+    let read = p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
     assert_eq!(serde_json::to_value(&read).expect("JSON"), with(default_look(), &differs));
-    let there = p.delete_site_space_customization(me, of, &one.place).await.expect("deleted");
+    let there =
+        p.as_actor(me).org(of.0).site(of.1).space(&one.place).delete_customization().await.expect("deleted");
     assert!(there);
-    let read = p.get_site_space_customization(me, of, &one.place).await.expect("read");
+    let read = p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
     assert_eq!(read, Customization::default());
     w.check().await;
 }
@@ -326,10 +336,21 @@ async fn a_site_space_of_another_site_has_no_customization_here() {
     let (one, other) = (published(&w, "One").await, published(&w, "Other").await);
     let of = (&w.org, &one.site);
     let change = CustomizationOverride::default();
-    assert_eq!(kind(p.get_site_space_customization(me, of, &other.place).await), ErrorKind::NotFound);
     assert_eq!(
-        kind(p.override_site_space_customization(me, of, &other.place, change).await),
+        kind(p.as_actor(me).org(of.0).site(of.1).space(&other.place).get_customization().await),
         ErrorKind::NotFound
     );
-    assert!(!p.delete_site_space_customization(me, of, &other.place).await.expect("no error"));
+    assert_eq!(
+        kind(p.as_actor(me).org(of.0).site(of.1).space(&other.place).override_customization(change).await),
+        ErrorKind::NotFound
+    );
+    assert!(
+        !p.as_actor(me)
+            .org(of.0)
+            .site(of.1)
+            .space(&other.place)
+            .delete_customization()
+            .await
+            .expect("no error")
+    );
 }

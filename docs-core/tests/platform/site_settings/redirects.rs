@@ -3,8 +3,8 @@
 use docs_core::{
     ErrorKind,
     model::{
-        AddSiteSpace, CreateSiteRedirect, LevelInput, PageId, Patch, RedirectDestination, RedirectSource,
-        Role, SectionId, SiteId, SiteRedirect, SiteSpaceId, SiteVisibility, UpdateSite, UpdateSiteRedirect,
+        AddSiteSpace, CreateSiteRedirect, Level, PageId, Patch, RedirectDestination, RedirectSource, Role,
+        SectionId, SiteId, SiteRedirect, SiteSpaceId, SiteVisibility, UpdateSite, UpdateSiteRedirect,
         UpdateSpace,
     },
     store::PageRequest,
@@ -25,7 +25,7 @@ pub(super) async fn lead(
     destination: RedirectDestination,
 ) -> SiteRedirect {
     let new = CreateSiteRedirect { source: source(path), destination };
-    w.platform.create_redirect(&w.admin, &w.org, site, new).await.expect("a redirect")
+    w.as_admin().org(&w.org).site(site).redirects().create(new).await.expect("a redirect")
 }
 
 pub(super) fn to_section(id: &SectionId) -> RedirectDestination {
@@ -43,13 +43,13 @@ pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestination
 /// A new section with the same space in it.
 pub(super) async fn section(w: &World, one: &Published) -> SectionId {
     let new = serde_json::from_value(json!({ "spaceId": one.space, "title": "Part" })).expect("a section");
-    w.platform.add_section(&w.admin, (&w.org, &one.site), new).await.expect("a section").id
+    w.as_admin().org(&w.org).site(&one.site).sections().create(new).await.expect("a section").id
 }
 
 /// The sources of all redirects, sorted.
 pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
     let all = PageRequest { page: None, limit: Some(1_000) };
-    let list = w.platform.list_redirects(&w.admin, (&w.org, site), &all).await.expect("a list");
+    let list = w.as_admin().org(&w.org).site(site).redirects().list(&all).await.expect("a list");
     assert_eq!(list.count, Some(list.items.len() as u64));
     let mut sources: Vec<String> = list.items.iter().map(|redirect| redirect.source.to_string()).collect();
     sources.sort();
@@ -59,10 +59,10 @@ pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
 /// Gives a redirect that is left after something another source: how that is refused.
 pub(super) async fn rename_left(w: &World, site: &SiteId, but: &str) -> Option<ErrorKind> {
     let all = PageRequest { page: None, limit: Some(1_000) };
-    let list = w.platform.list_redirects(&w.admin, (&w.org, site), &all).await.expect("a list");
+    let list = w.as_admin().org(&w.org).site(site).redirects().list(&all).await.expect("a list");
     let left = list.items.iter().find(|redirect| redirect.source.to_string() != but).expect("one is left");
     let change = UpdateSiteRedirect { source: Some(source("/other")), destination: None };
-    let answer = w.platform.update_redirect(&w.admin, (&w.org, site), &left.id, change).await;
+    let answer = w.as_admin().org(&w.org).site(site).redirect(&left.id).update(change).await;
     answer.err().map(|error| error.kind())
 }
 
@@ -72,13 +72,13 @@ fn source(path: &str) -> RedirectSource {
 
 /// Where a path leads.
 async fn target(w: &World, one: &Published, path: &str) -> Result<String, ErrorKind> {
-    let found = w.platform.resolve_redirect(&w.admin, (&w.org, &one.site), &source(path)).await;
+    let found = w.as_admin().org(&w.org).site(&one.site).resolve_redirect(&source(path)).await;
     found.map(|found| found.target).map_err(|error| error.kind())
 }
 
 /// The same below the address of the site.
 async fn leads(w: &World, one: &Published, path: &str) -> String {
-    let base = w.platform.get_site(&w.admin, &w.org, &one.site).await.expect("the site").urls.published;
+    let base = w.as_admin().org(&w.org).site(&one.site).get().await.expect("the site").urls.published;
     let target = target(w, one, path).await.expect("a target");
     target.strip_prefix(&base.expect("an address")).expect("on the site").to_owned()
 }
@@ -94,30 +94,49 @@ async fn a_redirect_leads_to_where_its_target_is_now() {
     let page = search::add_below(&w, &second, Some(&above), ("Below", "text")).await;
     let to = |destination| CreateSiteRedirect { source: source("/page"), destination };
     let destination = RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() };
-    let made = p.create_redirect(me, &w.org, &one.site, to(destination)).await.expect("a redirect");
+    let made = p
+        .as_actor(me)
+        .org(&w.org)
+        .site(&one.site)
+        .redirects()
+        .create(to(destination))
+        .await
+        .expect("a redirect");
     create(&w, &one, "/space").await;
     assert_eq!(leads(&w, &one, "/space").await, "", "the default has no path of its own");
     assert_eq!(leads(&w, &one, "/page").await, "second/above/below");
     search::change(&w, &second, &page, json!({ "slug": "deeper" })).await;
     assert_eq!(leads(&w, &one, "/PAGE").await, "second/above/deeper");
     let change = serde_json::from_value(json!({ "defaultSiteSpace": place })).expect("a change");
-    p.update_site(me, &w.org, &one.site, change).await.expect("another default");
+    p.as_actor(me).org(&w.org).site(&one.site).update(change).await.expect("another default");
     assert_eq!(leads(&w, &one, "/page").await, "above/deeper");
     assert_eq!(leads(&w, &one, "/space").await, "docs/");
     search::edit(&w, &second, json!([{ "operation": "delete_page", "page": page }])).await.expect("deleted");
     assert_eq!(target(&w, &one, "/page").await, Err(ErrorKind::NotFound), "the page is gone");
     let again = UpdateSiteRedirect { destination: Some(made.destination.clone()), source: None };
-    let refused = p.update_redirect(me, (&w.org, &one.site), &made.id, again).await;
+    let refused = p.as_actor(me).org(&w.org).site(&one.site).redirect(&made.id).update(again).await;
     assert_eq!(kind(refused), ErrorKind::Invalid, "nor can it be chosen");
     let moved = UpdateSiteRedirect { source: Some(source("/moved")), destination: None };
-    p.update_redirect(me, (&w.org, &one.site), &made.id, moved).await.expect("what is left out stays");
+    p.as_actor(me)
+        .org(&w.org)
+        .site(&one.site)
+        .redirect(&made.id)
+        .update(moved)
+        .await
+        .expect("what is left out stays");
     let space = RedirectDestination::SiteSpace { site_space_id: place };
     let change = UpdateSiteRedirect { destination: Some(space), source: None };
-    p.update_redirect(me, (&w.org, &one.site), &made.id, change).await.expect("another destination");
+    p.as_actor(me)
+        .org(&w.org)
+        .site(&one.site)
+        .redirect(&made.id)
+        .update(change)
+        .await
+        .expect("another destination");
     assert_eq!(leads(&w, &one, "/moved").await, "");
-    p.delete_space(me, &second).await.expect("deleted");
+    p.as_actor(me).space(&second).delete().await.expect("deleted");
     assert_eq!(target(&w, &one, "/moved").await, Err(ErrorKind::NotFound), "the space is in the trash");
-    p.restore_space(me, &second).await.expect("restored");
+    p.as_actor(me).space(&second).restore().await.expect("restored");
     assert_eq!(leads(&w, &one, "/moved").await, "");
     w.check().await;
 }
@@ -138,33 +157,46 @@ async fn a_redirect_stays_on_the_domain_and_the_share_link_that_the_site_is_read
         ("/space", RedirectDestination::SiteSpace { site_space_id: place }),
     ] {
         let source = RedirectSource::new(source).expect("a path");
-        p.create_redirect(me, &w.org, &one.site, CreateSiteRedirect { source, destination })
+        p.as_actor(me)
+            .org(&w.org)
+            .site(&one.site)
+            .redirects()
+            .create(CreateSiteRedirect { source, destination })
             .await
             .expect("a redirect");
     }
     assert_eq!(leads(&w, &one, "/page").await, path);
     let change = |body| serde_json::from_value(body).expect("a change");
     let mount = change(json!({ "proxy": "www.example.com/help" }));
-    p.update_site(me, &w.org, &one.site, mount).await.expect("mounted");
+    p.as_actor(me).org(&w.org).site(&one.site).update(mount).await.expect("mounted");
     assert_eq!(target(&w, &one, "/page").await, Ok(format!("https://www.example.com/help/{path}")));
     assert_eq!(target(&w, &one, "/space").await, Ok("https://www.example.com/help/second/".to_owned()));
     // By a share link.
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-    let link = p.create_share_link(me, &w.org, &one.site, link).await.expect("a link").urls.published;
+    let link = p
+        .as_actor(me)
+        .org(&w.org)
+        .site(&one.site)
+        .share_links()
+        .create(link)
+        .await
+        .expect("a link")
+        .urls
+        .published;
     let link = link.expect("an address");
     let key = link.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
     let by = async |key: &str| {
-        let of = (&w.org, &one.site, Some(key));
-        p.resolve_redirect(me, of, &source("/page")).await.expect("a target").target
+        let opened = p.as_actor(me).org(&w.org).site(&one.site).with_share_key(Some(key));
+        opened.resolve_redirect(&source("/page")).await.expect("a target").target
     };
     let public = format!("https://www.example.com/help/{path}");
     assert_eq!(by(&key).await, public, "everybody reads the site");
     let closed = change(json!({ "visibility": "share-link" }));
-    p.update_site(me, &w.org, &one.site, closed).await.expect("closed");
+    p.as_actor(me).org(&w.org).site(&one.site).update(closed).await.expect("closed");
     assert_eq!(by(&key).await, format!("https://www.example.com/help/{key}/{path}"));
     assert_eq!(by("wrong").await, public);
     let bare = change(json!({ "proxy": null }));
-    p.update_site(me, &w.org, &one.site, bare).await.expect("unmounted");
+    p.as_actor(me).org(&w.org).site(&one.site).update(bare).await.expect("unmounted");
     assert_eq!(by(&key).await, format!("{link}{path}"));
 }
 
@@ -177,14 +209,21 @@ async fn a_redirect_of_one_site_is_none_of_another() {
     assert_ne!(mine.id, theirs.id);
     let of = (&w.org, &one.site);
     let change = UpdateSiteRedirect::default();
-    assert_eq!(kind(p.update_redirect(me, of, &theirs.id, change).await), ErrorKind::NotFound);
-    assert!(!p.delete_redirect(me, of, &theirs.id).await.expect("no error"));
+    assert_eq!(
+        kind(p.as_actor(me).org(of.0).site(of.1).redirect(&theirs.id).update(change).await),
+        ErrorKind::NotFound
+    );
+    assert!(!p.as_actor(me).org(of.0).site(of.1).redirect(&theirs.id).delete().await.expect("no error"));
     let abroad = RedirectDestination::SiteSpace { site_space_id: other.place.clone() };
     let new = CreateSiteRedirect { source: source("/abroad"), destination: abroad };
-    assert_eq!(kind(p.create_redirect(me, &w.org, &one.site, new).await), ErrorKind::Invalid);
-    let list = p.list_redirects(me, of, &PageRequest::default()).await.expect("a list");
+    assert_eq!(
+        kind(p.as_actor(me).org(&w.org).site(&one.site).redirects().create(new).await),
+        ErrorKind::Invalid
+    );
+    let list =
+        p.as_actor(me).org(of.0).site(of.1).redirects().list(&PageRequest::default()).await.expect("a list");
     assert_eq!((list.items, list.count), (vec![mine.clone()], Some(1)));
-    assert!(p.delete_redirect(me, of, &mine.id).await.expect("deleted"));
+    assert!(p.as_actor(me).org(of.0).site(of.1).redirect(&mine.id).delete().await.expect("deleted"));
     assert!(target(&w, &one, "/old").await.is_err() && target(&w, &other, "/old").await.is_ok());
     let again = create(&w, &one, "/OLD").await;
     assert_ne!(again.id, mine.id, "the path is free again");
@@ -201,9 +240,9 @@ async fn redirects_are_listed_newest_first() {
     }
     made.reverse();
     let page = PageRequest { page: None, limit: Some(3) };
-    let first = w.platform.list_redirects(&w.admin, (&w.org, &one.site), &page).await.expect("a page");
+    let first = w.as_admin().org(&w.org).site(&one.site).redirects().list(&page).await.expect("a page");
     let page = PageRequest { page: first.next, limit: None };
-    let rest = w.platform.list_redirects(&w.admin, (&w.org, &one.site), &page).await.expect("the rest");
+    let rest = w.as_admin().org(&w.org).site(&one.site).redirects().list(&page).await.expect("the rest");
     assert_eq!([first.items, rest.items].concat(), made);
 }
 
@@ -214,34 +253,39 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
     let one = published(&w, "Docs").await;
     create(&w, &one, "/old").await;
     let reader = w.member("Rob", Some(Role::Read)).await;
-    let of = (&w.org, &one.site);
-    p.resolve_redirect(&reader, of, &source("/old")).await.expect("the reader sees the space");
-    let closed = UpdateSpace { default_level: Patch::<LevelInput>::Clear, ..UpdateSpace::default() };
-    p.update_space(me, &one.space, closed).await.expect("closed");
-    p.resolve_redirect(&reader, of, &source("/old")).await.expect("anybody sees the space on a public site");
+    let theirs = p.as_actor(&reader).org(&w.org).site(&one.site);
+    let mine = p.as_actor(me).org(&w.org).site(&one.site);
+    theirs.resolve_redirect(&source("/old")).await.expect("the reader sees the space");
+    let closed = UpdateSpace { default_level: Patch::<Level>::Clear, ..UpdateSpace::default() };
+    p.as_actor(me).space(&one.space).update(closed).await.expect("closed");
+    theirs.resolve_redirect(&source("/old")).await.expect("anybody sees the space on a public site");
     // A page of it as anybody sees it, too.
     let page = search::add(&w, &one.space, "Page", "Text.").await;
     let destination =
         RedirectDestination::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
     let new = CreateSiteRedirect { source: source("/page"), destination };
-    p.create_redirect(me, &w.org, &one.site, new).await.expect("a redirect");
-    p.resolve_redirect(&reader, of, &source("/page")).await.expect("anybody sees the page");
+    mine.redirects().create(new).await.expect("a redirect");
+    theirs.resolve_redirect(&source("/page")).await.expect("anybody sees the page");
     search::change(&w, &one.space, &page, json!({ "condition": "visitor.claims.beta" })).await;
-    assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/page")).await), ErrorKind::NotFound);
-    p.resolve_redirect(me, of, &source("/page")).await.expect("who has a right to the space sees it");
+    assert_eq!(kind(theirs.resolve_redirect(&source("/page")).await), ErrorKind::NotFound);
+    mine.resolve_redirect(&source("/page")).await.expect("who has a right to the space sees it");
     let change = UpdateSite { visibility: Some(SiteVisibility::ShareLink), ..UpdateSite::default() };
-    p.update_site(me, &w.org, &one.site, change).await.expect("changed");
-    assert_eq!(kind(p.resolve_redirect(&reader, of, &source("/old")).await), ErrorKind::NotFound);
-    p.resolve_redirect(me, of, &source("/old")).await.expect("an administrator sees it");
+    mine.update(change).await.expect("changed");
+    assert_eq!(kind(theirs.resolve_redirect(&source("/old")).await), ErrorKind::NotFound);
+    mine.resolve_redirect(&source("/old")).await.expect("an administrator sees it");
     // Who manages the site, but does not see a space on it, cannot lead there.
     let creator = w.member("Cleo", Some(Role::Create)).await;
-    let theirs = p.create_site(&creator, &w.org, Default::default()).await.expect("a site").id;
+    let created =
+        p.as_actor(&creator).org(&w.org).sites().create(Default::default()).await.expect("a site").id;
     let put = AddSiteSpace { space_id: one.space.to_string(), section_id: None };
-    let place = p.add_site_space(me, (&w.org, &theirs), &put).await.expect("put there").id;
+    let place = p.as_actor(me).org(&w.org).site(&created).spaces().create(put).await.expect("put there").id;
     let new = CreateSiteRedirect {
         source: source("/old"),
         destination: RedirectDestination::SiteSpace { site_space_id: place },
     };
-    assert_eq!(kind(p.create_redirect(&creator, &w.org, &theirs, new.clone()).await), ErrorKind::Invalid);
-    p.create_redirect(me, &w.org, &theirs, new).await.expect("an administrator can");
+    assert_eq!(
+        kind(p.as_actor(&creator).org(&w.org).site(&created).redirects().create(new.clone()).await),
+        ErrorKind::Invalid
+    );
+    p.as_actor(me).org(&w.org).site(&created).redirects().create(new).await.expect("an administrator can");
 }

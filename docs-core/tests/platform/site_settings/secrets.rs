@@ -18,7 +18,8 @@ pub(super) async fn create(w: &World, site: &SiteId) -> (ShareLinkId, String) {
 /// The same, by one of several servers.
 async fn create_at(platform: &Platform, w: &World, site: &SiteId) -> (ShareLinkId, String) {
     let new = CreateShareLink { name: "Friends".parse().expect("a name") };
-    let link = platform.create_share_link(&w.admin, &w.org, site, new).await.expect("a link");
+    let link =
+        platform.as_actor(&w.admin).org(&w.org).site(site).share_links().create(new).await.expect("a link");
     let url = link.urls.published.expect("an address");
     let key = url.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
     (link.id, key)
@@ -57,7 +58,7 @@ struct Link {
 
 async fn run(steps: Vec<Step>) {
     let w = World::new().await;
-    let (p, me) = (&w.platform, &w.admin);
+    let org = w.platform.as_actor(&w.admin).org(&w.org);
     let sites = [published(&w, "One").await.site, published(&w, "Two").await.site];
     let mut links: Vec<Link> = Vec::new();
     let mut keys: Vec<Vec<String>> = vec![Vec::new(), Vec::new()];
@@ -71,7 +72,7 @@ async fn run(steps: Vec<Step>) {
             Step::Switch(n, on) => {
                 let link = &mut links[n];
                 let change = UpdateShareLink { active: Some(on), name: None };
-                let answer = p.update_share_link(me, (&w.org, &sites[link.site]), &link.id, change).await;
+                let answer = org.site(&sites[link.site]).share_link(&link.id).update(change).await;
                 match &mut link.active {
                     Some(active) => *active = answer.map(|shown| shown.active).expect("switched"),
                     None => assert_eq!(kind(answer), ErrorKind::NotFound),
@@ -80,7 +81,7 @@ async fn run(steps: Vec<Step>) {
             Step::Rename(n, name) => {
                 let link = &mut links[n];
                 let change = UpdateShareLink { active: None, name: name.parse().ok() };
-                let answer = p.update_share_link(me, (&w.org, &sites[link.site]), &link.id, change).await;
+                let answer = org.site(&sites[link.site]).share_link(&link.id).update(change).await;
                 match link.active {
                     Some(_) => link.name = answer.map(|shown| shown.name.to_string()).expect("renamed"),
                     None => assert_eq!(kind(answer), ErrorKind::NotFound),
@@ -89,14 +90,14 @@ async fn run(steps: Vec<Step>) {
             Step::Delete(n) => {
                 let link = &mut links[n];
                 // Below another site there is no such link.
-                let other = (&w.org, &sites[1 - link.site]);
-                assert!(!p.delete_share_link(me, other, &link.id).await.expect("no error"));
-                let of = (&w.org, &sites[link.site]);
-                let there = p.delete_share_link(me, of, &link.id).await.expect("no error");
+                let other = org.site(&sites[1 - link.site]);
+                assert!(!other.share_link(&link.id).delete().await.expect("no error"));
+                let there =
+                    org.site(&sites[link.site]).share_link(&link.id).delete().await.expect("no error");
                 assert_eq!(there, link.active.take().is_some());
             }
             Step::Regenerate(n) => {
-                let auth = p.regenerate_publishing_auth(me, &w.org, &sites[n]).await.expect("another key");
+                let auth = org.site(&sites[n]).regenerate_publishing_auth().await.expect("another key");
                 assert!(!keys.iter().flatten().any(|old| *old == auth.private_key), "never the same");
                 keys[n].push(auth.private_key);
             }
@@ -104,7 +105,7 @@ async fn run(steps: Vec<Step>) {
                 let url = Url::new("https://login.example/").expect("a URL");
                 let fallback_url = if set { Patch::Set(url.clone()) } else { Patch::Clear };
                 let change = UpdatePublishingAuth { fallback_url, ..UpdatePublishingAuth::default() };
-                let auth = p.update_publishing_auth(me, &w.org, &sites[n], change).await.expect("settled");
+                let auth = org.site(&sites[n]).update_publishing_auth(change).await.expect("settled");
                 assert_eq!(auth.fallback_url, set.then_some(url));
                 if keys[n].is_empty() {
                     keys[n].push(auth.private_key);
@@ -120,14 +121,20 @@ async fn check(w: &World, sites: &[SiteId; 2], links: &[Link], keys: &[Vec<Strin
     let (p, platform) = (&w.platform, &Actor::Platform);
     for (n, site) in sites.iter().enumerate() {
         for link in links {
-            let opens = p.opens_site(platform, site, &link.key).await.expect("asked");
+            let opens = p.as_actor(platform).opens_site(site, &link.key).await.expect("asked");
             assert_eq!(opens, link.site == n && link.active == Some(true), "exactly the active keys open");
         }
         for wrong in ["", "x", &"a".repeat(52), &"a".repeat(100_000), sites[n].as_str()] {
-            assert!(!p.opens_site(platform, site, wrong).await.expect("asked"));
+            assert!(!p.as_actor(platform).opens_site(site, wrong).await.expect("asked"));
         }
-        let listed =
-            p.list_share_links(&w.admin, (&w.org, site), &PageRequest::default()).await.expect("a list");
+        let listed = w
+            .as_admin()
+            .org(&w.org)
+            .site(site)
+            .share_links()
+            .list(&PageRequest::default())
+            .await
+            .expect("a list");
         let mut shown: Vec<_> =
             listed.items.iter().map(|l| (l.id.clone(), l.name.to_string(), l.active)).collect();
         shown.sort();
@@ -137,7 +144,7 @@ async fn check(w: &World, sites: &[SiteId; 2], links: &[Link], keys: &[Vec<Strin
         there.sort();
         assert_eq!(shown, there);
         assert_eq!(listed.count, Some(there.len() as u64));
-        let key = p.signing_key(platform, site).await.expect("asked");
+        let key = p.as_actor(platform).signing_key(site).await.expect("asked");
         assert_eq!(key.as_ref(), keys[n].last(), "the latest key signs, and no other");
     }
 }
@@ -165,16 +172,22 @@ async fn secrets_are_shown_to_those_who_manage_the_site_only() {
     for (actor, refusal) in
         [(&reader, ErrorKind::Forbidden), (&creator, ErrorKind::Forbidden), (&guest, ErrorKind::NotFound)]
     {
-        assert_eq!(kind(p.list_share_links(actor, of, &PageRequest::default()).await), refusal);
+        assert_eq!(
+            kind(p.as_actor(actor).org(of.0).site(of.1).share_links().list(&PageRequest::default()).await),
+            refusal
+        );
         let change = UpdateShareLink::default();
-        assert_eq!(kind(p.update_share_link(actor, of, &link, change).await), refusal);
-        assert_eq!(kind(p.get_publishing_auth(actor, of.0, of.1).await), refusal);
-        assert_eq!(kind(p.regenerate_publishing_auth(actor, of.0, of.1).await), refusal);
-        assert_eq!(kind(p.opens_site(actor, of.1, "key").await), ErrorKind::Forbidden);
-        assert_eq!(kind(p.signing_key(actor, of.1).await), ErrorKind::Forbidden);
+        assert_eq!(
+            kind(p.as_actor(actor).org(of.0).site(of.1).share_link(&link).update(change).await),
+            refusal
+        );
+        assert_eq!(kind(p.as_actor(actor).org(of.0).site(of.1).get_publishing_auth().await), refusal);
+        assert_eq!(kind(p.as_actor(actor).org(of.0).site(of.1).regenerate_publishing_auth().await), refusal);
+        assert_eq!(kind(p.as_actor(actor).opens_site(of.1, "key").await), ErrorKind::Forbidden);
+        assert_eq!(kind(p.as_actor(actor).signing_key(of.1).await), ErrorKind::Forbidden);
     }
     let platform = &Actor::Platform;
-    assert_eq!(p.signing_key(platform, &site).await.expect("asked"), None, "looking made no key");
+    assert_eq!(p.as_actor(platform).signing_key(&site).await.expect("asked"), None, "looking made no key");
 }
 
 #[tokio::test]
@@ -186,11 +199,11 @@ async fn a_site_has_at_most_100_share_links() {
         first = Some(create(&w, &site).await.0);
     }
     let new = CreateShareLink { name: "".parse().expect("a name") };
-    let more = w.platform.create_share_link(&w.admin, &w.org, &site, new.clone()).await;
+    let more = w.as_admin().org(&w.org).site(&site).share_links().create(new.clone()).await;
     assert_eq!(kind(more), ErrorKind::Conflict);
     let of = (&w.org, &site);
-    w.platform.delete_share_link(&w.admin, of, &first.expect("a link")).await.expect("deleted");
-    w.platform.create_share_link(&w.admin, &w.org, &site, new).await.expect("room again");
+    w.as_admin().org(of.0).site(of.1).share_link(&first.expect("a link")).delete().await.expect("deleted");
+    w.as_admin().org(&w.org).site(&site).share_links().create(new).await.expect("room again");
 }
 
 #[tokio::test]
@@ -199,11 +212,19 @@ async fn secrets_that_another_server_sealed_are_told_apart_from_those_that_are_g
     let (p, me) = (&w.platform, &w.admin);
     let site = published(&w, "Docs").await.site;
     let (link, key) = create(&w, &site).await;
-    p.get_publishing_auth(me, &w.org, &site).await.expect("a key");
+    p.as_actor(me).org(&w.org).site(&site).get_publishing_auth().await.expect("a key");
     let beside = w.beside(std::sync::Arc::new(docs_memstore::MemSearch::new()));
     let of = (&w.org, &site);
     let (other, _) = create_at(&beside, &w, &site).await;
-    let list = beside.list_share_links(me, of, &PageRequest::default()).await.expect("a list").items;
+    let list = beside
+        .as_actor(me)
+        .org(of.0)
+        .site(of.1)
+        .share_links()
+        .list(&PageRequest::default())
+        .await
+        .expect("a list")
+        .items;
     let shown: Vec<_> = list.iter().map(|link| (&link.id, link.urls.published.is_some())).collect();
     assert_eq!(
         shown,
@@ -211,19 +232,26 @@ async fn secrets_that_another_server_sealed_are_told_apart_from_those_that_are_g
         "what cannot be opened is listed, without its secret"
     );
     let change = UpdateShareLink { active: Some(false), name: "Foes".parse().ok() };
-    let changed = beside.update_share_link(me, of, &link, change).await.expect("changed");
+    let changed =
+        beside.as_actor(me).org(of.0).site(of.1).share_link(&link).update(change).await.expect("changed");
     assert_eq!((changed.name.as_str(), changed.active, changed.urls.published), ("Foes", false, None));
     let change = UpdateShareLink { active: Some(true), name: None };
-    beside.update_share_link(me, of, &link, change).await.expect("changed");
-    assert_eq!(kind(beside.get_publishing_auth(me, of.0, of.1).await), ErrorKind::Conflict);
+    beside.as_actor(me).org(of.0).site(of.1).share_link(&link).update(change).await.expect("changed");
+    assert_eq!(
+        kind(beside.as_actor(me).org(of.0).site(of.1).get_publishing_auth().await),
+        ErrorKind::Conflict
+    );
     let fallback_url = Patch::Set(serde_json::from_value("https://x.example/".into()).expect("a URL"));
     let change = UpdatePublishingAuth { fallback_url, ..UpdatePublishingAuth::default() };
-    assert_eq!(kind(beside.update_publishing_auth(me, of.0, of.1, change).await), ErrorKind::Conflict);
-    let auth = p.get_publishing_auth(me, of.0, of.1).await.expect("the key");
+    assert_eq!(
+        kind(beside.as_actor(me).org(of.0).site(of.1).update_publishing_auth(change).await),
+        ErrorKind::Conflict
+    );
+    let auth = p.as_actor(me).org(of.0).site(of.1).get_publishing_auth().await.expect("the key");
     assert_eq!(auth.fallback_url, None, "a refusal changes nothing");
     // What is needed to get out of that works.
-    assert!(beside.opens_site(&Actor::Platform, &site, &key).await.expect("asked"));
-    assert!(beside.delete_share_link(me, of, &link).await.expect("deleted"));
-    beside.regenerate_publishing_auth(me, of.0, of.1).await.expect("another key");
-    beside.get_publishing_auth(me, of.0, of.1).await.expect("the new key");
+    assert!(beside.as_platform().opens_site(&site, &key).await.expect("asked"));
+    assert!(beside.as_actor(me).org(of.0).site(of.1).share_link(&link).delete().await.expect("deleted"));
+    beside.as_actor(me).org(of.0).site(of.1).regenerate_publishing_auth().await.expect("another key");
+    beside.as_actor(me).org(of.0).site(of.1).get_publishing_auth().await.expect("the new key");
 }

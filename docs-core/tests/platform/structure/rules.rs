@@ -17,19 +17,19 @@ use crate::support::{Refused, World};
 /// A site called `Docs` with these spaces, and its address.
 pub(super) async fn site(w: &World, spaces: &[&SpaceId]) -> (SiteId, String) {
     let new: CreateSite = read(json!({ "title": "Docs", "spaces": spaces }));
-    let site = w.platform.create_site(&w.admin, &w.org, new).await.expect("a site").id;
-    let shown = w.platform.publish_site(&w.admin, &w.org, &site).await.expect("published");
+    let site = w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id;
+    let shown = w.as_admin().org(&w.org).site(&site).publish().await.expect("published");
     (site, shown.urls.published.expect("an address"))
 }
 
 pub(super) async fn space(w: &World, title: &str) -> SpaceId {
     let new: CreateSpace = read(json!({ "title": title }));
-    w.platform.create_space(&w.admin, &w.org, new).await.expect("a space").id
+    w.as_admin().org(&w.org).spaces().create(new).await.expect("a space").id
 }
 
 pub(super) async fn places(w: &World, site: &SiteId) -> Vec<SiteSpace> {
     let all = PageRequest::default();
-    w.platform.list_site_spaces(&w.admin, (&w.org, site), None, &all).await.expect("listed").items
+    w.as_admin().org(&w.org).site(site).spaces().list(Default::default(), &all).await.expect("listed").items
 }
 
 async fn urls(w: &World, site: &SiteId) -> Vec<String> {
@@ -39,14 +39,14 @@ async fn urls(w: &World, site: &SiteId) -> Vec<String> {
 /// The sections: title, path and whether it is the default.
 async fn sections(w: &World, site: &SiteId) -> Vec<(String, String, bool)> {
     let all = PageRequest::default();
-    let list = w.platform.list_sections(&w.admin, (&w.org, site), &all).await.expect("listed").items;
+    let list = w.as_admin().org(&w.org).site(site).sections().list(&all).await.expect("listed").items;
     list.into_iter()
         .map(|section| (section.title.to_string(), section.path.to_string(), section.default))
         .collect()
 }
 
 pub(super) async fn section(w: &World, site: &SiteId, body: Value) -> SectionId {
-    w.platform.add_section(&w.admin, (&w.org, site), read(body)).await.expect("added").id
+    w.as_admin().org(&w.org).site(site).sections().create(read(body)).await.expect("added").id
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn the_first_section_takes_in_what_is_there_and_no_address_changes() {
     let after = urls(&w, &site).await;
     assert_eq!(after[..3], before);
     assert_eq!(after[3], format!("{base}api-2/"));
-    let shown = w.platform.get_space(&w.admin, &docs).await.expect("shown");
+    let shown = w.as_admin().space(&docs).get().await.expect("shown");
     assert_eq!(shown.urls.published.as_ref(), Some(&after[1]), "a space says the same of itself");
     w.check().await;
 }
@@ -75,13 +75,19 @@ async fn a_space_whose_path_is_that_of_a_section_is_found_with_both_segments() {
     let (site, base) = site(&w, &[&guide, &api]).await;
     let of = (&w.org, &site);
     let added = section(&w, &site, json!({ "spaceId": guide, "title": "Reference" })).await;
-    w.platform.update_section(&w.admin, of, &added, read(json!({ "path": "API" }))).await.expect("renamed");
+    w.as_admin()
+        .org(of.0)
+        .site(of.1)
+        .section(&added)
+        .update(read(json!({ "path": "API" })))
+        .await
+        .expect("renamed");
     assert_eq!(urls(&w, &site).await, ["", "docs/api/", "API/"].map(|path| format!("{base}{path}")));
-    let shown = w.platform.get_space(&w.admin, &api).await.expect("shown");
+    let shown = w.as_admin().space(&api).get().await.expect("shown");
     assert_eq!(shown.urls.published, Some(format!("{base}docs/api/")));
     let first = &places(&w, &site).await[1].id;
     let default = read(json!({ "defaultSiteSpace": first }));
-    w.platform.update_site(&w.admin, &w.org, &site, default).await.expect("changed");
+    w.as_admin().org(&w.org).site(&site).update(default).await.expect("changed");
     assert_eq!(urls(&w, &site).await, ["guide/", "", "API/"].map(|path| format!("{base}{path}")));
 }
 
@@ -103,18 +109,26 @@ async fn paths_are_made_from_titles_and_stay_when_those_change() {
     ] {
         let added = section(&w, &site, json!({ "spaceId": guide, "title": title })).await;
         let change = read(json!({ "title": "Another" }));
-        let shown = w.platform.update_section(&w.admin, of, &added, change).await.expect("changed");
+        let shown = w.as_admin().org(of.0).site(of.1).section(&added).update(change).await.expect("changed");
         assert_eq!((shown.title.as_str(), shown.path.as_str()), ("Another", path), "{title}");
     }
     let first = &sections(&w, &site).await[0];
     assert!(first.2, "the first section of a site is its default");
     let short = space(&w, "A").await;
     let added = section(&w, &site, json!({ "spaceId": short })).await;
-    let list = w.platform.list_sections(&w.admin, of, &PageRequest::default()).await.expect("listed").items;
+    let list = w
+        .as_admin()
+        .org(of.0)
+        .site(of.1)
+        .sections()
+        .list(&PageRequest::default())
+        .await
+        .expect("listed")
+        .items;
     let added = list.iter().find(|section| section.id == added).expect("listed");
     assert_eq!(added.title.as_str(), "Untitled", "a space may have a title too short for a section");
     let other = read(json!({ "defaultSiteSection": added.id }));
-    w.platform.update_site(&w.admin, &w.org, &site, other).await.expect("changed");
+    w.as_admin().org(&w.org).site(&site).update(other).await.expect("changed");
     assert_eq!(urls(&w, &site).await[1], format!("{base}%C3%BCber-uns-mehr/"));
     w.check().await;
 }
@@ -133,7 +147,10 @@ async fn what_a_change_leaves_out_stays_and_null_removes_it() {
     ];
     let all: Value = fields.iter().cloned().map(|(name, value)| (name.to_owned(), value)).collect();
     let change = async |body: Value| {
-        serde_json::to_value(p.update_section(me, of, &id, read(body)).await.expect("changed")).expect("JSON")
+        serde_json::to_value(
+            p.as_actor(me).org(of.0).site(of.1).section(&id).update(read(body)).await.expect("changed"),
+        )
+        .expect("JSON")
     };
     for (gone, _) in &fields {
         let full = change(all.clone()).await;
@@ -146,17 +163,20 @@ async fn what_a_change_leaves_out_stays_and_null_removes_it() {
     }
     let place = places(&w, &site).await[0].id.clone();
     let change = async |body: Value| {
-        serde_json::to_value(p.update_site_space(me, of, &place, read(body)).await.expect("changed"))
-            .expect("JSON")
+        serde_json::to_value(
+            p.as_actor(me).org(of.0).site(of.1).space(&place).update(read(body)).await.expect("changed"),
+        )
+        .expect("JSON")
     };
     let full = change(json!({ "condition": "true", "path": "here" })).await;
     assert_eq!((&full["condition"], &full["path"]), (&json!("true"), &json!("here")));
     assert_eq!(change(json!({})).await, full);
     assert_eq!(change(json!({ "condition": null })).await.get("condition"), None);
     let group = read(json!({ "title": "Group", "icon": "box" }));
-    let group = p.add_section_group(me, of, group).await.expect("added").id;
-    let change =
-        async |body: Value| p.update_section_group(me, of, &group, read(body)).await.expect("changed");
+    let group = p.as_actor(me).org(of.0).site(of.1).section_groups().create(group).await.expect("added").id;
+    let change = async |body: Value| {
+        p.as_actor(me).org(of.0).site(of.1).section_group(&group).update(read(body)).await.expect("changed")
+    };
     assert_eq!(change(json!({ "title": "Other" })).await.icon.expect("kept").as_str(), "box");
     let bare = change(json!({ "icon": null })).await;
     assert_eq!((bare.title.as_str(), bare.icon), ("Other", None));
@@ -171,13 +191,20 @@ async fn another_space_is_shown_at_the_same_place() {
     let place = places(&w, &site).await.remove(0);
     let change = read(json!({ "spaceId": api }));
     let of = (&w.org, &site);
-    let shown = w.platform.update_site_space(&w.admin, of, &place.id, change).await.expect("changed");
+    let shown = w.as_admin().org(of.0).site(of.1).space(&place.id).update(change).await.expect("changed");
     assert_eq!((&shown.space.id, shown.title.as_str(), &shown.path), (&api, "API", &place.path));
-    assert_eq!(w.platform.get_space(&w.admin, &guide).await.expect("shown").urls.published, None);
-    assert_eq!(w.platform.get_space(&w.admin, &api).await.expect("shown").urls.published, Some(base));
+    assert_eq!(w.as_admin().space(&guide).get().await.expect("shown").urls.published, None);
+    assert_eq!(w.as_admin().space(&api).get().await.expect("shown").urls.published, Some(base));
     let stranger = w.member("Rita", Some(docs_core::model::Role::Read)).await;
     let change = read(json!({ "spaceId": guide }));
-    w.platform.update_site_space(&stranger, of, &place.id, change).await.refused(ErrorKind::Forbidden);
+    w.platform
+        .as_actor(&stranger)
+        .org(of.0)
+        .site(of.1)
+        .space(&place.id)
+        .update(change)
+        .await
+        .refused(ErrorKind::Forbidden);
     w.check().await;
 }
 
@@ -190,19 +217,21 @@ async fn readers_of_a_published_site_do_not_meet_what_is_deleted_or_left_empty_b
     let first = section(&w, &site, json!({ "spaceId": guide })).await;
     let second = section(&w, &site, json!({ "spaceId": api })).await;
     let group = read(json!({ "title": "Group", "sections": [first] }));
-    p.add_section_group(me, of, group).await.expect("added");
-    p.delete_space(me, &guide).await.expect("deleted");
-    let published = p.published_site(me, (&w.org, &site)).await.expect("published").structure;
+    p.as_actor(me).org(of.0).site(of.1).section_groups().create(group).await.expect("added");
+    p.as_actor(me).space(&guide).delete().await.expect("deleted");
+    let published = p.as_actor(me).org(&w.org).site(&site).published().await.expect("published").structure;
     let published = serde_json::to_value(published).expect("JSON");
     let shown = published["structure"].as_array().expect("sections");
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert_eq!((&shown[0]["id"], &shown[0]["default"]), (&json!(second), &json!(true)));
     assert_eq!(shown[0]["urls"]["published"], json!(base));
-    let edited = serde_json::to_value(p.site_structure(me, of).await.expect("shown")).expect("JSON");
+    let edited = serde_json::to_value(p.as_actor(me).org(of.0).site(of.1).structure().await.expect("shown"))
+        .expect("JSON");
     let group = &edited["structure"][1];
     assert_eq!(group["children"][0]["siteSpaces"], json!([]), "whoever edits the site sees the section");
-    p.restore_space(me, &guide).await.expect("restored");
-    let edited = serde_json::to_value(p.site_structure(me, of).await.expect("shown")).expect("JSON");
+    p.as_actor(me).space(&guide).restore().await.expect("restored");
+    let edited = serde_json::to_value(p.as_actor(me).org(of.0).site(of.1).structure().await.expect("shown"))
+        .expect("JSON");
     assert_eq!(edited["structure"][1]["children"][0]["siteSpaces"][0]["default"], true);
 }
 
@@ -211,41 +240,40 @@ async fn a_site_has_at_most_so_many_sections_groups_and_spaces() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let (site, _) = site(&w, &[]).await;
-    let (p, me, of) = (&w.platform, &w.admin, (&w.org, &site));
+    let mine = w.platform.as_actor(&w.admin).org(&w.org).site(&site);
     let add = || json!({ "spaceId": guide });
     let mut last = None;
     for _ in 0..100 {
         last = Some(section(&w, &site, add()).await);
     }
-    let error = p.add_section(me, of, read(add())).await.refused(ErrorKind::Conflict);
+    let error = mine.sections().create(read(add())).await.refused(ErrorKind::Conflict);
     assert_eq!(error.to_string(), "a site has at most 100 sections");
     for _ in 0..200 {
-        p.add_site_space(me, of, &read(add())).await.expect("added");
+        mine.spaces().create(read(add())).await.expect("added");
     }
-    let error = p.add_site_space(me, of, &read(add())).await.refused(ErrorKind::Conflict);
+    let error = mine.spaces().create(read(add())).await.refused(ErrorKind::Conflict);
     assert_eq!(error.to_string(), "a site has at most 300 spaces");
-    p.delete_section(me, of, &last.expect("a section")).await.expect("deleted");
+    mine.section(&last.expect("a section")).delete().await.expect("deleted");
     section(&w, &site, add()).await;
     let mut parent: Option<String> = None;
     for depth in 1..=50 {
         let group = json!({ "title": "Group", "parent": parent });
         let group = if parent.is_none() { json!({ "title": "Group" }) } else { group };
-        let added = p.add_section_group(me, of, read(group.clone())).await;
+        let added = mine.section_groups().create(read(group.clone())).await;
         if depth <= 5 {
             parent = Some(added.expect("added").id.to_string());
         } else {
             let error = added.refused(ErrorKind::Conflict);
             assert_eq!(error.to_string(), "groups of sections lie at most 5 deep in each other");
-            p.add_section_group(me, of, read(json!({ "title": "Group" }))).await.expect("added");
+            mine.section_groups().create(read(json!({ "title": "Group" }))).await.expect("added");
         }
     }
     let error =
-        p.add_section_group(me, of, read(json!({ "title": "Group" }))).await.refused(ErrorKind::Conflict);
+        mine.section_groups().create(read(json!({ "title": "Group" }))).await.refused(ErrorKind::Conflict);
     assert_eq!(error.to_string(), "a site has at most 50 groups of sections");
-    let list =
-        p.list_section_groups(me, of, &PageRequest { page: None, limit: Some(1) }).await.expect("listed");
+    let list = mine.section_groups().list(&PageRequest { page: None, limit: Some(1) }).await.expect("listed");
     assert_eq!((list.items.len(), list.count), (1, Some(50)));
-    assert!(p.delete_site(me, &w.org, &site).await.expect("one transaction deletes all of it"));
+    assert!(mine.delete().await.expect("one transaction deletes all of it"));
     w.check().await;
 }
 
@@ -257,10 +285,10 @@ async fn the_audit_log_says_that_the_structure_of_a_site_changed() {
     let added = section(&w, &site, json!({ "spaceId": guide })).await;
     let subject = Some(SiteRecord::at(&site));
     let filter = AuditFilter { organization: Some(w.org.clone()), subject, ..AuditFilter::default() };
-    let log = w.platform.audit_log(&w.admin, &filter, &PageRequest::default()).await.expect("the log");
+    let log = w.as_admin().audit_log(&filter, &PageRequest::default()).await.expect("the log");
     let told: Vec<&str> = log.items.iter().map(|entry| entry.operation.as_str()).collect();
     assert_eq!(told, ["site_section_add", "site_publish", "site_create"]);
     let filter = AuditFilter { subject: Some(SectionRecord::at(&added)), ..filter };
-    let log = w.platform.audit_log(&w.admin, &filter, &PageRequest::default()).await.expect("the log");
+    let log = w.as_admin().audit_log(&filter, &PageRequest::default()).await.expect("the log");
     assert_eq!(log.items.len(), 1, "a section belongs to the organization of its site");
 }

@@ -3,7 +3,7 @@
 use docs_core::{
     Actor, ErrorKind,
     model::{CreateSite, OrgId, ResolvedUrl, Role, SiteId, SpaceId, UpdateSpace},
-    platform::SiteFilter,
+    platform::{SiteFilter, SiteSpaceFilter},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::support::{Refused, World, person};
 
 /// What the organization's site looks like for somebody.
 async fn published(w: &World, who: &Actor, site: &SiteId) -> Vec<(String, bool, String)> {
-    let published = w.platform.published_site(who, (&w.org, site)).await.expect("published");
+    let published = w.platform.as_actor(who).org(&w.org).site(site).published().await.expect("published");
     let structure = serde_json::to_value(published.structure).expect("JSON");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let places = structure["structure"].as_array().expect("site spaces").iter();
@@ -34,17 +34,17 @@ async fn published(w: &World, who: &Actor, site: &SiteId) -> Vec<(String, bool, 
 /// Leaves a space to those with a role of their own on it.
 async fn close(w: &World, space: &SpaceId) {
     let change: UpdateSpace = read(json!({ "defaultLevel": null }));
-    w.platform.update_space(&w.admin, space, change).await.expect("changed");
+    w.as_admin().space(space).update(change).await.expect("changed");
 }
 
 async fn set(w: &World, site: &SiteId, change: Value) -> docs_core::Result<()> {
-    w.platform.update_site(&w.admin, &w.org, site, read(change)).await.map(drop)
+    w.as_admin().org(&w.org).site(site).update(read(change)).await.map(drop)
 }
 
 /// The ids of the sites that have a space, as somebody is told.
 async fn sites_with(w: &World, who: &Actor, space: &SpaceId) -> Vec<SiteId> {
     let filter = SiteFilter { space: Some(space.to_string()), ..SiteFilter::default() };
-    let list = w.platform.list_sites(who, &w.org, &filter, &PageRequest::default()).await;
+    let list = w.platform.as_actor(who).org(&w.org).sites().list(&filter, &PageRequest::default()).await;
     list.expect("listed").items.into_iter().map(|site| site.id).collect()
 }
 
@@ -53,14 +53,13 @@ async fn a_default_that_is_deleted_passes_to_the_first_that_remains_for_who_edit
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, base) = site(&w, &[&guide, &api]).await;
-    let p = &w.platform;
-    p.delete_space(&w.admin, &guide).await.expect("deleted");
+    w.as_admin().space(&guide).delete().await.expect("deleted");
     let left = places(&w, &site).await;
     let shown: Vec<_> = left.iter().map(|place| (place.title.as_str(), place.default)).collect();
     assert_eq!(shown, [("API", true)]);
     assert_eq!(left[0].urls.published.as_deref(), Some(base.as_str()));
     assert_eq!(published(&w, &w.admin, &site).await, [("API".to_owned(), true, base)]);
-    let told = p.get_site(&w.admin, &w.org, &site).await.expect("shown");
+    let told = w.as_admin().org(&w.org).site(&site).get().await.expect("shown");
     assert_eq!(told.site_spaces, 1);
     assert_eq!(sites_with(&w, &w.admin, &guide).await, []);
     assert_eq!(sites_with(&w, &w.admin, &api).await, [site]);
@@ -88,7 +87,7 @@ async fn a_space_on_a_site_is_not_changed_while_it_is_deleted_or_by_who_does_not
     let p = &w.platform;
     let creator = w.member("Cora", Some(Role::Create)).await;
     let new: CreateSite = read(json!({ "title": "Docs", "spaces": [guide, api] }));
-    let site = p.create_site(&creator, &w.org, new).await.expect("a site").id;
+    let site = p.as_actor(&creator).org(&w.org).sites().create(new).await.expect("a site").id;
     let (first, second) = {
         let places = places(&w, &site).await;
         (places[0].id.clone(), places[1].id.clone())
@@ -96,28 +95,33 @@ async fn a_space_on_a_site_is_not_changed_while_it_is_deleted_or_by_who_does_not
     let refused = async |who: &Actor| {
         let of = (&w.org, &site);
         let change = read(json!({ "condition": "true" }));
-        p.update_site_space(who, of, &first, change).await.refused(ErrorKind::NotFound);
+        p.as_actor(who).org(of.0).site(of.1).space(&first).update(change).await.refused(ErrorKind::NotFound);
         let after = json!({ "siteSpace": second, "type": "site-space" });
-        let moved = p.move_site_space(who, of, &first, read(json!({ "position": { "after": after } })));
+        let moved = p
+            .as_actor(who)
+            .org(of.0)
+            .site(of.1)
+            .space(&first)
+            .move_beside(read(json!({ "position": { "after": after } })));
         moved.await.refused(ErrorKind::NotFound);
         let part = |id| json!({ "type": "site-space", "id": id });
         let sort = json!({ "item": part(&first), "position": { "after": part(&second) } });
-        p.sort_structure(who, of, read(sort)).await.refused(ErrorKind::Invalid);
+        p.as_actor(who).org(of.0).site(of.1).sort_structure(read(sort)).await.refused(ErrorKind::Invalid);
     };
     close(&w, &guide).await;
     let before = places(&w, &site).await;
     refused(&creator).await;
     assert_eq!(places(&w, &site).await, before);
-    p.delete_space(&w.admin, &guide).await.expect("deleted");
+    w.as_admin().space(&guide).delete().await.expect("deleted");
     refused(&w.admin).await;
-    p.restore_space(&w.admin, &guide).await.expect("restored");
+    w.as_admin().space(&guide).restore().await.expect("restored");
     assert_eq!(places(&w, &site).await.len(), before.len());
     assert_eq!(places(&w, &site).await[0].condition, None);
     // The place itself can have another space.
-    p.delete_space(&w.admin, &guide).await.expect("deleted");
+    w.as_admin().space(&guide).delete().await.expect("deleted");
     let other = space(&w, "Other").await;
     let change = read(json!({ "spaceId": other }));
-    let shown = p.update_site_space(&w.admin, (&w.org, &site), &first, change).await.expect("changed");
+    let shown = w.as_admin().org(&w.org).site(&site).space(&first).update(change).await.expect("changed");
     assert_eq!(shown.space.id, other);
 }
 
@@ -129,7 +133,13 @@ async fn the_filter_for_defaults_picks_the_one_that_a_site_begins_with() {
     section(&w, &site, json!({ "spaceId": api })).await;
     let listed = async |default| {
         let page = PageRequest::default();
-        let list = w.platform.list_site_spaces(&w.admin, (&w.org, &site), Some(default), &page).await;
+        let list = w
+            .as_admin()
+            .org(&w.org)
+            .site(&site)
+            .spaces()
+            .list(SiteSpaceFilter { default: Some(default) }, &page)
+            .await;
         list.expect("listed").items.into_iter().map(|place| (place.title, place.default)).collect::<Vec<_>>()
     };
     assert_eq!(listed(true).await, [("Guide".to_owned(), true)]);
@@ -151,16 +161,15 @@ async fn on_which_sites_a_space_is_is_told_to_those_who_see_the_space() {
 async fn a_site_shows_the_icon_that_its_look_names() {
     let w = World::new().await;
     let (site, _) = site(&w, &[]).await;
-    let p = &w.platform;
     let icon = async || {
-        let shown = p.get_site(&w.admin, &w.org, &site).await.expect("shown");
+        let shown = w.as_admin().org(&w.org).site(&site).get().await.expect("shown");
         serde_json::to_value(shown).expect("JSON").get("icon").cloned()
     };
     assert_eq!(icon().await, None);
     let pictures = json!({ "icon": { "light": "https://x.org/l.png", "dark": "https://x.org/d.png" } });
-    let mut look = p.get_site_customization(&w.admin, &w.org, &site).await.expect("a look");
+    let mut look = w.as_admin().org(&w.org).site(&site).get_customization().await.expect("a look");
     look.favicon = read(pictures.clone());
-    p.set_site_customization(&w.admin, &w.org, &site, look).await.expect("set");
+    w.as_admin().org(&w.org).site(&site).set_customization(look).await.expect("set");
     assert_eq!(icon().await, Some(pictures));
 }
 
@@ -169,9 +178,9 @@ async fn elsewhere(w: &World) -> (Actor, OrgId, SiteId) {
     let owner = person(&w.platform, "Eve").await;
     let title = "Elsewhere".parse().expect("a title");
     let user = owner.user().expect("a user").clone();
-    let org = w.platform.create_org(&Actor::Platform, title, &user).await.expect("an organization").id;
+    let org = w.platform.as_platform().orgs().create(title, &user).await.expect("an organization").id;
     let new: CreateSite = read(json!({ "title": "Other", "spaces": "sample" }));
-    let site = w.platform.create_site(&owner, &org, new).await.expect("a site").id;
+    let site = w.platform.as_actor(&owner).org(&org).sites().create(new).await.expect("a site").id;
     (owner, org, site)
 }
 
@@ -182,8 +191,9 @@ async fn a_mount_takes_no_addresses_of_the_platform_or_of_another_organization()
     let guide = space(&w, "Guide").await;
     let (own, base) = site(&w, &[&guide]).await;
     let (eve, org, theirs) = elsewhere(&w).await;
-    p.publish_site(&eve, &org, &theirs).await.expect("published");
-    let mount = async |at: &str| p.update_site(&eve, &org, &theirs, read(json!({ "proxy": at }))).await;
+    p.as_actor(&eve).org(&org).site(&theirs).publish().await.expect("published");
+    let mount =
+        async |at: &str| p.as_actor(&eve).org(&org).site(&theirs).update(read(json!({ "proxy": at }))).await;
     set(&w, &own, json!({ "proxy": "acme.com/docs/v2" })).await.expect("mounted");
     for taken in ["acme.com/docs/v2", "acme.com/docs", "ACME.com/docs/v2/api"] {
         let error = mount(taken).await.refused(ErrorKind::Conflict);

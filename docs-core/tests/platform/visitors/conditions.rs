@@ -28,9 +28,9 @@ async fn adapted(w: &World) -> SiteId {
         "seats": claim(json!({ "type": "number" })),
     } } });
     let schema = serde_json::from_value(schema).expect("a schema");
-    w.platform.set_adaptive_schema(&w.admin, &w.org, &docs, schema).await.expect("set");
+    w.as_admin().org(&w.org).site(&docs).set_adaptive_schema(schema).await.expect("set");
     let adapts = serde_json::from_value(json!({ "adaptiveContent": { "enabled": true } })).expect("a change");
-    w.platform.update_site(&w.admin, &w.org, &docs, adapts).await.expect("changed");
+    w.as_admin().org(&w.org).site(&docs).update(adapts).await.expect("changed");
     docs
 }
 
@@ -46,16 +46,29 @@ async fn section(w: &World, site: &SiteId, (title, of_section, of_place): (&str,
     let (p, me, of) = (&w.platform, &w.admin, (&w.org, site));
     let space = space(w, &format!("{title}-space")).await;
     let new = json!({ "spaceId": space, "title": format!("{title}-section") });
-    let new = p.add_section(me, of, serde_json::from_value(new).expect("a section")).await.expect("added");
+    let new = p
+        .as_actor(me)
+        .org(of.0)
+        .site(of.1)
+        .sections()
+        .create(serde_json::from_value(new).expect("a section"))
+        .await
+        .expect("added");
     let condition =
         |text: &str| json!({ "condition": text }).as_object().filter(|_| !text.is_empty()).cloned();
     if let Some(change) = condition(of_section) {
         let change = serde_json::from_value(change.into()).expect("a change");
-        p.update_section(me, of, &new.id, change).await.expect("changed");
+        p.as_actor(me).org(of.0).site(of.1).section(&new.id).update(change).await.expect("changed");
     }
     if let Some(change) = condition(of_place) {
         let change = serde_json::from_value(change.into()).expect("a change");
-        p.update_site_space(me, of, &new.site_spaces[0].id, change).await.expect("changed");
+        p.as_actor(me)
+            .org(of.0)
+            .site(of.1)
+            .space(&new.site_spaces[0].id)
+            .update(change)
+            .await
+            .expect("changed");
     }
     space
 }
@@ -64,21 +77,26 @@ async fn section(w: &World, site: &SiteId, (title, of_section, of_place): (&str,
 async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pages: &[PageId]) -> String {
     let (p, of, live) = (&w.platform, (&w.org, site), ContentOf::space(space.clone()));
     let mut all = vec![
-        serde_json::to_string(&p.published_site(reader, of).await.expect("a site")),
-        serde_json::to_string(&p.site_structure(reader, of).await.expect("a structure")),
-        serde_json::to_string(&p.list_pages(reader, &live, Shown::default()).await.expect("pages")),
+        serde_json::to_string(&p.as_actor(reader).org(of.0).site(of.1).published().await.expect("a site")),
+        serde_json::to_string(
+            &p.as_actor(reader).org(of.0).site(of.1).structure().await.expect("a structure"),
+        ),
+        serde_json::to_string(
+            &p.as_actor(reader).content(&live).list_pages(Shown::default()).await.expect("pages"),
+        ),
     ];
     for page in pages {
         for format in [ContentFormat::Document, ContentFormat::Markdown] {
             for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
                 let shown = Shown { format, evaluated, git: true };
-                let got = p.get_page(reader, &live, page, shown).await;
+                let got = p.as_actor(reader).content(&live).get_page(page, shown).await;
                 all.extend(got.ok().map(|page| serde_json::to_string(&page)));
             }
         }
     }
     let query = serde_json::from_value(json!({ "query": "said" })).expect("a query");
-    let found = p.search_site(reader, of, &query, &Default::default()).await.expect("found");
+    let found =
+        p.as_actor(reader).org(of.0).site(of.1).search(&query, &Default::default()).await.expect("found");
     all.push(serde_json::to_string(&found.items));
     all.into_iter().map(|answer| answer.expect("JSON")).collect()
 }
@@ -119,7 +137,7 @@ async fn a_condition_on_a_free_claim_hides_what_it_stands_at_from_every_visitor(
     let mut look = serde_json::to_value(docs_core::model::Customization::default()).expect("JSON");
     look["header"]["links"] = json!(links);
     let look = serde_json::from_value(look).expect("a look");
-    w.platform.set_site_customization(&w.admin, &w.org, &docs, look).await.expect("set");
+    w.as_admin().org(&w.org).site(&docs).set_customization(look).await.expect("set");
     show(&w, &docs, SiteVisibility::Public).await;
     w.platform.settle().await.expect("settled");
 
@@ -178,7 +196,7 @@ async fn a_condition_of_a_page_knows_the_variables_of_that_page() {
         for (title, page) in all.iter().zip(&pages) {
             assert_eq!(said.contains(title), seen.contains(title), "{title} for {reader:?}");
             assert_eq!(said.contains(&format!("block-{title}")), seen.contains(title), "{title}");
-            let got = p.get_page(&reader, &live, page, Shown::default()).await;
+            let got = p.as_actor(&reader).content(&live).get_page(page, Shown::default()).await;
             match seen.contains(title) {
                 true => drop(got.expect("seen")),
                 false => drop(got.refused(ErrorKind::NotFound)),

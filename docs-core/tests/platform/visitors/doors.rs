@@ -33,7 +33,11 @@ async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
     let docs = site(&w, "Docs").await;
     place(&w, &docs, &guide).await;
     let of = ContentOf::space(guide.clone());
-    p.get_page(&anybody(), &of, &page, Shown::default()).await.refused(ErrorKind::Unauthenticated);
+    p.as_actor(&anybody())
+        .content(&of)
+        .get_page(&page, Shown::default())
+        .await
+        .refused(ErrorKind::Unauthenticated);
     for (visibility, open) in [
         (SiteVisibility::Public, true),
         (SiteVisibility::ShareLink, false),
@@ -41,15 +45,15 @@ async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
         (SiteVisibility::VisitorAuth, false),
     ] {
         show(&w, &docs, visibility).await;
-        let read = p.get_page(&anybody(), &of, &page, Shown::default()).await;
-        let site = p.published_site(&anybody(), (&w.org, &docs)).await;
+        let read = p.as_actor(&anybody()).content(&of).get_page(&page, Shown::default()).await;
+        let site = p.as_actor(&anybody()).org(&w.org).site(&docs).published().await;
         assert_eq!((read.is_ok(), site.is_ok()), (open, open), "{visibility:?}: {read:?} {site:?}");
-        p.get_space(&anybody(), &other).await.refused(ErrorKind::Unauthenticated);
-        p.get_org(&anybody(), &w.org).await.refused(ErrorKind::NotFound);
+        p.as_actor(&anybody()).space(&other).get().await.refused(ErrorKind::Unauthenticated);
+        p.as_actor(&anybody()).org(&w.org).get().await.refused(ErrorKind::NotFound);
     }
     show(&w, &docs, SiteVisibility::Public).await;
-    p.unpublish_site(&w.admin, &w.org, &docs).await.expect("unpublished");
-    p.get_space(&anybody(), &guide).await.refused(ErrorKind::Unauthenticated);
+    w.as_admin().org(&w.org).site(&docs).unpublish().await.expect("unpublished");
+    p.as_actor(&anybody()).space(&guide).get().await.refused(ErrorKind::Unauthenticated);
 }
 
 #[tokio::test]
@@ -62,7 +66,7 @@ async fn a_share_link_opens_its_site_until_it_is_revoked() {
     show(&w, &docs, SiteVisibility::ShareLink).await;
     let url = address(&w, &docs).await;
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-    let link = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link");
+    let link = w.as_admin().org(&w.org).site(&docs).share_links().create(link).await.expect("a link");
     let through = link.urls.published.expect("an address");
     resolve(&w, &url, Value::Null).await.refused(ErrorKind::NotFound);
     resolve(&w, &format!("{url}wrong/start"), Value::Null).await.refused(ErrorKind::NotFound);
@@ -72,12 +76,12 @@ async fn a_share_link_opens_its_site_until_it_is_revoked() {
     assert_eq!(content.pathname, "/start");
     let with_key = Actor::Visitor(Visitor::anonymous().with_share_key(&key));
     for actor in [&actor, &with_key] {
-        p.get_space(actor, &guide).await.expect("read");
+        p.as_actor(actor).space(&guide).get().await.expect("read");
     }
     let off = serde_json::from_value(json!({ "active": false })).expect("a change");
-    p.update_share_link(&w.admin, (&w.org, &docs), &link.id, off).await.expect("revoked");
+    w.as_admin().org(&w.org).site(&docs).share_link(&link.id).update(off).await.expect("revoked");
     for actor in [&actor, &with_key] {
-        p.get_space(actor, &guide).await.refused(ErrorKind::NotFound);
+        p.as_actor(actor).space(&guide).get().await.refused(ErrorKind::NotFound);
     }
     resolve(&w, &through, Value::Null).await.refused(ErrorKind::NotFound);
 }
@@ -98,9 +102,9 @@ async fn a_user_who_is_no_member_reads_what_anybody_reads_and_nothing_else() {
         for user in [&stranger, &guest] {
             // Where nobody is told to come with a token, who has one is told that there is nothing.
             let answers = [
-                p.get_space(user, &guide).await.map(drop),
-                p.get_page(user, &of, &page, Shown::default()).await.map(drop),
-                p.site_structure(user, (&w.org, &docs)).await.map(drop),
+                p.as_actor(user).space(&guide).get().await.map(drop),
+                p.as_actor(user).content(&of).get_page(&page, Shown::default()).await.map(drop),
+                p.as_actor(user).org(&w.org).site(&docs).structure().await.map(drop),
             ];
             for answer in answers {
                 assert_eq!(
@@ -108,14 +112,16 @@ async fn a_user_who_is_no_member_reads_what_anybody_reads_and_nothing_else() {
                     if open { Ok(()) } else { Err(ErrorKind::NotFound) }
                 );
             }
-            p.get_space(user, &other).await.refused(ErrorKind::NotFound);
-            p.delete_space(user, &guide)
+            p.as_actor(user).space(&other).get().await.refused(ErrorKind::NotFound);
+            p.as_actor(user)
+                .space(&guide)
+                .delete()
                 .await
                 .map(|there_was| assert!(!there_was))
                 .expect("there is none for them");
         }
     }
-    let seen = p.get_space(&anybody(), &guide).await.refused(ErrorKind::Unauthenticated);
+    let seen = p.as_actor(&anybody()).space(&guide).get().await.refused(ErrorKind::Unauthenticated);
     assert!(seen.to_string().contains("token"), "{seen}");
 }
 
@@ -125,20 +131,20 @@ async fn what_is_read_by_a_share_link_leads_through_it() {
     let p = &w.platform;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
     let new = serde_json::from_value(json!({ "spaceId": guide, "title": "Part" })).expect("a section");
-    p.add_section(&w.admin, (&w.org, &docs), new).await.expect("a section");
+    w.as_admin().org(&w.org).site(&docs).sections().create(new).await.expect("a section");
     show(&w, &docs, SiteVisibility::ShareLink).await;
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-    let start = p.create_share_link(&w.admin, &w.org, &docs, link).await.expect("a link");
+    let start = w.as_admin().org(&w.org).site(&docs).share_links().create(link).await.expect("a link");
     let start = start.urls.published.expect("a key");
     let key = start.trim_end_matches('/').rsplit('/').next().expect("a key").to_owned();
     let stranger = person(p, "Sam").await;
     let first = Default::default();
     for reader in [&anybody(), &stranger, &w.admin] {
-        let of = (&w.org, &docs, Some(key.as_str()));
-        let sections = p.list_sections(reader, of, &first).await.expect("sections").items;
-        let places = p.list_site_spaces(reader, of, None, &first).await.expect("places").items;
-        let whole = p.published_site(reader, of).await.expect("a site");
-        let space = p.get_shared_space(reader, &guide, Some(&key)).await.expect("a space");
+        let opened = p.as_actor(reader).org(&w.org).site(&docs).with_share_key(Some(&key));
+        let sections = opened.sections().list(&first).await.expect("sections").items;
+        let places = opened.spaces().list(Default::default(), &first).await.expect("places").items;
+        let whole = opened.published().await.expect("a site");
+        let space = p.as_actor(reader).space(&guide).get_shared(Some(&key)).await.expect("a space");
         for url in [
             &sections[0].urls.published,
             &places[0].urls.published,
@@ -148,14 +154,14 @@ async fn what_is_read_by_a_share_link_leads_through_it() {
         ] {
             assert!(url.as_ref().is_some_and(|url| url.starts_with(&start)), "{url:?} {start}");
         }
-        let structure = p.site_structure(reader, of).await.expect("a structure");
+        let structure = opened.structure().await.expect("a structure");
         let text = serde_json::to_string(&structure).expect("JSON");
         assert!(text.contains(&start), "{text}");
     }
     for key in ["wrong", ""] {
-        let of = (&w.org, &docs, Some(key));
-        p.list_sections(&stranger, of, &first).await.refused(ErrorKind::NotFound);
-        let own = p.list_sections(&w.admin, of, &first).await.expect("sections").items;
+        let site = |actor| p.as_actor(actor).org(&w.org).site(&docs).with_share_key(Some(key));
+        site(&stranger).sections().list(&first).await.refused(ErrorKind::NotFound);
+        let own = site(&w.admin).sections().list(&first).await.expect("sections").items;
         assert!(
             own[0].urls.published.as_ref().is_some_and(|url| !url.starts_with(&start)),
             "it changes nothing"
@@ -196,11 +202,11 @@ async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
     }
     let (_, actor) =
         enter(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) })).await.expect("open");
-    w.platform.get_space(&actor, &guide).await.expect("read");
+    w.platform.as_actor(&actor).space(&guide).get().await.expect("read");
     // The token of a visitor does not read, only what it was exchanged for does.
     w.platform.authenticate(&signed(&mine, right, &fresh)).await.refused(ErrorKind::Unauthenticated);
-    w.platform.regenerate_publishing_auth(&w.admin, &w.org, &docs).await.expect("another key");
-    w.platform.get_space(&actor, &guide).await.refused(ErrorKind::NotFound);
+    w.as_admin().org(&w.org).site(&docs).regenerate_publishing_auth().await.expect("another key");
+    w.platform.as_actor(&actor).space(&guide).get().await.refused(ErrorKind::NotFound);
     resolve(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) }))
         .await
         .refused(ErrorKind::Unauthenticated);
@@ -208,7 +214,7 @@ async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
 
 /// The token by which the platform vouches for a member.
 async fn vouched(w: &World, member: &Actor) -> Option<String> {
-    w.platform.ping_org(member, &w.org).await.expect("there").platform_visitor_claims
+    w.platform.as_actor(member).org(&w.org).ping().await.expect("there").platform_visitor_claims
 }
 
 #[tokio::test]
@@ -225,16 +231,16 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
         "role": { "type": "string", "description": "What they may do", "enum": ["read"] },
     } } });
     let adaptive = serde_json::from_value(adaptive).expect("a schema");
-    p.set_adaptive_schema(&w.admin, &w.org, &public, adaptive).await.expect("a schema");
+    w.as_admin().org(&w.org).site(&public).set_adaptive_schema(adaptive).await.expect("a schema");
     let enabled =
         serde_json::from_value(json!({ "adaptiveContent": { "enabled": true } })).expect("a change");
-    p.update_site(&w.admin, &w.org, &public, enabled).await.expect("changed");
+    w.as_admin().org(&w.org).site(&public).update(enabled).await.expect("changed");
     let (url, open) = (address(&w, &docs).await, address(&w, &public).await);
     let (member, guest) = (w.member("Mia", Some(Role::Read)).await, w.member("Gus", None).await);
     assert_eq!(vouched(&w, &guest).await, None, "guests are vouched for by nobody");
     let claims = json!({ "jwtToken": vouched(&w, &member).await.expect("a token") });
     let (_, visitor) = enter(&w, &url, claims.clone()).await.expect("open");
-    p.get_space(&visitor, &guide).await.expect("read");
+    p.as_actor(&visitor).space(&guide).get().await.expect("read");
     let known = |content: docs_core::model::ResolvedContent| {
         let part = content.api_token.split('.').nth(1).expect("claims").to_owned();
         let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).expect("base64url");
@@ -244,7 +250,7 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     assert_eq!(known(content), json!({ "email": "mia@example.com", "role": "read" }));
     // What they may do is asked when it is needed, not taken from the token.
     let raised = serde_json::from_value(json!({ "role": "comment" })).expect("a change");
-    p.update_member(&w.admin, &w.org, member.user().expect("a user"), raised).await.expect("changed");
+    w.as_admin().org(&w.org).member(member.user().expect("a user")).update(raised).await.expect("changed");
     let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
     assert_eq!(known(content), json!({ "email": "mia@example.com" }), "the schema names no such role");
     // It is neither a token of the API, nor of the sites of others, nor of one that changed.
@@ -252,7 +258,7 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     p.authenticate(jwt).await.refused(ErrorKind::Unauthenticated);
     let title = "Other".parse().expect("a title");
     let org =
-        p.create_org(&Actor::Platform, title, w.admin.user().expect("a user")).await.expect("another").id;
+        p.as_platform().orgs().create(title, w.admin.user().expect("a user")).await.expect("another").id;
     let mut theirs = w.clone();
     theirs.org = org;
     let (other, there) = (site(&theirs, "Theirs").await, space(&theirs, "Theirs").await);
@@ -270,8 +276,8 @@ async fn a_member_is_known_on_the_sites_of_their_organization_by_the_token_of_th
     assert_eq!(error.to_string(), "visitor.jwtToken: it has expired");
     let claims = json!({ "jwtToken": vouched(&w, &member).await.expect("a token") });
     let (_, visitor) = enter(&w, &url, claims.clone()).await.expect("open");
-    p.remove_member(&w.admin, &w.org, member.user().expect("a user")).await.expect("removed");
-    p.get_space(&visitor, &guide).await.refused(ErrorKind::NotFound);
+    w.as_admin().org(&w.org).member(member.user().expect("a user")).remove().await.expect("removed");
+    p.as_actor(&visitor).space(&guide).get().await.refused(ErrorKind::NotFound);
     resolve(&w, &url, claims).await.refused(ErrorKind::Unauthenticated);
 }
 
@@ -288,7 +294,7 @@ async fn whoever_is_not_signed_in_is_sent_to_where_that_is_done() {
         fallback_url: Patch::Set(Url::new(login).expect("an address")),
         ..UpdatePublishingAuth::default()
     };
-    w.platform.update_publishing_auth(&w.admin, &w.org, &docs, change).await.expect("changed");
+    w.as_admin().org(&w.org).site(&docs).update_publishing_auth(change).await.expect("changed");
     let there = "https://login.example/in?app=docs&location=%2Fstart%2Fhere#now";
     for visitor in [Value::Null, json!({ "jwtToken": "" })] {
         match resolve(&w, &url, visitor).await.expect("an answer") {
@@ -314,11 +320,11 @@ async fn a_content_token_ends_after_an_hour_or_so_and_is_for_its_site_only() {
         place(&w, &site, space).await;
         show(&w, &site, SiteVisibility::Public).await;
     }
-    let sites = w.platform.list_sites(&w.admin, &w.org, &Default::default(), &Default::default()).await;
+    let sites = w.as_admin().org(&w.org).sites().list(&Default::default(), &Default::default()).await;
     let docs = sites.expect("sites").items.remove(0).id;
     let (content, actor) = enter(&w, &address(&w, &docs).await, Value::Null).await.expect("open");
-    w.platform.get_space(&actor, &guide).await.expect("read");
-    w.platform.get_space(&actor, &other).await.refused(ErrorKind::NotFound);
+    w.platform.as_actor(&actor).space(&guide).get().await.expect("read");
+    w.platform.as_actor(&actor).space(&other).get().await.refused(ErrorKind::NotFound);
     w.clock.advance(Duration::from_mins(59));
     w.platform.authenticate(&content.api_token).await.expect("it is good");
     w.clock.advance(Duration::from_mins(6));
@@ -337,25 +343,35 @@ async fn a_visitor_changes_nothing_and_reads_nothing_of_who_works_on_the_content
     let (live, request) = (ContentOf::space(guide.clone()), ContentOf::request(guide.clone(), "1"));
     for actor in [&actor, &anybody()] {
         let first = Default::default();
-        assert!(p.get_page(actor, &request, &page, Shown::default()).await.is_err());
-        assert!(p.list_change_requests(actor, &guide, &Default::default(), &first).await.is_err());
-        assert!(p.list_comments(actor, &live, &Default::default(), &first).await.is_err());
-        assert!(p.list_page_links(actor, &live, &page, (None, &first)).await.is_err());
-        assert!(p.list_changes(actor, &live, None).await.is_err());
-        assert!(p.list_commenters(actor, &live, &first).await.is_err());
-        assert!(p.current_user(actor).await.is_err());
-        assert!(p.get_user(actor, w.admin.user().expect("a user")).await.is_err());
-        assert!(p.search_space(actor, &guide, &"hello".parse().expect("a query"), &first).await.is_err());
+        assert!(p.as_actor(actor).content(&request).get_page(&page, Shown::default()).await.is_err());
+        assert!(
+            p.as_actor(actor)
+                .space(&guide)
+                .change_requests()
+                .list(&Default::default(), &first)
+                .await
+                .is_err()
+        );
+        assert!(p.as_actor(actor).content(&live).comments().list(&Default::default(), &first).await.is_err());
+        assert!(p.as_actor(actor).content(&live).list_page_links(&page, None, &first).await.is_err());
+        assert!(p.as_actor(actor).content(&live).list_changes(None).await.is_err());
+        assert!(p.as_actor(actor).content(&live).comments().list_commenters(&first).await.is_err());
+        assert!(p.as_actor(actor).current_user().await.is_err());
+        assert!(p.as_actor(actor).user(w.admin.user().expect("a user")).get().await.is_err());
+        assert!(
+            p.as_actor(actor).space(&guide).search(&"hello".parse().expect("a query"), &first).await.is_err()
+        );
         let change = UpdateSite { title: "Mine".parse().ok(), ..UpdateSite::default() };
-        p.update_site(actor, &w.org, &docs, change).await.refused(ErrorKind::Forbidden);
-        p.delete_space(actor, &guide).await.refused(ErrorKind::Forbidden);
-        let seen = serde_json::to_value(p.get_space(actor, &guide).await.expect("read")).expect("JSON");
+        p.as_actor(actor).org(&w.org).site(&docs).update(change).await.refused(ErrorKind::Forbidden);
+        p.as_actor(actor).space(&guide).delete().await.refused(ErrorKind::Forbidden);
+        let seen =
+            serde_json::to_value(p.as_actor(actor).space(&guide).get().await.expect("read")).expect("JSON");
         assert_eq!((&seen["changeRequests"], &seen["comments"]), (&json!(0), &json!(0)));
         assert_eq!(
             (&seen["permissions"]["view"], &seen["permissions"]["comment"]),
             (&json!(true), &json!(false))
         );
-        let revision = p.get_revision(actor, &live, Shown::default()).await.expect("read");
+        let revision = p.as_actor(actor).content(&live).get(Shown::default()).await.expect("read");
         assert!(!serde_json::to_string(&revision).expect("JSON").contains("Ada"), "nobody is named");
     }
 }
@@ -368,16 +384,16 @@ async fn a_visitor_reads_the_published_revision_and_no_other() {
     add(&w, &guide, "Start", "Hello.").await;
     place(&w, &docs, &guide).await;
     show(&w, &docs, SiteVisibility::Public).await;
-    let before = p.get_space(&w.admin, &guide).await.expect("read").revision;
+    let before = w.as_admin().space(&guide).get().await.expect("read").revision;
     let of = ContentOf::revision(guide.clone(), before);
-    let seen = p.get_revision(&anybody(), &of, Shown::default()).await.expect("it is published");
+    let seen = p.as_actor(&anybody()).content(&of).get(Shown::default()).await.expect("it is published");
     assert!(seen.parents.is_empty(), "what was before is not told");
     add(&w, &guide, "Next", "More.").await;
-    p.get_revision(&anybody(), &of, Shown::default()).await.refused(ErrorKind::NotFound);
-    p.get_revision(&w.admin, &of, Shown::default()).await.expect("members read all");
-    let request = p.get_change_request(&w.admin, &guide, "1").await.expect("a request");
+    p.as_actor(&anybody()).content(&of).get(Shown::default()).await.refused(ErrorKind::NotFound);
+    w.as_admin().content(&of).get(Shown::default()).await.expect("members read all");
+    let request = w.as_admin().space(&guide).change_request("1").get().await.expect("a request");
     let draft = ContentOf::revision(guide, request.revision);
-    p.get_revision(&anybody(), &draft, Shown::default()).await.refused(ErrorKind::NotFound);
+    p.as_actor(&anybody()).content(&draft).get(Shown::default()).await.refused(ErrorKind::NotFound);
 }
 
 /// A condition in a text that is too dense to be taken apart is decided by nobody, so what stands under it is for nobody.
@@ -396,7 +412,7 @@ async fn what_cannot_be_taken_apart_hides_what_stands_under_a_condition_in_it() 
     let live = ContentOf::space(guide);
     for format in [ContentFormat::Markdown, ContentFormat::Document] {
         let how = Shown { format, ..Shown::default() };
-        let seen = p.get_page(&anybody(), &live, &page, how).await.expect("read");
+        let seen = p.as_actor(&anybody()).content(&live).get_page(&page, how).await.expect("read");
         let seen = serde_json::to_string(&seen).expect("JSON");
         assert!(seen.contains("Before.") && !seen.contains("Secret"), "{seen:.300}");
     }
@@ -412,16 +428,16 @@ async fn a_document_is_read_by_its_id_only_where_a_visitor_sees_it() {
     show(&w, &docs, SiteVisibility::Public).await;
     let live = ContentOf::space(guide.clone());
     let RevisionPage::Document(seen) =
-        p.get_page(&anybody(), &live, &page, Shown::default()).await.expect("read")
+        p.as_actor(&anybody()).content(&live).get_page(&page, Shown::default()).await.expect("read")
     else {
         panic!("a document");
     };
     let id = seen.document_id.expect("an id");
-    p.get_document(&anybody(), &guide, &id).await.expect("read");
+    p.as_actor(&anybody()).space(&guide).get_document(&id).await.expect("read");
     let hide = json!([{ "operation": "update_page", "page": page, "condition": "visitor.claims.plan" }]);
     edit(&w, &guide, hide).await.expect("hidden");
-    p.get_document(&anybody(), &guide, &id).await.refused(ErrorKind::NotFound);
-    p.get_document(&w.admin, &guide, &id).await.expect("members read all");
+    p.as_actor(&anybody()).space(&guide).get_document(&id).await.refused(ErrorKind::NotFound);
+    w.as_admin().space(&guide).get_document(&id).await.expect("members read all");
 }
 
 /// What was signed ends when its signer says, whatever it was exchanged for.
@@ -471,7 +487,7 @@ async fn the_longest_mount_then_section_space_and_page_are_found() {
         proxy: Patch::Set(ProxyOrigin::new("www.example.com/help/docs").expect("an origin")),
         ..UpdateSite::default()
     };
-    w.platform.update_site(&w.admin, &w.org, &docs, proxy).await.expect("mounted");
+    w.as_admin().org(&w.org).site(&docs).update(proxy).await.expect("mounted");
     let there = "https://WWW.example.com/help/docs/api/start";
     let (mounted, _) = enter(&w, there, Value::Null).await.expect("found");
     assert_eq!((&mounted.space, &*mounted.site_base_path), (&api, "/help/docs/"));
@@ -492,7 +508,7 @@ async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/secret",
         "repoCommitURL": "https://git.example/docs/commit" });
     let import = serde_json::from_value(import).expect("a request");
-    w.platform.import_git(&w.admin, &guide, import).await.expect("enqueued");
+    w.as_admin().space(&guide).import_git(import).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
     let docs = site(&w, "Docs").await;
     place(&w, &docs, &guide).await;
@@ -500,7 +516,8 @@ async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
     let of = ContentOf::space(guide);
     let anybody = Actor::Visitor(Visitor::anonymous());
     let shown = async |reader: &Actor| {
-        let revision = w.platform.get_revision(reader, &of, Shown::default()).await.expect("a revision");
+        let revision =
+            w.platform.as_actor(reader).content(&of).get(Shown::default()).await.expect("a revision");
         revision.git.expect("a commit")
     };
     let (member, visitor) = (shown(&w.admin).await, shown(&anybody).await);

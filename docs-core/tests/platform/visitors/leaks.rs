@@ -144,12 +144,18 @@ async fn make(w: &World, site: &SiteId, plan: &Plan, who: &Who) -> Made {
             let place = match &section {
                 Some(_) => {
                     let add = serde_json::from_value(add).expect("a place");
-                    p.add_site_space(me, of, &add).await.expect("added").id
+                    p.as_actor(me).org(of.0).site(of.1).spaces().create(add).await.expect("added").id
                 }
                 None => {
                     let title = made.mark(holds(*condition) && places.iter().any(|(inner, _)| holds(*inner)));
                     let add = json!({ "spaceId": space, "title": title });
-                    let new = p.add_section(me, of, serde_json::from_value(add).expect("a section")).await;
+                    let new = p
+                        .as_actor(me)
+                        .org(of.0)
+                        .site(of.1)
+                        .sections()
+                        .create(serde_json::from_value(add).expect("a section"))
+                        .await;
                     let new = new.expect("added");
                     set_condition(w, of.1, &new.id, *condition).await;
                     made.sections.push(new.id.clone());
@@ -160,7 +166,7 @@ async fn make(w: &World, site: &SiteId, plan: &Plan, who: &Who) -> Made {
             if *inner != 0 {
                 let change = json!({ "condition": CONDITIONS[*inner].0 });
                 let change = serde_json::from_value(change).expect("a change");
-                p.update_site_space(me, of, &place, change).await.expect("changed");
+                p.as_actor(me).org(of.0).site(of.1).space(&place).update(change).await.expect("changed");
             }
             fill(w, &space, pages, (&mut made, who, is_seen)).await;
             made.spaces.push((space, is_seen));
@@ -173,7 +179,7 @@ async fn set_condition(w: &World, site: &SiteId, section: &SectionId, condition:
     if condition != 0 {
         let change =
             serde_json::from_value(json!({ "condition": CONDITIONS[condition].0 })).expect("a change");
-        let done = w.platform.update_section(&w.admin, (&w.org, site), section, change).await;
+        let done = w.as_admin().org(&w.org).site(site).section(section).update(change).await;
         done.expect("changed");
     }
 }
@@ -237,13 +243,26 @@ fn json_of<T: serde::Serialize>(answers: &mut String, answer: &T) -> Value {
 async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     let (p, of, first) = (&w.platform, (&w.org, site), Default::default());
     let mut said = String::new();
-    json_of(&mut said, &p.get_site(actor, &w.org, site).await.expect("a site"));
-    json_of(&mut said, &p.published_site(actor, of).await.expect("a site"));
-    json_of(&mut said, &p.site_structure(actor, of).await.expect("a structure"));
-    json_of(&mut said, &p.list_sections(actor, of, &first).await.expect("sections").items);
-    json_of(&mut said, &p.list_site_spaces(actor, of, None, &first).await.expect("spaces").items);
+    json_of(&mut said, &p.as_actor(actor).org(&w.org).site(site).get().await.expect("a site"));
+    json_of(&mut said, &p.as_actor(actor).org(of.0).site(of.1).published().await.expect("a site"));
+    json_of(&mut said, &p.as_actor(actor).org(of.0).site(of.1).structure().await.expect("a structure"));
+    json_of(
+        &mut said,
+        &p.as_actor(actor).org(of.0).site(of.1).sections().list(&first).await.expect("sections").items,
+    );
+    json_of(
+        &mut said,
+        &p.as_actor(actor)
+            .org(of.0)
+            .site(of.1)
+            .spaces()
+            .list(Default::default(), &first)
+            .await
+            .expect("spaces")
+            .items,
+    );
     for (space, is_seen) in &made.spaces {
-        let got = p.get_space(actor, space).await;
+        let got = p.as_actor(actor).space(space).get().await;
         assert_eq!(got.is_ok(), *is_seen, "{got:?}");
         if let Ok(got) = got {
             json_of(&mut said, &got);
@@ -255,10 +274,14 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
         let live = ContentOf::space(space.clone());
         for format in [ContentFormat::Markdown, ContentFormat::Document] {
             for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
-                let got = p.get_page(actor, &live, page, Shown { format, evaluated, git: true }).await;
+                let got = p
+                    .as_actor(actor)
+                    .content(&live)
+                    .get_page(page, Shown { format, evaluated, git: true })
+                    .await;
                 assert_eq!(got.is_ok(), *is_seen, "{got:?}");
                 got.iter().for_each(|page| drop(json_of(&mut said, page)));
-                let document = p.get_page_document(actor, &live, page, evaluated).await;
+                let document = p.as_actor(actor).content(&live).get_page_document(page, evaluated).await;
                 assert_eq!(document.is_ok(), *is_seen, "{document:?}");
                 document.iter().for_each(|document| drop(json_of(&mut said, document)));
             }
@@ -266,7 +289,7 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     }
     for word in ["said", "some", "mark"] {
         let query = serde_json::from_value(json!({ "query": word })).expect("a query");
-        let found = p.search_site(actor, of, &query, &first).await.expect("found");
+        let found = p.as_actor(actor).org(of.0).site(of.1).search(&query, &first).await.expect("found");
         json_of(&mut said, &found.items);
     }
     said
@@ -274,56 +297,60 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
 
 async fn crawl_space(w: &World, of: &ContentOf, actor: &Actor, said: &mut String) {
     let (p, how) = (&w.platform, Shown::default());
-    let Ok(revision) = p.get_revision(actor, of, how).await else { return };
+    let Ok(revision) = p.as_actor(actor).content(of).get(how).await else { return };
     json_of(said, &revision);
-    let pages = p.list_pages(actor, of, how).await.expect("pages");
+    let pages = p.as_actor(actor).content(of).list_pages(how).await.expect("pages");
     json_of(said, &pages);
-    let files = p.list_files(actor, of, how, &Default::default()).await.expect("files");
+    let files = p.as_actor(actor).content(of).list_files(how, &Default::default()).await.expect("files");
     assert_eq!((files.next, files.count), (None, None));
     assert_eq!(files.items, revision.files);
     let mut one = PageRequest { limit: Some(1), ..PageRequest::default() };
     for file in &revision.files {
-        let page = p.list_files(actor, of, how, &one).await.expect("a page");
+        let page = p.as_actor(actor).content(of).list_files(how, &one).await.expect("a page");
         assert_eq!(page.items.as_slice(), std::slice::from_ref(file));
         one.page = page.next;
     }
     assert_eq!(one.page, None, "no page tells that there are files behind the last one seen");
     json_of(said, &files.items);
     // Those who work on it know all files and reusable contents.
-    let whole = p.get_revision(&w.admin, of, how).await.expect("a revision");
+    let whole = w.as_admin().content(of).get(how).await.expect("a revision");
     let listed: BTreeSet<&FileId> = revision.files.iter().map(|file| &file.id).collect();
     for file in &whole.files {
-        let got = p.get_file(actor, of, &file.id, how).await;
+        let got = p.as_actor(actor).content(of).get_file(&file.id, how).await;
         assert_eq!(got.is_ok(), listed.contains(&file.id));
         got.iter().for_each(|file| drop(json_of(said, file)));
     }
     let listed: BTreeSet<&ReusableId> = revision.reusable_contents.iter().map(|one| &one.id).collect();
     for one in &whole.reusable_contents {
-        let got = p.get_reusable_content(actor, of, &one.id, how).await;
+        let got = p.as_actor(actor).content(of).get_reusable_content(&one.id, how).await;
         assert_eq!(got.is_ok(), listed.contains(&one.id));
     }
 }
 
-async fn holds(plan: Plan) {
-    let (w, _) = world().await;
-    let docs = site(&w, "Docs").await;
-    let settings = json!({ "adaptiveContent": { "enabled": plan.adapts } });
-    let settings = serde_json::from_value(settings).expect("settings");
-    w.platform.update_site(&w.admin, &w.org, &docs, settings).await.expect("changed");
-    let named = |kind: Value| {
-        let mut kind = kind;
+/// The claims that the site knows.
+fn claims_schema() -> Value {
+    let named = |mut kind: Value| {
         kind["description"] = "What for".into();
         kind
     };
-    let schema = json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
+    json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
         "beta": named(json!({ "type": "boolean" })),
         "plan": named(json!({ "type": "string", "enum": ["free", "pro"] })),
         "name": named(json!({ "type": "string" })),
         "unsigned": { "type": "object", "description": "Unsigned claims of the site visitor.",
             "additionalProperties": false, "properties": { "eu": named(json!({ "type": "boolean" })) } },
-    } } });
-    let schema = serde_json::from_value(schema).expect("a schema");
-    w.platform.set_adaptive_schema(&w.admin, &w.org, &docs, schema).await.expect("set");
+    } } })
+}
+
+async fn holds(plan: Plan) {
+    let (w, _) = world().await;
+    let docs = site(&w, "Docs").await;
+    let mine = w.as_admin().org(&w.org).site(&docs);
+    let settings = json!({ "adaptiveContent": { "enabled": plan.adapts } });
+    let settings = serde_json::from_value(settings).expect("settings");
+    mine.update(settings).await.expect("changed");
+    let schema = serde_json::from_value(claims_schema()).expect("a schema");
+    mine.set_adaptive_schema(schema).await.expect("set");
     let visibility = [
         SiteVisibility::Public,
         SiteVisibility::Unlisted,
@@ -339,14 +366,7 @@ async fn holds(plan: Plan) {
     let mut url = address(&w, &docs).await;
     if visibility == SiteVisibility::ShareLink {
         let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
-        url = w
-            .platform
-            .create_share_link(&w.admin, &w.org, &docs, link)
-            .await
-            .expect("a link")
-            .urls
-            .published
-            .expect("a key");
+        url = mine.share_links().create(link).await.expect("a link").urls.published.expect("a key");
     }
     let signs = key(&w, &w.org, &docs).await;
     // What the schema does not name counts for nothing, however it is signed.

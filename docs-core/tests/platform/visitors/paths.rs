@@ -44,7 +44,7 @@ async fn rename_section(w: &World, site: &SiteId, section: &SectionId, path: &st
 
 async fn change_section(w: &World, site: &SiteId, section: &SectionId, body: Value) {
     let body = serde_json::from_value(body).expect("a change");
-    let shown = w.platform.update_section(&w.admin, (&w.org, site), section, body).await.expect("changed");
+    let shown = w.as_admin().org(&w.org).site(site).section(section).update(body).await.expect("changed");
     let shown = serde_json::to_string(&shown).expect("JSON");
     assert!(!shown.contains("former"), "{shown}");
 }
@@ -52,13 +52,13 @@ async fn change_section(w: &World, site: &SiteId, section: &SectionId, body: Val
 /// Gives a space on a site another path.
 async fn rename(w: &World, site: &SiteId, place: &SiteSpaceId, path: &str) {
     let body = serde_json::from_value(json!({ "path": path })).expect("a change");
-    w.platform.update_site_space(&w.admin, (&w.org, site), place, body).await.expect("changed");
+    w.as_admin().org(&w.org).site(site).space(place).update(body).await.expect("changed");
     w.clock.advance(std::time::Duration::from_secs(1));
 }
 
 async fn section(w: &World, site: &SiteId, space: &SpaceId, title: &str) -> SectionId {
     let new = serde_json::from_value(json!({ "spaceId": space, "title": title })).expect("a section");
-    w.platform.add_section(&w.admin, (&w.org, site), new).await.expect("a section").id
+    w.as_admin().org(&w.org).site(site).sections().create(new).await.expect("a section").id
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
     let second = section(&w, &docs, &api, "Reference").await;
     let place = {
         let add = serde_json::from_value(json!({ "spaceId": beta, "sectionId": second })).expect("a place");
-        w.platform.add_site_space(&w.admin, (&w.org, &docs), &add).await.expect("a place").id
+        w.as_admin().org(&w.org).site(&docs).spaces().create(add).await.expect("a place").id
     };
     show(&w, &docs, SiteVisibility::Public).await;
     let url = address(&w, &docs).await;
@@ -92,7 +92,7 @@ async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
     // What is there now goes before what was.
     let third = section(&w, &docs, &guide, "Reference").await;
     assert_eq!(at(&w, &url, "reference/x").await, page(&guide, "/x"));
-    assert!(w.platform.delete_section(&w.admin, (&w.org, &docs), &third).await.expect("deleted"));
+    assert!(w.as_admin().org(&w.org).site(&docs).section(&third).delete().await.expect("deleted"));
     assert_eq!(at(&w, &url, "reference/x").await, moved("api/x"));
     // A path that is back is none of before.
     rename_section(&w, &docs, &second, "reference").await;
@@ -163,7 +163,7 @@ async fn a_page_goes_before_the_path_of_a_default() {
     // The same with the path of the default section.
     change(&w, &guide, &parent, json!({ "condition": "", "slug": "reference" })).await;
     section(&w, &docs, &api, "Reference").await;
-    let first = w.platform.list_sections(&w.admin, (&w.org, &docs), &PageRequest::default()).await;
+    let first = w.as_admin().org(&w.org).site(&docs).sections().list(&PageRequest::default()).await;
     let first = first.expect("listed").items.remove(0);
     assert!(first.default);
     assert_eq!(at(&w, &url, first.path.as_str()).await, moved(""));
@@ -172,7 +172,7 @@ async fn a_page_goes_before_the_path_of_a_default() {
     // And below it, also where another space of the section had the rest of the path.
     let beta = space(&w, "Beta").await;
     let add_to = serde_json::from_value(json!({ "spaceId": beta, "sectionId": first.id })).expect("a space");
-    let second = w.platform.add_site_space(&w.admin, (&w.org, &docs), &add_to).await.expect("added").id;
+    let second = w.as_admin().org(&w.org).site(&docs).spaces().create(add_to).await.expect("added").id;
     rename(&w, &docs, &second, "later").await;
     let below = format!("{}/beta", first.path);
     assert_eq!(at(&w, &url, &below).await, moved("later/"));
@@ -223,7 +223,7 @@ async fn an_address_is_complete_where_no_section_or_space_can_follow() {
     assert!(!complete("reference").await, "the path of its only space may follow");
     assert!(complete("reference/x").await);
     let add = serde_json::from_value(json!({ "spaceId": guide, "sectionId": other })).expect("a place");
-    w.platform.add_site_space(&w.admin, (&w.org, &docs), &add).await.expect("a place");
+    w.as_admin().org(&w.org).site(&docs).spaces().create(add).await.expect("a place");
     assert!(complete("reference/guide").await && complete("reference/guide/x").await);
     assert!(!complete("reference").await);
 }

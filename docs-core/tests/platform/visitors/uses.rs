@@ -17,7 +17,7 @@ use crate::{
 
 /// The names of the files, and the titles of the reusable contents, that a reader is told of.
 async fn told(w: &World, reader: &Actor, of: &ContentOf) -> (BTreeSet<String>, BTreeSet<String>) {
-    let shown = w.platform.get_revision(reader, of, Shown::default()).await.expect("a revision");
+    let shown = w.platform.as_actor(reader).content(of).get(Shown::default()).await.expect("a revision");
     let files = shown.files.iter().map(|file| file.name.to_string()).collect();
     (files, shown.reusable_contents.iter().map(|content| content.title.to_string()).collect())
 }
@@ -52,13 +52,13 @@ async fn what_only_blocks_use_that_a_visitor_does_not_see_is_not_there_for_them(
         "beta": kind("Tries what is new"), "pro": kind("Pays"),
     } } });
     let schema = serde_json::from_value(schema).expect("a schema");
-    p.set_adaptive_schema(&w.admin, &w.org, &docs, schema).await.expect("set");
+    w.as_admin().org(&w.org).site(&docs).set_adaptive_schema(schema).await.expect("set");
     let adapts = serde_json::from_value(json!({ "adaptiveContent": { "enabled": true } })).expect("a change");
-    p.update_site(&w.admin, &w.org, &docs, adapts).await.expect("changed");
+    w.as_admin().org(&w.org).site(&docs).update(adapts).await.expect("changed");
     show(&w, &docs, SiteVisibility::Public).await;
     let (url, signs) = (address(&w, &docs).await, key(&w, &w.org, &docs).await);
     let of = ContentOf::space(space.clone());
-    let all = p.get_revision(&w.admin, &of, Shown::default()).await.expect("a revision");
+    let all = w.as_admin().content(&of).get(Shown::default()).await.expect("a revision");
     assert_eq!((all.files.len(), all.reusable_contents.len()), (4, 2), "members see all");
     for (claims, files, reusables) in [
         (json!({}), vec!["open.png"], vec![]),
@@ -74,7 +74,8 @@ async fn what_only_blocks_use_that_a_visitor_does_not_see_is_not_there_for_them(
         let expected = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
         assert_eq!(told(&w, &reader, &of).await, (expected(files), expected(reusables.clone())), "{claims}");
         for content in &all.reusable_contents {
-            let got = p.get_reusable_document(&reader, &of, &content.id, Default::default()).await;
+            let got =
+                p.as_actor(&reader).content(&of).get_reusable_document(&content.id, Default::default()).await;
             match reusables.contains(&content.title.as_str()) {
                 true => drop(got.expect("seen")),
                 false => drop(got.refused(ErrorKind::NotFound)),

@@ -64,7 +64,7 @@ impl Converter {
         let example = object.get("example").or_else(|| object.get("examples")?.as_array()?.first());
         let flag = |key| object.get(key).and_then(Value::as_bool).unwrap_or_default();
         MetaSchema {
-            description: text(object, "description").map(|text| keep(&without_chapters(text))),
+            description: text(object, "description").map(keep),
             format: text(object, "format").map(keep),
             pattern: text(object, "pattern").map(str::to_owned),
             // An answer always says what it has; a default would tell its reader nothing.
@@ -259,13 +259,6 @@ fn without_null(schema: &Value) -> Value {
         return parts.remove(0);
     }
     schema
-}
-
-/// A description without its references to chapters of the specification: they are for readers of the source.
-fn without_chapters(text: &str) -> String {
-    let mut parts = text.split(" (SPEC ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
 fn text<'o>(object: &'o Object, key: &str) -> Option<&'o str> {

@@ -21,6 +21,7 @@ pub(super) const ORGANIZATION: &[&str] = &[
 pub(super) const SPACE: &[&str] = &[
     "object",
     "id",
+    "type",
     "title",
     "emoji",
     "visibility",
@@ -72,6 +73,7 @@ pub(super) const COMMENT: &[&str] = &[
     "permissions.view",
     "permissions.edit",
     "permissions.reply",
+    "permissions.react",
     "permissions.delete",
     "status",
 ];

@@ -237,19 +237,7 @@ impl Known {
             Some(
                 kind
                 @ ("site-space" | "site-section" | "site-section-group" | "site-redirect" | "share-link"),
-            ) => {
-                if let Some(site) = self.site_named(&seen.site) {
-                    let list = match kind {
-                        "site-space" => &mut site.places,
-                        "site-section" => &mut site.sections,
-                        "site-section-group" => &mut site.groups,
-                        "site-redirect" => &mut site.redirects,
-                        _ => &mut site.links,
-                    };
-                    // What came last is more likely to be still there than others.
-                    first(list, &own);
-                }
-            }
+            ) => self.part(kind, &seen.site, &own),
             Some("publishing-auth") => {
                 if let Some(site) = self.site_named(&seen.site) {
                     first(&mut site.signing, &text(it, "privateKey"));
@@ -266,10 +254,36 @@ impl Known {
             }
             _ => {}
         }
+        self.look_at_addresses(seen, it, &own);
+        if let Some(pass) = it.get("apiToken").and_then(Value::as_str) {
+            first(&mut self.passes, pass);
+        }
+        if let Some(next) = it.pointer("/next/page").and_then(Value::as_str) {
+            add(&mut self.cursors, &next.to_owned());
+        }
+    }
+
+    /// Takes a part of a site.
+    fn part(&mut self, kind: &str, site: &str, own: &str) {
+        if let Some(site) = self.site_named(site) {
+            let list = match kind {
+                "site-space" => &mut site.places,
+                "site-section" => &mut site.sections,
+                "site-section-group" => &mut site.groups,
+                "site-redirect" => &mut site.redirects,
+                _ => &mut site.links,
+            };
+            // What came last is more likely to be still there than others.
+            first(list, own);
+        }
+    }
+
+    /// Takes what the addresses of an object tell: where a file is fetched, where a site is read and by which key.
+    fn look_at_addresses(&mut self, seen: &Seen, it: &Value, own: &str) {
         if let Some(url) = it.get("downloadURL").and_then(Value::as_str) {
             let parts: Vec<&str> = url.rsplit('/').take(3).collect();
             add(&mut self.downloads, &(parts[2].to_owned(), parts[1].to_owned()));
-            first(&mut self.space_named(parts[2]).files, &own);
+            first(&mut self.space_named(parts[2]).files, own);
         }
         if let Some(url) = it.pointer("/urls/published").and_then(Value::as_str)
             && let Some(site) = self.site_named(&seen.site)
@@ -278,12 +292,6 @@ impl Known {
             if it["object"] == "share-link" {
                 first(&mut site.keys, url.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
             }
-        }
-        if let Some(pass) = it.get("apiToken").and_then(Value::as_str) {
-            first(&mut self.passes, pass);
-        }
-        if let Some(next) = it.pointer("/next/page").and_then(Value::as_str) {
-            add(&mut self.cursors, &next.to_owned());
         }
     }
 

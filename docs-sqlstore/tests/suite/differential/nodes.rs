@@ -19,7 +19,7 @@ pub(super) type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
 
 /// Where the data of a platform lies.
 #[async_trait]
-pub(super) trait Place: Send + Sync {
+pub(super) trait Storage: Send + Sync {
     fn name(&self) -> &'static str;
     /// Opens what lies there.
     async fn open(&self) -> Stores;
@@ -38,7 +38,7 @@ impl Memory {
 }
 
 #[async_trait]
-impl Place for Memory {
+impl Storage for Memory {
     fn name(&self) -> &'static str {
         "memory"
     }
@@ -68,7 +68,7 @@ impl SqliteFile {
 }
 
 #[async_trait]
-impl Place for SqliteFile {
+impl Storage for SqliteFile {
     fn name(&self) -> &'static str {
         "sqlite"
     }
@@ -92,7 +92,7 @@ pub(super) struct Schema {
 
 #[cfg(feature = "postgres")]
 #[async_trait]
-impl Place for Schema {
+impl Storage for Schema {
     fn name(&self) -> &'static str {
         "postgresql"
     }
@@ -108,7 +108,7 @@ impl Place for Schema {
 
 /// One of the platforms.
 pub(super) struct Node {
-    place: Box<dyn Place>,
+    place: Box<dyn Storage>,
     clock: ManualClock,
     ids: SeededIds,
     repository: Repository,
@@ -117,7 +117,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) async fn new(place: Box<dyn Place>, clock: ManualClock, repository: &Repository) -> Self {
+    pub(super) async fn new(place: Box<dyn Storage>, clock: ManualClock, repository: &Repository) -> Self {
         let ids = SeededIds::new(7);
         let mut node = Self { place, clock, ids, repository: repository.clone(), open: None };
         node.reopen().await;

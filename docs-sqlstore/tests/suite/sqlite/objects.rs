@@ -8,7 +8,9 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_core::store::{Blobs, Hash, Objects, StoreError, StoreResult};
+use chrono::{DateTime, TimeDelta, Utc};
+use docs_core::ports::Clock as _;
+use docs_core::store::{Blob, Blobs, Hash, Objects, StoreError, StoreResult};
 use docs_sqlstore::{INLINE, SqliteStore, TableObjects};
 use parking_lot::Mutex;
 
@@ -19,6 +21,8 @@ use super::Sqlite;
 struct Memory {
     blobs: Mutex<BTreeMap<String, Bytes>>,
     again: OnceLock<(TableObjects, Bytes)>,
+    /// When all of them were put.
+    stored_at: Mutex<DateTime<Utc>>,
 }
 
 #[async_trait]
@@ -30,6 +34,14 @@ impl Blobs for Memory {
 
     async fn get(&self, name: &str) -> StoreResult<Option<Bytes>> {
         Ok(self.blobs.lock().get(name).cloned())
+    }
+
+    async fn list(&self, folder: &str) -> StoreResult<Vec<Blob>> {
+        let blobs = self.blobs.lock();
+        let below =
+            blobs.keys().filter(|name| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+        let at = *self.stored_at.lock();
+        Ok(below.map(|name| Blob { name: name.clone(), stored_at: at }).collect())
     }
 
     async fn delete(&self, name: &str) -> StoreResult<()> {
@@ -101,4 +113,50 @@ async fn a_removal_that_ended_half_way_is_found_again() {
     store.objects().delete("d", &[hash], Duration::ZERO).await.expect("deleting is fine");
     assert!(blobs.blobs.lock().is_empty());
     assert_eq!(store.objects().list("d", None, Duration::ZERO, 9).await, Ok(vec![]));
+}
+
+#[tokio::test]
+async fn what_a_broken_off_put_left_among_the_blobs_is_found_and_removed() {
+    let home = Sqlite::new();
+    let (store, blobs) = with_blobs(&home).await;
+    let objects = store.objects();
+    let (hash, bytes) = large(5);
+    objects.put("d", &[(hash, bytes.clone())]).await.expect("there is room");
+    let kept: Vec<String> = blobs.blobs.lock().keys().cloned().collect();
+    // A process that died between its blob and its row, and what is none of ours.
+    let left = format!("{}-left", kept[0].split_once('-').expect("a name").0);
+    for name in [left.as_str(), "ab/notes.txt", "readme"] {
+        blobs.put(name, bytes.clone()).await.expect("put");
+    }
+    let now = home.clock.now();
+    let day = Duration::from_secs(86_400);
+    let mut found = Vec::new();
+    for (stored_at, expected) in [(now, vec![]), (now - TimeDelta::days(2), vec![left.clone()])] {
+        *blobs.stored_at.lock() = stored_at;
+        found = all_leftovers(&objects, "store 1", day).await.expect("listed");
+        assert_eq!(found, expected);
+    }
+    let other = all_leftovers(&objects, "store 2", day).await;
+    assert!(matches!(other, Err(StoreError::Misuse(_))), "{other:?}");
+    objects.delete_leftovers(&found).await.expect("removed");
+    objects.delete_leftovers(&found).await.expect("removing what is not there is fine");
+    let mut names: Vec<String> = blobs.blobs.lock().keys().cloned().collect();
+    names.retain(|name| name != "owner");
+    let mut expected = [kept[0].as_str(), "ab/notes.txt", "readme"];
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    assert_eq!(objects.get("d", &[hash]).await.expect("read"), [Some(bytes)]);
+}
+
+/// Pages through what no object has.
+async fn all_leftovers(objects: &TableObjects, owner: &str, untouched: Duration) -> StoreResult<Vec<String>> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = objects.leftovers(owner, after.as_deref(), untouched).await?;
+        found.extend(page.names);
+        after = page.next;
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
 }

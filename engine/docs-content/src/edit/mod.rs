@@ -2,25 +2,25 @@
 
 mod pages;
 pub(crate) mod patch;
-mod place;
 mod revert;
+mod siblings;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use docs_markup::PagePatch;
-use docs_model::{FileId, PageId, ReusableId, VariableValue};
+use docs_model::{FileId, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 pub use self::patch::{NewBody, ReusablePatch};
 pub(crate) use self::{
     patch::check_variables,
-    place::{appended, first_free, free_slug},
+    siblings::{appended, first_free, free_slug},
 };
 use super::{
     Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
     entry::encode,
+    error::check_text,
     keys,
     load::{Session, Step},
     map::{self, Change},
@@ -146,6 +146,7 @@ pub enum Touch {
 }
 
 /// Content after a batch of edits.
+#[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edited {
     /// The new root; the old one when nothing changed.
@@ -161,7 +162,8 @@ impl Content {
     /// happens.
     ///
     /// `now` becomes the time of change of the pages. The cost grows with the number of edits, the links of the texts
-    /// they change, the backlinks of what they add or remove, and the logarithm of the content's size. Every object of the new root is stored before this answers.
+    /// they change, the backlinks of what they add or remove, and the logarithm of the content's size. Every object of
+    /// the new root is stored before this answers.
     ///
     /// # Errors
     /// [`ContentError::Invalid`](super::ContentError::Invalid) with the position of the refused edit and its field;
@@ -181,7 +183,9 @@ impl Content {
         let mut current = root;
         let mut texts = BTreeSet::new();
         let mut touched = Touched::default();
-        for text in edits.iter().filter_map(Edit::text) {
+        for (position, edit) in edits.iter().enumerate() {
+            let Some(text) = edit.text() else { continue };
+            check_text(text).map_err(|error| error.at(position))?;
             texts.insert(session.add_text(text));
         }
         // One batch of loads for the pages the edits name, instead of one for each edit.

@@ -2,15 +2,14 @@
 
 use std::collections::HashSet;
 
-use docs_markup::PagePatch;
-use docs_model::PageId;
+use docs_model::{PageId, PagePatch};
 use docs_store::Hash;
 
 use super::{
     super::{
         Body, PageEntry, PageKind, Rank, clash_field,
+        content::term_texts,
         error::invalid,
-        facade::term_texts,
         load::Step,
         read,
         text::{body_of, cancel, render, unfold},
@@ -31,12 +30,7 @@ impl At<'_, '_> {
         let mut entry = PageEntry::new(kind, title, Rank::nth(0));
         entry.parent = parent.cloned();
         patch::apply(fields, &mut entry)?;
-        if kind == PageKind::Link && entry.target.is_none() {
-            return Err(invalid("target", "is missing: a link needs one").into());
-        }
-        if kind == PageKind::Computed && entry.computed.is_none() {
-            return Err(invalid("computed", "is missing: a computed page needs it").into());
-        }
+        patch::check_complete(&entry)?;
         entry.body = body.body();
         check_body(kind, &entry.body)?;
         entry.rank = self.rank_at(&mut plan, page, parent, *at)?;

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use docs_markup::{MAX_SLUG, PagePatch, slugify};
-use docs_model::{GitBlob, VariableValue};
+use docs_markup::{MAX_SLUG, slugify};
+use docs_model::{GitBlob, PagePatch, VariableValue};
 use docs_store::Hash;
 use serde_json::Value;
 
-use super::super::{Body, ContentResult, PageEntry, PageKind, ReusableEntry, clash_field, error::invalid};
+use super::super::{
+    Body, Clashes, ContentResult, PageEntry, PageKind, ReusableEntry, clash_field, entry::set, error::invalid,
+};
+
+const NO_TARGET: &str = "is missing: a link needs one";
+const NO_SOURCE: &str = "is missing: a computed page needs it";
 
 /// A text as an edit gives it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,32 +54,18 @@ pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<
     if matches!((&fields.icon, &fields.emoji), (Some(Some(_)), None)) {
         entry.emoji = None;
     }
-    set(&mut entry.title, &fields.title);
-    set(&mut entry.emoji, &fields.emoji);
-    set(&mut entry.icon, &fields.icon);
-    set(&mut entry.description, &fields.description);
-    set(&mut entry.layout, &fields.layout);
-    set(&mut entry.cover, &fields.cover);
-    set(&mut entry.hidden, &fields.hidden);
-    set(&mut entry.no_index, &fields.no_index);
-    set(&mut entry.no_robots_index, &fields.no_robots_index);
-    set(&mut entry.variables, &fields.variables);
-    set(&mut entry.condition, &fields.condition);
+    let slug = std::mem::take(&mut entry.slug);
+    entry.set(fields);
+    entry.slug = slug;
     entry.condition = entry.condition.take().filter(|c| !c.is_empty());
-    set(&mut entry.computed_seed, &fields.computed_seed);
-    set(&mut entry.git, &fields.git);
-    set(&mut entry.extra, &fields.extra);
-    if let Some(target) = &fields.target {
-        entry.target = Some(target.clone());
-    }
-    if let Some(computed) = &fields.computed {
-        entry.computed = Some(computed.clone());
-    }
-    let named = named(fields);
-    // Clashes of a set are named after the set and the element.
-    entry.clash.retain(|name, _| !name.split('.').next().is_some_and(|field| named.contains(&field)));
-    entry.clash.remove(clash_field::EXISTENCE);
+    settle(&mut entry.clash, &fields.names());
     Ok(())
+}
+
+/// Takes away the clashes of fields that are set. Those of a set are named after the set and the element.
+fn settle(clashes: &mut Clashes, names: &[&str]) {
+    clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
+    clashes.remove(clash_field::EXISTENCE);
 }
 
 fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
@@ -84,11 +75,17 @@ fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
     if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
         return Err(invalid("icon", "cannot be set together with an emoji"));
     }
-    if fields.target.is_some() && kind != PageKind::Link {
-        return Err(invalid("target", "is for links only"));
+    match (&fields.target, kind) {
+        (Some(None), PageKind::Link) => return Err(invalid("target", NO_TARGET)),
+        (Some(_), kind) if kind != PageKind::Link => return Err(invalid("target", "is for links only")),
+        _ => {}
     }
-    if fields.computed.is_some() && !matches!(kind, PageKind::Computed | PageKind::Document) {
-        return Err(invalid("computed", "is for computed pages and documents only"));
+    match (&fields.computed, kind) {
+        (Some(None), PageKind::Computed) => return Err(invalid("computed", NO_SOURCE)),
+        (Some(_), PageKind::Group | PageKind::Link) => {
+            return Err(invalid("computed", "is for computed pages and documents only"));
+        }
+        _ => {}
     }
     if fields.slug.as_ref().is_some_and(|slug| !slug.is_empty()) {
         if !kind.has_slug() {
@@ -101,29 +98,13 @@ fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
     fields.variables.as_ref().map_or(Ok(()), check_variables)
 }
 
-/// The JSON names of the fields that are set.
-fn named(fields: &PagePatch) -> Vec<&'static str> {
-    [
-        (fields.title.is_some(), "title"),
-        (fields.slug.is_some(), "slug"),
-        (fields.emoji.is_some(), "emoji"),
-        (fields.icon.is_some(), "icon"),
-        (fields.description.is_some(), "description"),
-        (fields.layout.is_some(), "layout"),
-        (fields.cover.is_some(), "cover"),
-        (fields.hidden.is_some(), "hidden"),
-        (fields.no_index.is_some(), "noIndex"),
-        (fields.no_robots_index.is_some(), "noRobotsIndex"),
-        (fields.variables.is_some(), "variables"),
-        (fields.condition.is_some(), "condition"),
-        (fields.target.is_some(), "target"),
-        (fields.computed.is_some(), "computed"),
-        (fields.computed_seed.is_some(), "computedSeed"),
-        (fields.extra.is_some(), "extra"),
-    ]
-    .into_iter()
-    .filter_map(|(given, name)| given.then_some(name))
-    .collect()
+/// Refuses a new page that lacks what pages of its kind need.
+pub(crate) fn check_complete(entry: &PageEntry) -> ContentResult<()> {
+    match entry.kind {
+        PageKind::Link if entry.target.is_none() => Err(invalid("target", NO_TARGET)),
+        PageKind::Computed if entry.computed.is_none() => Err(invalid("computed", NO_SOURCE)),
+        PageKind::Document | PageKind::Group | PageKind::Link | PageKind::Computed => Ok(()),
+    }
 }
 
 /// The slug a page gets: the one given, else one of its title, else one of its kind.
@@ -152,23 +133,25 @@ pub struct ReusablePatch {
 impl ReusablePatch {
     /// Checks the fields and sets all of them except the text.
     pub(crate) fn apply(&self, entry: &mut ReusableEntry) -> ContentResult<()> {
-        if let Some(title) = &self.title {
-            check_title(title)?;
-            entry.clash.remove("title");
-        }
+        self.title.as_deref().map_or(Ok(()), check_title)?;
         set(&mut entry.title, &self.title);
         set(&mut entry.computed, &self.computed);
         set(&mut entry.computed_seed, &self.computed_seed);
         set(&mut entry.git, &self.git);
         set(&mut entry.extra, &self.extra);
-        entry.clash.remove(clash_field::EXISTENCE);
+        settle(&mut entry.clash, &self.names());
         Ok(())
     }
-}
 
-fn set<T: Clone>(field: &mut T, value: &Option<T>) {
-    if let Some(value) = value {
-        field.clone_from(value);
+    /// The JSON names of the fields that it sets.
+    fn names(&self) -> Vec<&'static str> {
+        let given = [
+            (self.title.is_some(), "title"),
+            (self.computed.is_some(), "computed"),
+            (self.computed_seed.is_some(), "computedSeed"),
+            (self.extra.is_some(), "extra"),
+        ];
+        given.into_iter().filter_map(|(is_given, name)| is_given.then_some(name)).collect()
     }
 }
 

@@ -15,8 +15,8 @@ use super::{
         load::{Gather, Session, Step},
         map::{self, Difference, Range},
     },
-    Backlinks, Link, LinkRange, LinkSource, LinkTarget, Parts, Place, References, Standing, Uses, backlinks,
-    of_parts, source_of,
+    Backlinks, Link, LinkRange, LinkSource, LinkTarget, Parts, References, ResolvedTarget, Standing, Uses,
+    backlinks, of_parts, source_of,
 };
 
 impl Content {
@@ -111,7 +111,7 @@ impl Work {
             .sources
             .iter()
             .flat_map(|(source, references)| {
-                references.keys().filter_map(|(reference, _)| Place::of(source, reference).target())
+                references.keys().filter_map(|(reference, _)| ResolvedTarget::of(source, reference).target())
             })
             .collect::<BTreeSet<_>>()
             .into_iter()
@@ -205,19 +205,19 @@ pub(crate) fn entries(
 ) -> ContentResult<BTreeMap<Key, Bytes>> {
     let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
     for ((reference, relation), uses) in references {
-        let place = Place::of(source, reference);
-        let standing = match &place {
-            Place::Inside(target) if has(target) => Standing::Inside,
-            Place::Inside(_) | Place::Lost(_) => Standing::Broken,
-            Place::Itself => Standing::Inside,
-            Place::Outside(..) => Standing::Outside,
-            Place::Web(_) => Standing::Web,
+        let resolved = ResolvedTarget::of(source, reference);
+        let standing = match &resolved {
+            ResolvedTarget::Inside(target) if has(target) => Standing::Inside,
+            ResolvedTarget::Inside(_) | ResolvedTarget::Lost(_) => Standing::Broken,
+            ResolvedTarget::Itself => Standing::Inside,
+            ResolvedTarget::Outside(..) => Standing::Outside,
+            ResolvedTarget::Web(_) => Standing::Web,
         };
         let (source, reference) = (source.clone(), reference.clone());
         let Uses { times, is_conditional } = *uses;
         let link = Link { source, reference, relation: *relation, times, standing, is_conditional };
         out.insert(link.key()?, link.value()?);
-        if let Some(target) = place.target() {
+        if let Some(target) = resolved.target() {
             back.add(&target, &link);
         }
     }

@@ -146,6 +146,7 @@ pub struct Link {
 }
 
 /// How many links there are.
+#[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounts {
     /// In all.
@@ -179,8 +180,8 @@ impl LinkRange {
     }
 }
 
-/// Where a reference leads, seen from what it stands in.
-enum Place {
+/// The target of a reference, seen from what it stands in.
+enum ResolvedTarget {
     /// To the source itself: it is there as long as the link is.
     Itself,
     Inside(LinkTarget),
@@ -191,7 +192,7 @@ enum Place {
     Lost(String),
 }
 
-impl Place {
+impl ResolvedTarget {
     fn of(source: &LinkSource, reference: &ContentRef) -> Self {
         let inside = |target: LinkTarget| {
             if target.segments() == source.segments() { Self::Itself } else { Self::Inside(target) }
@@ -264,19 +265,19 @@ impl Link {
     /// The record of the revision that it leads to.
     #[must_use]
     pub fn target(&self) -> Option<LinkTarget> {
-        Place::of(&self.source, &self.reference).target()
+        ResolvedTarget::of(&self.source, &self.reference).target()
     }
 
     fn key(&self) -> ContentResult<Key> {
         let range = LinkRange { standing: self.standing, source: Some(self.source.clone()) };
-        let key = match Place::of(&self.source, &self.reference) {
-            Place::Inside(target) => range.to(&target),
-            Place::Itself => {
+        let key = match ResolvedTarget::of(&self.source, &self.reference) {
+            ResolvedTarget::Inside(target) => range.to(&target),
+            ResolvedTarget::Itself => {
                 let (class, id) = self.source.segments();
                 range.prefix().part(class).part(id)
             }
-            Place::Outside(kind, id) => range.prefix().part(kind).part(cut(&id)),
-            Place::Web(url) | Place::Lost(url) => range.prefix().part("w").part(cut(&url)),
+            ResolvedTarget::Outside(kind, id) => range.prefix().part(kind).part(cut(&id)),
+            ResolvedTarget::Web(url) | ResolvedTarget::Lost(url) => range.prefix().part("w").part(cut(&url)),
         };
         let whole = encode(&(&self.reference, self.relation))?;
         let hash = blake3::hash(&whole);
@@ -320,14 +321,15 @@ impl Backlinks {
     }
 
     fn into_entries(self) -> impl Iterator<Item = (Key, Bytes)> {
-        let value =
-            |is_conditional| if is_conditional { Bytes::from_static(CONDITIONAL) } else { Bytes::new() };
+        let value = |is_conditional| {
+            if is_conditional { Bytes::from_static(CONDITIONAL_VALUE) } else { Bytes::new() }
+        };
         self.0.into_iter().map(move |(key, is_conditional)| (key, value(is_conditional)))
     }
 }
 
 /// The value of a backlink that only conditions let a reader see.
-const CONDITIONAL: &[u8] = b"true";
+const CONDITIONAL_VALUE: &[u8] = b"true";
 
 /// The source at the end of a backlink's key.
 fn source_of(key: &str) -> ContentResult<LinkSource> {

@@ -14,7 +14,7 @@ use super::{
         map::{self, Range},
         read,
     },
-    CONDITIONAL, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks,
+    CONDITIONAL_VALUE, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks,
     source_of, target_of,
 };
 
@@ -81,7 +81,7 @@ impl View {
         let (start, to) = backlinks(target).below();
         let from = after.map_or(start, |source| key::after(&backlink(target, source)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
-        found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL))).collect()
+        found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL_VALUE))).collect()
     }
 
     /// All that links to files and reusable contents, by target, as [`View::backlinks`] says it.
@@ -94,7 +94,7 @@ impl View {
             let (from, to) = KeyBuf::new(keys::BACKLINK).part(class).below();
             for (key, value) in self.range(Range::new(from, to)).await? {
                 let (target, source) = (target_of(&key)?, source_of(&key)?);
-                all.entry(target).or_default().push((source, *value == *CONDITIONAL));
+                all.entry(target).or_default().push((source, *value == *CONDITIONAL_VALUE));
             }
         }
         Ok(all)
@@ -167,7 +167,8 @@ impl Content {
     pub async fn changed_links(
         &self,
         domain: &str,
-        (before, after): (Hash, Hash),
+        before: Hash,
+        after: Hash,
         source: Option<&LinkSource>,
     ) -> ContentResult<Vec<(Key, Link)>> {
         let ranges: Vec<(Key, Key)> = match source {

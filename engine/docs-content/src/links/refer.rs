@@ -6,18 +6,20 @@ use docs_markup::{
     document,
     markdown::{LinkRole, links_and_specs},
     reference::named,
+    syntax::tag,
 };
 use docs_model::{ContentRef, LinkRelation, PageCover};
 use serde_json::Value;
 
 use super::{
     super::{
-        Body, PageEntry, ReusableEntry, TextMerger, evaluate,
-        facade::term_texts,
+        Body, PageEntry, ReusableEntry, TextMerger,
+        content::term_texts,
+        evaluate,
         load::{Session, Step},
         text,
     },
-    LinkSource, LinkTarget, Place,
+    LinkSource, LinkTarget, ResolvedTarget,
 };
 
 /// The references of one source, and where each stands.
@@ -105,7 +107,10 @@ impl Parts {
     #[must_use]
     pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
         let references = self.references(markdown);
-        references.keys().filter_map(|(reference, _)| Place::of(source, reference).target()).collect()
+        references
+            .keys()
+            .filter_map(|(reference, _)| ResolvedTarget::of(source, reference).target())
+            .collect()
     }
 }
 
@@ -122,7 +127,7 @@ pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &P
 /// Tells whether a text may have conditions. Where a tag ends is for its reader to say: it may be on lines that begin with
 /// the marks of a quotation.
 fn may_have_conditions(markdown: &str) -> bool {
-    markdown.split_once("{%").is_some_and(|(_, behind)| behind.contains("if"))
+    tag::names(markdown).any(|name| name == "if")
 }
 
 /// What of a text stands under no condition; nothing when that cannot be told.
@@ -138,15 +143,9 @@ fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
     for site in sites {
         let relation = match site.role {
             LinkRole::Leads => LinkRelation::Reference,
-            LinkRole::Embeds | LinkRole::EmbedsSet => LinkRelation::DependsOn,
+            LinkRole::Embeds => LinkRelation::DependsOn,
         };
-        if site.role == LinkRole::EmbedsSet {
-            // `a.png 1x, b.png 2x`.
-            for one in site.destination.split(',') {
-                let one = one.split_whitespace().next().unwrap_or_default();
-                reference(one).into_iter().for_each(|reference| add(reference, relation));
-            }
-        } else if let Some(reference) = reference(&site.destination) {
+        if let Some(reference) = reference(&site.destination) {
             add(reference, relation);
         }
     }

@@ -148,7 +148,7 @@ struct Tree<'a> {
 }
 
 /// A node of the level: the key it has in the level above, its name, its content.
-struct Place {
+struct LocatedNode {
     key: Key,
     hash: Hash,
     node: Arc<Node>,
@@ -162,11 +162,11 @@ impl Tree<'_> {
         let lost: Vec<Key> = changes.iter().filter(|(_, v)| v.is_none()).map(|(k, _)| k.clone()).collect();
         for (key, item) in changes {
             match self.locate(&key) {
-                Ok(place) => {
-                    let node = place.node;
+                Ok(located) => {
+                    let node = located.node;
                     let entry = touched
-                        .entry(place.key)
-                        .or_insert_with(|| (place.hash, Touched { node, changes: Vec::new() }));
+                        .entry(located.key)
+                        .or_insert_with(|| (located.hash, Touched { node, changes: Vec::new() }));
                     entry.1.changes.push((key, item));
                 }
                 Err(Fault::Missing(hashes)) => missing.extend(hashes),
@@ -178,11 +178,11 @@ impl Tree<'_> {
                 continue;
             }
             match self.before(key) {
-                Ok(place) => {
-                    let node = place.node;
+                Ok(located) => {
+                    let node = located.node;
                     touched
-                        .entry(place.key)
-                        .or_insert_with(|| (place.hash, Touched { node, changes: Vec::new() }));
+                        .entry(located.key)
+                        .or_insert_with(|| (located.hash, Touched { node, changes: Vec::new() }));
                 }
                 Err(Fault::Missing(hashes)) => missing.extend(hashes),
                 Err(fault) => return Err(fault),
@@ -210,10 +210,10 @@ impl Tree<'_> {
         if let Some(run) = runs.first_mut()
             && run.entries.is_empty()
             && let Some((last, _)) = run.old.last()
-            && let Some(place) = self.after(last)?
+            && let Some(located) = self.after(last)?
         {
-            run.entries.extend(place.node.entries());
-            run.old.push((place.key, place.hash));
+            run.entries.extend(located.node.entries());
+            run.old.push((located.key, located.hash));
         }
         Ok(runs)
     }
@@ -221,31 +221,31 @@ impl Tree<'_> {
     /// Tells whether a key starts the node directly after a run.
     fn follows(&self, run: &Run, key: &Key) -> Pass<bool> {
         let Some((last, _)) = run.old.last() else { return Ok(false) };
-        Ok(self.after(last)?.is_some_and(|place| place.key == *key))
+        Ok(self.after(last)?.is_some_and(|located| located.key == *key))
     }
 
     /// The node that holds a key, or would.
-    fn locate(&self, key: &str) -> Pass<Place> {
+    fn locate(&self, key: &str) -> Pass<LocatedNode> {
         self.descend(|node| node.child_for(key))
     }
 
     /// The node before the one that starts with `key`.
-    fn before(&self, key: &str) -> Pass<Place> {
+    fn before(&self, key: &str) -> Pass<LocatedNode> {
         self.descend(|node| node.lower_bound(key).saturating_sub(1))
     }
 
-    fn descend(&self, choose: impl Fn(&Node) -> usize) -> Pass<Place> {
-        let mut place =
-            Place { key: Key::from(""), hash: self.root, node: load(self.nodes, &self.root, None)? };
-        while place.node.level() > self.level {
-            let at = choose(&place.node);
-            place = child(self.nodes, &place.node, at)?;
+    fn descend(&self, choose: impl Fn(&Node) -> usize) -> Pass<LocatedNode> {
+        let mut located =
+            LocatedNode { key: Key::from(""), hash: self.root, node: load(self.nodes, &self.root, None)? };
+        while located.node.level() > self.level {
+            let at = choose(&located.node);
+            located = child(self.nodes, &located.node, at)?;
         }
-        Ok(place)
+        Ok(located)
     }
 
     /// The node after the one that starts with `key`.
-    fn after(&self, key: &str) -> Pass<Option<Place>> {
+    fn after(&self, key: &str) -> Pass<Option<LocatedNode>> {
         let mut node = load(self.nodes, &self.root, None)?;
         let mut next: Option<(Arc<Node>, usize)> = None;
         while node.level() > self.level {
@@ -256,20 +256,20 @@ impl Tree<'_> {
             node = child(self.nodes, &node, at)?.node;
         }
         let Some((parent, at)) = next else { return Ok(None) };
-        let mut place = child(self.nodes, &parent, at)?;
-        let key = place.key.clone();
-        while place.node.level() > self.level {
-            place = child(self.nodes, &place.node, 0)?;
+        let mut located = child(self.nodes, &parent, at)?;
+        let key = located.key.clone();
+        while located.node.level() > self.level {
+            located = child(self.nodes, &located.node, 0)?;
         }
-        place.key = key;
-        Ok(Some(place))
+        located.key = key;
+        Ok(Some(located))
     }
 }
 
-fn child(nodes: &dyn Nodes, node: &Arc<Node>, at: usize) -> Pass<Place> {
+fn child(nodes: &dyn Nodes, node: &Arc<Node>, at: usize) -> Pass<LocatedNode> {
     let Child { hash, .. } = node.refs().get(at).copied().ok_or(Fault::Corrupt("a child is missing"))?;
     let below = load(nodes, &hash, Some(node.level() - 1))?;
-    Ok(Place { key: Key::from(node.key(at)), hash, node: below })
+    Ok(LocatedNode { key: Key::from(node.key(at)), hash, node: below })
 }
 
 /// The entries of a node with changes in key order applied.

@@ -1,6 +1,6 @@
 //! Building a map from all its entries, in one pass.
 
-use std::sync::Arc;
+use std::{iter::Peekable, sync::Arc};
 
 use bytes::Bytes;
 use docs_store::{Hash, Key};
@@ -25,16 +25,58 @@ pub fn empty() -> Fresh {
 /// Makes a map of entries that are in key order, each key once.
 #[must_use]
 pub fn build(entries: Vec<(Key, Bytes)>) -> Built {
-    debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are in order");
     let mut nodes = Vec::new();
-    let items: Vec<Entry> = entries.into_iter().map(|(key, value)| (key, Item::Value(value))).collect();
-    if items.is_empty() {
+    let mut above = Vec::new();
+    for (entry, leaf) in Leaves::new(entries) {
+        above.push(entry);
+        nodes.push(leaf);
+    }
+    let upper = build_above(above);
+    nodes.extend(upper.nodes);
+    Built { root: upper.root, nodes }
+}
+
+/// Makes what stands above the leaves of a map, of the entries that they have there; the empty map without any.
+#[must_use]
+pub(crate) fn build_above(leaves: Vec<Entry>) -> Built {
+    if leaves.is_empty() {
         let node = empty();
         return Built { root: node.hash, nodes: vec![node] };
     }
-    let leaves = cut(0, &Key::from(""), &items, &mut nodes);
+    let mut nodes = Vec::new();
     let root = raise(1, leaves, &mut nodes);
     Built { root, nodes }
+}
+
+/// The leaves of a map, one after the other, each with its entry in the level above. What a leaf is made of is given up
+/// for it, so that a large map need not be in memory twice.
+pub(crate) struct Leaves {
+    entries: Peekable<std::vec::IntoIter<(Key, Bytes)>>,
+    is_first: bool,
+}
+
+impl Leaves {
+    /// The leaves of entries that are in key order, each key once.
+    pub(crate) fn new(entries: Vec<(Key, Bytes)>) -> Self {
+        debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are in order");
+        Self { entries: entries.into_iter().peekable(), is_first: true }
+    }
+}
+
+impl Iterator for Leaves {
+    type Item = (Entry, Fresh);
+
+    fn next(&mut self) -> Option<(Entry, Fresh)> {
+        let (first, value) = self.entries.next()?;
+        let key = if std::mem::take(&mut self.is_first) { Key::from("") } else { first.clone() };
+        let mut run = vec![(first, Item::Value(value))];
+        while let Some((key, value)) = self.entries.next_if(|(key, _)| !is_boundary(0, key)) {
+            run.push((key, Item::Value(value)));
+        }
+        let leaf = fresh(0, &run);
+        let child = Child { hash: leaf.hash, count: leaf.node.count() };
+        Some(((key, Item::Child(child)), leaf))
+    }
 }
 
 /// Puts levels on top of the nodes of a whole level until one is left.

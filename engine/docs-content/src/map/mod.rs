@@ -41,6 +41,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use bytes::Bytes;
 use docs_store::{Hash, Key};
 
+pub(crate) use self::build::{Leaves, build_above};
 pub use self::{
     apply::{Applied, Change, apply},
     build::{Built, build, empty},
@@ -56,6 +57,7 @@ pub trait Nodes {
 }
 
 /// Why a pass over a map ended without an answer.
+#[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
     /// These nodes are needed first; then the same call makes progress.

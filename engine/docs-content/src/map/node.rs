@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{Child, Entry, Fault, Item, Pass};
 
 /// How an entry without a value is written.
-const NOTHING: &str = "null";
+const EMPTY_VALUE: &str = "null";
 /// No map that fits into memory is higher; a damaged one is refused.
 const MAX_LEVEL: u8 = 64;
 
@@ -55,7 +55,7 @@ impl Node {
         for (key, value) in entries {
             node.push_key(&key.0)?;
             let json = value.get();
-            values.push(if json == NOTHING { Bytes::new() } else { bytes.slice_ref(json.as_bytes()) });
+            values.push(if json == EMPTY_VALUE { Bytes::new() } else { bytes.slice_ref(json.as_bytes()) });
         }
         node.count = values.len() as u64;
         node.items = Items::Leaf(values);
@@ -133,6 +133,9 @@ impl Node {
             out.push(']');
         }
         out.push_str("]}");
+        // Nodes stay in memory with the room that their bytes have.
+        out.shrink_to_fit();
+        node.keys.shrink_to_fit();
         node.items = if level == 0 { Items::Leaf(values) } else { Items::Inner(children) };
         (node.weighed(out.len()), out.into())
     }
@@ -251,10 +254,10 @@ fn json_of(value: &Bytes) -> &str {
     let json = std::str::from_utf8(value).unwrap_or_default();
     debug_assert!(
         value.is_empty()
-            || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok_and(|_| json != NOTHING),
+            || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok_and(|_| json != EMPTY_VALUE),
         "a value is JSON and not null"
     );
-    if json.is_empty() { NOTHING } else { json }
+    if json.is_empty() { EMPTY_VALUE } else { json }
 }
 
 fn push_text(out: &mut String, text: &str) {

@@ -5,8 +5,8 @@
 //! request's value and remembers all three; what one side removed and the other changed is kept. Then the pages that
 //! either side touched are made a sound tree again. Nothing of this is silent: each is a [`ConflictNote`].
 
-mod fields;
 mod repair;
+mod three_way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,8 @@ use docs_model::{FileId, PageId, ReusableId};
 use docs_store::{Hash, Key, key::last_segment};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use self::fields::Fields;
+pub use self::three_way::ThreeWay;
+use self::three_way::{Fields, Winner};
 use super::{
     Content, ContentResult, Cost, FileEntry, PageEntry, ReusableEntry, VariableEntry,
     diff::differing,
@@ -25,15 +26,6 @@ use super::{
     load::{Session, Step},
     map::{self, Difference},
 };
-
-/// Which of the two sides of a merge is the change request's.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Side {
-    /// The first: main content is pulled into the request.
-    Ours,
-    /// The second: the request is merged into main content.
-    Theirs,
-}
 
 /// What a conflict is about.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -89,6 +81,7 @@ pub struct ConflictNote {
 }
 
 /// The result of a merge.
+#[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Merged {
     /// The root of the merged content.
@@ -97,7 +90,7 @@ pub struct Merged {
     pub conflicts: Vec<ConflictNote>,
     /// How many pages of the result have something to decide, from this merge or an earlier one.
     pub conflicted: u64,
-    /// How many pages of the side that is not the change request's had something to decide before.
+    /// How many pages of the side of main content had something to decide before.
     pub conflicted_before: u64,
     /// What it cost.
     pub cost: Cost,
@@ -113,11 +106,12 @@ impl Merged {
 }
 
 impl Content {
-    /// Merges two revisions that both came from `base`; `side` tells which is the change request's.
+    /// Merges two revisions that both came from a third one, main content and a change request, whichever of them is to
+    /// become the result.
     ///
-    /// The result depends on which side is the request's, not on which is first. It is always sound content: where
-    /// both do not unite, it says so in the result and keeps what either had. The cost grows with what the sides
-    /// changed, not with the size of the content. Every object of the new root is stored before this answers.
+    /// The result is always sound content: where both do not unite, it says so and keeps what either had. The cost
+    /// grows with what the sides changed, not with the size of the content. Every object of the new root is stored
+    /// before this answers.
     ///
     /// # Errors
     /// [`ContentError::NotFound`](super::ContentError::NotFound) when a root does not exist;
@@ -125,30 +119,18 @@ impl Content {
     ///
     /// # Cancel safety
     /// Dropping the future leaves at most objects that nothing refers to.
-    pub async fn merge(
-        &self,
-        domain: &str,
-        base: Hash,
-        (ours, theirs): (Hash, Hash),
-        side: Side,
-    ) -> ContentResult<Merged> {
+    pub async fn merge(&self, domain: &str, sides: ThreeWay<Hash>) -> ContentResult<Merged> {
         let mut session = self.session(domain);
-        let (other, request) = match side {
-            Side::Ours => (theirs, ours),
-            Side::Theirs => (ours, theirs),
-        };
-        let (root, notes) = if other == base || other == request {
-            (request, BTreeSet::new())
-        } else if request == base {
-            (other, BTreeSet::new())
-        } else {
-            self.three_way(&mut session, base, other, request).await?
+        let (root, notes) = match sides.winner() {
+            Winner::Theirs | Winner::Either => (sides.theirs, BTreeSet::new()),
+            Winner::Ours => (sides.ours, BTreeSet::new()),
+            Winner::Neither => self.three_way(&mut session, sides).await?,
         };
         let (conflicted, conflicted_before) = session
             .run(|session| {
                 let (from, to) = keys::class(keys::CONFLICTED);
                 let count = |root| map::count(session, root, &from, &to);
-                Ok((count(&root)?, count(&other)?))
+                Ok((count(&root)?, count(&sides.ours)?))
             })
             .await?;
         let conflicts = notes.into_iter().collect();
@@ -158,22 +140,20 @@ impl Content {
     async fn three_way(
         &self,
         session: &mut Session<'_>,
-        base: Hash,
-        other: Hash,
-        request: Hash,
+        ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
     ) -> ContentResult<(Hash, BTreeSet<ConflictNote>)> {
         let (first, second) = session
             .run(|session| {
                 let mut gather = super::load::Gather::default();
-                let first = gather.ask(differing(session, &base, &other))?.unwrap_or_default();
-                let second = gather.ask(differing(session, &base, &request))?.unwrap_or_default();
+                let first = gather.ask(differing(session, &base, &ours))?.unwrap_or_default();
+                let second = gather.ask(differing(session, &base, &theirs))?.unwrap_or_default();
                 gather.done()?;
                 Ok((first, second))
             })
             .await?;
         let sides = Sides::of(first, second);
         let united = session.run(|session| sides.unite(session, self.merger())).await?;
-        let repaired = session.run(|session| repair::repair(session, &other, &united)).await?;
+        let repaired = session.run(|session| repair::repair(session, &ours, &united)).await?;
         let mut notes = united.notes;
         notes.extend(repaired.notes);
         let mut changes = Changes::default();
@@ -184,35 +164,30 @@ impl Content {
             }
         }
         for (id, after) in &repaired.pages {
-            let before = united.pages.get(id).and_then(|page| page.other.as_ref());
+            let before = united.pages.get(id).and_then(|page| page.ours.as_ref());
             if before != after.as_ref() {
                 changes.set_page(id, before, after.as_ref())?;
             }
         }
         let texts: BTreeSet<Hash> = united.texts.iter().map(|text| session.add_text(text)).collect();
-        let root = session.apply(other, &changes.into_changes()).await?;
-        let root = self.relink(session, other, root).await?;
+        let root = session.apply(ours, &changes.into_changes()).await?;
+        let root = self.relink(session, ours, root).await?;
         session.save(root, &texts).await?;
         Ok((root, notes))
     }
 }
 
-/// A record as the base and both sides have it.
-#[derive(Clone, Default)]
-struct Three {
-    base: Option<Bytes>,
-    other: Option<Bytes>,
-    request: Option<Bytes>,
-}
+/// A record as it is stored.
+type Stored = Option<Bytes>;
 
 /// All records that a side changed.
-struct Sides(BTreeMap<Key, Three>);
+struct Sides(BTreeMap<Key, ThreeWay<Stored>>);
 
 /// A page that a side changed, as all have it.
 pub(crate) struct TouchedPage {
     pub(crate) base: Option<PageEntry>,
-    pub(crate) other: Option<PageEntry>,
-    pub(crate) request: Option<PageEntry>,
+    pub(crate) ours: Option<PageEntry>,
+    pub(crate) theirs: Option<PageEntry>,
     pub(crate) merged: Option<PageEntry>,
 }
 
@@ -220,24 +195,24 @@ pub(crate) struct TouchedPage {
 #[derive(Default)]
 pub(crate) struct United {
     pub(crate) pages: BTreeMap<PageId, TouchedPage>,
-    /// Changes of other records, against the side that is not the request's.
+    /// Changes of other records, against the side of main content.
     values: BTreeMap<Key, Option<Bytes>>,
     pub(crate) notes: BTreeSet<ConflictNote>,
     texts: Vec<String>,
 }
 
 impl Sides {
-    fn of(other: Vec<Difference>, request: Vec<Difference>) -> Self {
-        let mut sides: BTreeMap<Key, Three> = BTreeMap::new();
-        for Difference { key, before, after } in other {
-            // Until the other list says otherwise, the request left it as it was.
-            sides.insert(key, Three { base: before.clone(), other: after, request: before });
+    fn of(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {
+        let mut sides: BTreeMap<Key, ThreeWay<Stored>> = BTreeMap::new();
+        for Difference { key, before, after } in ours {
+            // Until their list says otherwise, the request left it as it was.
+            sides.insert(key, ThreeWay { base: before.clone(), ours: after, theirs: before });
         }
-        for Difference { key, before, after } in request {
+        for Difference { key, before, after } in theirs {
             sides
                 .entry(key)
-                .or_insert_with(|| Three { base: before.clone(), other: before, request: None })
-                .request = after;
+                .or_insert_with(|| ThreeWay { base: before.clone(), ours: before, theirs: None })
+                .theirs = after;
         }
         Self(sides)
     }
@@ -257,7 +232,7 @@ impl Sides {
                     let subject = Subject::File(id.clone());
                     let change = unite_value::<FileEntry>(&mut fields, key, subject, three)?;
                     if let Some((_, after)) = &change {
-                        united.values.extend(renamed(key, &id, three.other.as_ref(), after.as_ref())?);
+                        united.values.extend(renamed(key, &id, three.ours.as_ref(), after.as_ref())?);
                     }
                     united.values.extend(change);
                 }
@@ -276,14 +251,19 @@ impl Sides {
     }
 }
 
-fn unite_page(fields: &mut Fields<'_, '_>, key: &Key, id: &PageId, three: &Three) -> Step<TouchedPage> {
+fn unite_page(
+    fields: &mut Fields<'_, '_>,
+    key: &Key,
+    id: &PageId,
+    three: &ThreeWay<Stored>,
+) -> Step<TouchedPage> {
     let subject = Subject::Page(id.clone());
     let merged = fields.record::<PageEntry>(key, subject, three)?;
     let read = |bytes: &Option<Bytes>| -> ContentResult<Option<PageEntry>> {
         bytes.as_ref().map(|b| decode(key, b)).transpose()
     };
-    let (base, other, request) = (read(&three.base)?, read(&three.other)?, read(&three.request)?);
-    Ok(TouchedPage { base, other, request, merged })
+    let ThreeWay { base, ours, theirs } = three.as_ref().try_map(read)?;
+    Ok(TouchedPage { base, ours, theirs, merged })
 }
 
 /// The changes of what follows from a file record.
@@ -303,14 +283,14 @@ fn renamed(
     Ok(changes)
 }
 
-/// The change of a record against the side that is not the request's, if it is one.
+/// The change of a record against the side of main content, if it is one.
 fn unite_value<T: Serialize + DeserializeOwned>(
     fields: &mut Fields<'_, '_>,
     key: &Key,
     subject: Subject,
-    three: &Three,
+    three: &ThreeWay<Stored>,
 ) -> Step<Option<(Key, Option<Bytes>)>> {
     let merged: Option<T> = fields.record(key, subject, three)?;
     let merged = merged.as_ref().map(encode).transpose()?;
-    Ok((merged != three.other).then(|| (key.clone(), merged)))
+    Ok((merged != three.ours).then(|| (key.clone(), merged)))
 }

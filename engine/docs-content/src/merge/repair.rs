@@ -13,7 +13,7 @@ use super::{
         read,
     },
     Conflict, ConflictNote, Subject, TouchedPage, United,
-    fields::position,
+    three_way::position,
 };
 
 /// The touched pages, sound.
@@ -27,9 +27,9 @@ pub(super) struct Repaired {
 ///
 /// Only touched pages can be wrong: a page no side changed stands as it did in both, and if the page above it is
 /// gone or moved, that one was touched.
-pub(super) fn repair(session: &Session<'_>, other: &Hash, united: &United) -> Step<Repaired> {
+pub(super) fn repair(session: &Session<'_>, ours: &Hash, united: &United) -> Step<Repaired> {
     let pages = united.pages.iter().map(|(id, page)| (id.clone(), page.merged.clone())).collect();
-    let mut tree = Tree { session, root: *other, touched: &united.pages, pages, notes: BTreeSet::new() };
+    let mut tree = Tree { session, root: *ours, touched: &united.pages, pages, notes: BTreeSet::new() };
     for id in united.pages.keys() {
         tree.find_parent(id)?;
     }
@@ -59,13 +59,13 @@ impl Tree<'_, '_> {
         self.notes.insert(ConflictNote { subject: Subject::Page(id.clone()), conflict });
     }
 
-    /// Puts a page at a new place and remembers where everyone had it.
-    fn place(&mut self, id: &PageId, parent: Option<PageId>, rank: Rank) {
+    /// Moves a page below another parent and keeps where each version had it.
+    fn move_page(&mut self, id: &PageId, parent: Option<PageId>, rank: Rank) {
         let known = self.touched.get(id);
         let clash = Clash {
-            other: position(known.and_then(|page| page.other.as_ref())),
+            other: position(known.and_then(|page| page.ours.as_ref())),
             base: position(known.and_then(|page| page.base.as_ref())),
-            request: position(known.and_then(|page| page.request.as_ref())),
+            request: position(known.and_then(|page| page.theirs.as_ref())),
         };
         if let Some(Some(entry)) = self.pages.get_mut(id) {
             entry.parent = parent;
@@ -102,7 +102,7 @@ impl Tree<'_, '_> {
             }
         }
         if let Some(problem) = problem {
-            self.place(id, parent, entry.rank);
+            self.move_page(id, parent, entry.rank);
             self.note(id, problem);
         }
         Ok(())
@@ -111,7 +111,7 @@ impl Tree<'_, '_> {
     /// The page a removed one stood below, on the side where it lived longest.
     fn parent_of_dead(&self, id: &PageId) -> Option<PageId> {
         let known = self.touched.get(id)?;
-        let last = known.other.as_ref().or(known.request.as_ref()).or(known.base.as_ref())?;
+        let last = known.ours.as_ref().or(known.theirs.as_ref()).or(known.base.as_ref())?;
         last.parent.clone()
     }
 
@@ -150,15 +150,15 @@ impl Tree<'_, '_> {
         let moved = |id: &&PageId| {
             let Some(page) = self.touched.get(*id) else { return false };
             let place = |entry: &Option<PageEntry>| entry.as_ref().map(|e| e.parent.clone());
-            let by_request =
-                place(&page.request) != place(&page.base) && place(&page.request) != place(&page.other);
-            page.other.is_some() && by_request && !undone.contains(*id)
+            let by_theirs =
+                place(&page.theirs) != place(&page.base) && place(&page.theirs) != place(&page.ours);
+            page.ours.is_some() && by_theirs && !undone.contains(*id)
         };
         let back = cycle.iter().filter(moved).min().cloned();
-        let known = back.as_ref().and_then(|id| self.touched.get(id)).and_then(|page| page.other.clone());
-        if let (Some(id), Some(other)) = (back, known) {
+        let known = back.as_ref().and_then(|id| self.touched.get(id)).and_then(|page| page.ours.clone());
+        if let (Some(id), Some(ours)) = (back, known) {
             undone.insert(id.clone());
-            self.place(&id, other.parent, other.rank);
+            self.move_page(&id, ours.parent, ours.rank);
             self.note(&id, Conflict::Cycle);
             return self.find_parent(&id);
         }
@@ -168,7 +168,7 @@ impl Tree<'_, '_> {
         let (Some(id), Some(rank)) = (touched, rank) else {
             return Err(ContentError::Corrupt("pages no side touched stand below themselves".into()).into());
         };
-        self.place(&id, None, rank);
+        self.move_page(&id, None, rank);
         self.note(&id, Conflict::Cycle);
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Tree<'_, '_> {
         };
         let order = match self.touched.get(id) {
             Some(page) if has(&page.base) => 0,
-            Some(page) if has(&page.other) => 1,
+            Some(page) if has(&page.ours) => 1,
             _ => 2,
         };
         (order, id.clone())

@@ -108,7 +108,7 @@ fn moves_that_cannot_be_are_refused() {
     let new = |n, kind, fields| NewPage::new(id(n), kind, fields);
     let group = Edit::InsertPage(Box::new(new(7, PageKind::Group, PagePatch::titled("Group"))));
     let target = Some(docs_model::ContentRef::Url { url: "https://example.com".into() });
-    let link = new(8, PageKind::Link, PagePatch { target, ..PagePatch::titled("Link") });
+    let link = new(8, PageKind::Link, PagePatch { target: Some(target), ..PagePatch::titled("Link") });
     let link = Edit::InsertPage(Box::new(NewPage { parent: Some(id(7)), ..link }));
     let root = apply(&content, root, &[group.clone(), link]);
     sound(&content, root);

@@ -6,7 +6,7 @@ use docs_model::FileId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Side, is_numbered};
+use crate::{ThreeWay, is_numbered};
 
 fn file_id(n: usize) -> FileId {
     format!("file{n}").parse().unwrap()
@@ -75,7 +75,7 @@ fn a_merge_leaves_both_sides_their_names() {
     let base = apply(&content, empty(&content), &[put(0, "a.png")]);
     let main = apply(&content, base, &[put(1, "b.png"), put(0, "c.png")]);
     let request = apply(&content, base, &[put(2, "b.png")]);
-    let merged = now(content.merge(DOMAIN, base, (main, request), Side::Theirs)).unwrap();
+    let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
     assert!(merged.is_clean(), "names of files are for people; nothing finds a file by its name");
     assert_eq!(names(&content, merged.root), ["c.png", "b.png", "b.png"]);
     sound(&content, merged.root);
@@ -128,8 +128,8 @@ proptest! {
         let content = content();
         let base = applied(&content, empty(&content), &first);
         let (main, request) = (applied(&content, base, &main), applied(&content, base, &request));
-        for (sides, side) in [((main, request), Side::Theirs), ((request, main), Side::Ours)] {
-            let merged = now(content.merge(DOMAIN, base, sides, side)).unwrap();
+        for (ours, theirs) in [(main, request), (request, main)] {
+            let merged = now(content.merge(DOMAIN, ThreeWay { base, ours, theirs })).unwrap();
             sound(&content, merged.root);
         }
     }

@@ -176,12 +176,12 @@ fn covers_targets_and_sources_of_computed_pages_are_links() {
     let cover = PageCover { reference: picture(1), reference_dark: picture(2), y_pos: 0.0 };
     let covered = PagePatch { cover: Some(Some(cover)), ..PagePatch::titled("Covered") };
     let target = Some(ContentRef::Page { page: id(1), space: None });
-    let link = PagePatch { target, ..PagePatch::titled("Link") };
+    let link = PagePatch { target: Some(target), ..PagePatch::titled("Link") };
     let computed = serde_json::json!({
         "type": "builtin:openapi",
         "dependencies": { "spec": { "ref": { "kind": "openapi", "spec": "pets" } }, "other": { "ref": 5 } }
     });
-    let computed = PagePatch { computed: Some(computed), ..PagePatch::titled("Computed") };
+    let computed = PagePatch { computed: Some(Some(computed)), ..PagePatch::titled("Computed") };
     let new = |n, kind, fields| Edit::InsertPage(Box::new(NewPage::new(id(n), kind, fields)));
     let edits = [
         put_file(1),
@@ -244,7 +244,7 @@ fn a_body_in_conflict_has_the_links_of_the_requests_side() {
         start(&[insert(id(1), None, None, "One"), insert(id(2), None, None, "Two"), text(1, "first\n")]);
     let main = apply(&content, base, &[text(1, "[main](/pages/page00002)\n")]);
     let request = apply(&content, base, &[text(1, "[request](/pages/page00002#x)\n")]);
-    let merged = now(content.merge(DOMAIN, base, (main, request), Side::Theirs)).unwrap().root;
+    let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap().root;
     sound(&content, merged);
     let found: Vec<String> = all(&content, merged, None).iter().map(shown).collect();
     assert_eq!(found, ["Inside page00001 links 1 x anchor page00002"]);
@@ -255,10 +255,10 @@ fn a_merge_breaks_links_that_both_sides_together_break() {
     let (content, base) = start(&[insert(id(1), None, None, "One"), insert(id(2), None, None, "Two")]);
     let main = apply(&content, base, &[Edit::DeletePage { page: id(2) }]);
     let request = apply(&content, base, &[text(1, "[two](/pages/page00002)")]);
-    let merged = now(content.merge(DOMAIN, base, (main, request), Side::Theirs)).unwrap().root;
+    let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap().root;
     sound(&content, merged);
     assert_eq!((broken(&content, main), broken(&content, request), broken(&content, merged)), (0, 0, 1));
-    let changed = now(content.changed_links(DOMAIN, (main, merged), None)).unwrap();
+    let changed = now(content.changed_links(DOMAIN, main, merged, None)).unwrap();
     assert_eq!(changed.len(), 1);
 }
 
@@ -453,12 +453,10 @@ proptest! {
         let (base, _) = applied(&content, empty, &base);
         let (main, _) = applied(&content, base, &main);
         let (request, _) = applied(&content, base, &request);
-        let merged = now(content.merge(DOMAIN, base, (main, request), Side::Theirs)).unwrap();
-        let other_way = now(content.merge(DOMAIN, base, (request, main), Side::Ours)).unwrap();
-        prop_assert_eq!(merged.root, other_way.root);
+        let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
         sound(&content, merged.root);
         let before = all(&content, main, None);
-        let changed = now(content.changed_links(DOMAIN, (main, merged.root), None)).unwrap();
+        let changed = now(content.changed_links(DOMAIN, main, merged.root, None)).unwrap();
         let after = all(&content, merged.root, None);
         let same = |a: &Link, b: &Link| (&a.source, &a.reference, a.relation, a.standing) == (&b.source, &b.reference, b.relation, b.standing);
         let expected = after.iter().filter(|link| !before.iter().any(|old| same(old, link))).count();

@@ -1,6 +1,7 @@
 //! The engine as a whole, over objects in memory.
 
 mod edits;
+mod fields;
 mod files;
 mod links;
 mod merges;
@@ -20,7 +21,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_model::PageId;
-use docs_store::{Hash, Objects, StoreResult};
+use docs_store::{Hash, Leftovers, Objects, StoreResult};
 
 use super::*;
 
@@ -51,6 +52,18 @@ impl Objects for Memory {
     }
 
     async fn delete(&self, _: &str, _: &[Hash], _: Duration) -> StoreResult<()> {
+        Ok(())
+    }
+
+    async fn domains(&self, _: Option<&str>, _: u32) -> StoreResult<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<Leftovers> {
+        Ok(Leftovers::default())
+    }
+
+    async fn delete_leftovers(&self, _: &[String]) -> StoreResult<()> {
         Ok(())
     }
 }

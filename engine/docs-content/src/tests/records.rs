@@ -100,7 +100,7 @@ fn pages_of_other_kinds() {
 }
 
 #[test]
-fn bodies() {
+fn a_body_is_nothing_a_hash_or_the_sides_of_a_conflict() {
     golden(&Body::Empty, "null");
     golden(&Body::Text(hash()), &format!("\"{HASH}\""));
     let terms = vec![Some(hash()), None, Some(hash())];
@@ -111,7 +111,7 @@ fn bodies() {
 }
 
 #[test]
-fn a_file() {
+fn a_file_is_stored_with_all_its_fields() {
     let entry = FileEntry {
         name: "a.png".into(),
         content_type: "image/png".into(),
@@ -132,7 +132,7 @@ fn a_file() {
 }
 
 #[test]
-fn a_reusable_content() {
+fn a_reusable_content_is_stored_with_all_its_fields() {
     let entry = ReusableEntry {
         body: Body::Text(hash()),
         git: Some(GitBlob { oid: "0c".into(), path: "x.md".into() }),
@@ -151,13 +151,13 @@ fn a_reusable_content() {
 }
 
 #[test]
-fn a_variable() {
+fn a_variable_is_stored_as_its_value() {
     let entry = VariableEntry { value: VariableValue::Text("x".into()), clash: Clashes::new() };
     golden(&entry, r#"{"value":"x"}"#);
 }
 
 #[test]
-fn keys_are_escaped() {
+fn keys_escape_what_would_end_their_parts() {
     assert_eq!(&*keys::page(&id(1)), "p!page00001");
     assert_eq!(&*keys::child(None, &Rank::nth(0), &id(1)), "k!!V001!page00001");
     assert_eq!(&*keys::slug(Some(&id(2)), "a!b"), "s!page00002!a\"!b");
@@ -189,7 +189,7 @@ fn every_operation_can_be_spawned() {
     let view = content.view(DOMAIN, root);
     spawnable(content.edit(DOMAIN, root, time(0), &[]));
     spawnable(content.build(DOMAIN, time(0), Vec::new()));
-    spawnable(content.merge(DOMAIN, root, (root, root), Side::Ours));
+    spawnable(content.merge(DOMAIN, ThreeWay { base: root, ours: root, theirs: root }));
     spawnable(content.diff(DOMAIN, root, root));
     spawnable(content.check(DOMAIN, root));
     spawnable(content.mark(DOMAIN, root, &mut std::collections::HashSet::new()));
@@ -203,13 +203,35 @@ fn every_operation_can_be_spawned() {
 
 #[test]
 fn content_without_room_in_its_caches_still_works() {
-    let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_pages: 1 };
+    let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_pages: 1, document_bytes: 1 };
     let content = Content::with(Arc::new(Memory::default()), limits, Arc::new(LineMerger));
     let root = now(content.build(DOMAIN, time(0), many_pages(500))).unwrap().root;
     let edited = apply(&content, root, &[Edit::SetBody { page: id(7), body: "new".into() }]);
     let other = apply(&content, root, &[Edit::DeletePage { page: id(40) }]);
-    let merged = now(content.merge(DOMAIN, root, (edited, other), Side::Theirs)).unwrap();
+    let merged = now(content.merge(DOMAIN, ThreeWay { base: root, ours: edited, theirs: other })).unwrap();
     assert_eq!(merged.conflicts, []);
     sound(&content, merged.root);
     assert_eq!(now(content.view(DOMAIN, merged.root).tree()).unwrap().len(), 460);
+}
+
+#[test]
+fn what_was_read_as_a_document_is_kept_by_its_hash_within_the_bytes_that_are_allowed() {
+    let limits = CacheLimits { document_bytes: 1 << 20, ..CacheLimits::default() };
+    let content = Content::with(Arc::new(Memory::default()), limits, Arc::new(LineMerger));
+    let view = content.view(DOMAIN, hash());
+    let text = |number: usize| format!("# {number}\n\n{}", "Some *words* of a text.\n\n".repeat(50));
+    let first = view.document_of(&text(0));
+    assert!(Arc::ptr_eq(&first, &view.document_of(&text(0))), "it is not read again");
+    assert_eq!(content.cost().documents_read, 1);
+    let other = content.view("another domain", hash()).document_of(&text(0));
+    assert!(!Arc::ptr_eq(&first, &other) && first == other, "domains share nothing");
+    for number in 0..60 {
+        drop(view.document_of(&text(number)));
+    }
+    let read = content.cost().documents_read;
+    for number in (0..60).rev() {
+        drop(view.document_of(&text(number)));
+    }
+    let again = content.cost().documents_read - read;
+    assert!((1..60).contains(&again), "some are kept and some are not: {again} of 60 are read again");
 }

@@ -7,9 +7,9 @@ use docs_markup::diff::{LineId, Lines, changes};
 use super::{Hunk, TextMerger};
 
 /// Largest text that is merged by line.
-const MAX_BYTES: usize = 1024 * 1024;
+const MAX_MERGE_BYTES: usize = 1024 * 1024;
 /// Most lines of a text that is merged by line.
-const MAX_LINES: usize = 50_000;
+const MAX_MERGE_LINES: usize = 50_000;
 
 /// Merges by line; larger texts clash as a whole.
 ///
@@ -132,7 +132,7 @@ fn signed(n: usize) -> isize {
 }
 
 fn too_large(text: &str) -> bool {
-    text.len() > MAX_BYTES || text.lines().count() > MAX_LINES
+    text.len() > MAX_MERGE_BYTES || text.lines().count() > MAX_MERGE_LINES
 }
 
 /// How a text writes its lines.

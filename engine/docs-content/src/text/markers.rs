@@ -6,9 +6,9 @@ use super::{Hunk, TextMerger};
 const MIN_MARKER: usize = 7;
 /// A text with longer runs of marker characters is shown whole, so that markers cannot multiply it.
 const MAX_MARKER: usize = 100;
-const OURS: &str = "current";
-const BASE: &str = "base";
-const THEIRS: &str = "change request";
+const OURS_LABEL: &str = "current";
+const BASE_LABEL: &str = "base";
+const THEIRS_LABEL: &str = "change request";
 
 /// Terms as one text with markers, and the length of the markers of each pair of terms.
 ///
@@ -211,10 +211,10 @@ fn marker(line: &str, size: usize) -> Option<char> {
     let line = line.trim_end_matches(['\n', '\r', ' ']);
     let first = line.chars().next()?;
     let label = match first {
-        '<' => OURS,
-        '|' => BASE,
+        '<' => OURS_LABEL,
+        '|' => BASE_LABEL,
         '=' => "",
-        '>' => THEIRS,
+        '>' => THEIRS_LABEL,
         _ => return None,
     };
     // All four marker characters are single bytes.
@@ -228,9 +228,12 @@ fn write(hunk: &Hunk, size: usize) -> String {
         Hunk::Clash { ours, base, theirs } => (ours, base, theirs),
     };
     let mut out = String::new();
-    for (mark, label, text) in
-        [('<', OURS, ours.as_str()), ('|', BASE, base), ('=', "", theirs), ('>', THEIRS, "")]
-    {
+    for (mark, label, text) in [
+        ('<', OURS_LABEL, ours.as_str()),
+        ('|', BASE_LABEL, base),
+        ('=', "", theirs),
+        ('>', THEIRS_LABEL, ""),
+    ] {
         end_line(&mut out);
         out.extend(std::iter::repeat_n(mark, size));
         if !label.is_empty() {

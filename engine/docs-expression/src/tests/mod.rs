@@ -220,6 +220,18 @@ fn only_variables_and_claims_with_known_values_decide() {
         let expression = Expression::parse(source).unwrap();
         assert_eq!(expression.is_deterministic(&claims), decides, "{source}");
     }
+    let open = Claims::from_schema(&json!({ "type": "object", "properties": {
+        "unsigned": { "type": "object", "properties": { "country": { "type": "string" } },
+            "additionalProperties": { "type": "boolean" } },
+    } }));
+    for (source, decides) in [
+        ("visitor.claims.unsigned.beta", true),
+        ("visitor.claims.unsigned.country", false),
+        ("visitor.claims.unsigned", false),
+        ("visitor.claims.beta", false),
+    ] {
+        assert_eq!(Expression::parse(source).unwrap().is_deterministic(&open), decides, "{source}");
+    }
     let nothing_known = Expression::parse("visitor.claims.beta").unwrap();
     assert!(!nothing_known.is_deterministic(&Claims::default()));
 }

@@ -11,6 +11,7 @@ use super::{
     html::{self, Element, Html, Open, Token},
     targets,
 };
+use crate::syntax::html::whole_comment;
 
 /// An atom.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,6 +47,7 @@ pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
         let length = match bytes[at] {
             b'\\' => Err(1 + text[at + 1..].chars().next().map_or(0, char::len_utf8)),
             b'`' => Err(code_span(text, at, &mut unclosed)),
+            b'<' if let Some(length) = whole_comment(window(&text[at..])) => Err(length),
             _ => atom(&text[at..], &is_note).ok_or(1),
         };
         match length {
@@ -93,8 +95,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
         }
         b'{' => {
             let tag = super::tags::Tag::read(window)?;
-            let is_one = !window[..tag.end].contains("\n\n");
-            is_one.then_some((AtomKind::Text, tag.end))
+            Some((AtomKind::Text, tag.end))
         }
         b'[' => {
             let (label, _) = window.strip_prefix("[^")?.split_once(']')?;
@@ -136,8 +137,8 @@ fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, us
     if matches!(open.name.as_str(), "i" | "a" | "code") && !open.has("class") && !is_mention {
         return None;
     }
-    let closing = format!("</{}>", open.name);
-    let end = length + text[length..].find(&closing)? + closing.len();
+    let close = html::closing(text, length, &open.name)?;
+    let end = close.end;
     let nodes = if open.name == "code" { None } else { html::tree(&text[..end]) };
     let kind = match nodes.as_deref() {
         Some([Html::Element(element)]) => inline(element)?,
@@ -146,7 +147,7 @@ fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, us
             && open.get("class") == Some("expression")
             && open.has_only(&["class"]) =>
         {
-            let source = &text[length..end - closing.len()];
+            let source = &text[length..close.start];
             InlineKind::Expression { expression: html::unescape(source).into_owned() }
         }
         None => return None,

@@ -3,12 +3,15 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
+    html::{self, DETAILS},
     lines::{self, Line, SPACE},
     marks::{
-        CODE, HTML_ENDS, Item, OpenText, heading, is_closing, is_divider, is_html_block, is_named_block, item,
+        CODE, Item, OpenText, heading, html_end, is_closing, is_divider, is_html_block, is_named_block, item,
+        underline,
     },
-    pairs, weight,
+    pairs, weight, work,
 };
+use crate::syntax::html::TagKind;
 
 /// A block, not yet read.
 #[derive(Debug)]
@@ -59,6 +62,8 @@ pub(super) struct List<'a> {
 
 /// Longest definition of a link.
 const MAX_DEFINITION: usize = 4 * 1024;
+/// Most lines of a definition of a link.
+const MAX_DEFINITION_LINES: usize = 8;
 
 /// Takes lines apart.
 pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
@@ -67,12 +72,14 @@ pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
 
 /// Takes lines apart, one chunk at a time.
 pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
+    let is_read = work::take(lines);
     Scanner {
         lines,
-        matches: pairs::matches(lines),
+        matches: if is_read { pairs::matches(lines) } else { HashMap::new() },
         at: 0,
-        left: weight::most_chunks(lines),
+        left: if is_read { weight::most_chunks(lines) } else { 0 },
         last_table: lines.iter().rposition(|line| line.text.contains("</table>")),
+        after_definition: 0,
     }
 }
 
@@ -86,6 +93,8 @@ pub(super) struct Scanner<'s, 'a> {
     left: usize,
     /// The last line that closes a table.
     last_table: Option<usize>,
+    /// The line behind a definition: to Markdown a definition is the beginning of a paragraph.
+    after_definition: usize,
 }
 
 impl<'a> Iterator for Scanner<'_, 'a> {
@@ -110,6 +119,9 @@ impl<'a> Scanner<'_, 'a> {
     fn chunk(&mut self) -> ChunkKind<'a> {
         let line = &self.lines[self.at];
         let text = &*line.text;
+        if self.at > 0 && self.after_definition == self.at && !self.starts_block(self.at) {
+            return self.definition().unwrap_or_else(|| self.paragraph());
+        }
         if line.indent() >= CODE {
             return self.indented();
         }
@@ -223,14 +235,15 @@ impl<'a> Scanner<'_, 'a> {
         let mut open = OpenText::default();
         while let Some(line) = self.lines.get(self.at) {
             let trimmed = line.text.trim_start_matches(SPACE);
-            if line.indent() < CODE && trimmed.starts_with('>') {
+            if line.indent() < CODE && !line.is_lazy && trimmed.starts_with('>') {
                 let start = line.text.len() - trimmed.len() + 1;
                 let rest = line.from(start);
                 let rest = if rest.text.starts_with([' ', '\t']) { rest.without(1) } else { rest };
                 open.line(&rest.text);
                 inside.push(rest);
             } else if open.may_go_on(&line.text) && !self.ends_lazy(self.at) {
-                inside.push(line.clone());
+                open.lazy_line();
+                inside.push(line.lazy());
             } else {
                 break;
             }
@@ -268,7 +281,7 @@ impl<'a> Scanner<'_, 'a> {
 
     /// The lines of the item that begins here.
     fn item(&mut self, item: &Item) -> Vec<Line<'a>> {
-        let first = self.lines[self.at].from(item.start);
+        let first = self.lines[self.at].from(item.start).without(item.space);
         let mut open = OpenText::default();
         open.line(&first.text);
         let starts_blank = first.is_blank();
@@ -282,13 +295,14 @@ impl<'a> Scanner<'_, 'a> {
                 }
                 inside.push(line.without(item.width));
                 open.line("");
-            } else if line.indent() >= item.width {
+            } else if line.indent() >= item.width && !line.is_lazy {
                 let line = line.without(item.width);
                 open.line(&line.text);
                 inside.push(line);
                 end = self.at + 1;
             } else if open.may_go_on(&line.text) && !self.ends_lazy(self.at) {
-                inside.push(line.clone());
+                open.lazy_line();
+                inside.push(line.lazy());
                 end = self.at + 1;
             } else {
                 break;
@@ -308,22 +322,21 @@ impl<'a> Scanner<'_, 'a> {
             return None;
         }
         let lower = text.get(..10).unwrap_or(text).to_ascii_lowercase();
-        if lower.starts_with("<details")
+        if html::begins(text, TagKind::Opening, DETAILS)
             && let Some(close) = self.matches.get(&line.at)
         {
             let rest = &self.lines[self.at..];
             let offset = rest.partition_point(|line| line.at < *close);
-            if offset > 0
-                && rest
-                    .get(offset)
-                    .is_some_and(|line| line.at == *close && line.text.trim_matches(SPACE) == "</details>")
-            {
+            let is_close = |line: &Line<'_>| {
+                line.at == *close && html::is_closing_alone(line.text.trim_matches(SPACE), DETAILS)
+            };
+            if offset > 0 && rest.get(offset).is_some_and(is_close) {
                 let inside = self.at..self.at + offset;
                 self.at += offset + 1;
                 return Some(ChunkKind::Details(inside));
             }
         }
-        let end = HTML_ENDS.iter().find(|(start, _)| lower.starts_with(start)).map(|(_, end)| *end);
+        let end = html_end(text);
         let is_table = lower.starts_with("<table") && self.last_table.is_some_and(|last| last >= self.at);
         let end = if is_table { Some("</table>") } else { end };
         if let Some(end) = end {
@@ -359,7 +372,7 @@ impl<'a> Scanner<'_, 'a> {
         rest[label.len()..].strip_prefix("]:")?;
         let label = label.to_owned();
         let first = line.from(start + 2 + label.len() + 2);
-        let mut inside = vec![Line { text: first.without(1).text, at: first.at }];
+        let mut inside = vec![first.without(1)];
         self.at += 1;
         let mut end = self.at;
         while let Some(line) = self.lines.get(self.at) {
@@ -382,40 +395,53 @@ impl<'a> Scanner<'_, 'a> {
         Some(ChunkKind::Note(label, inside))
     }
 
-    /// `[label]: destination "title"` on one line.
+    /// `[label]: destination "title"`, on one line or several.
     fn definition(&mut self) -> Option<ChunkKind<'a>> {
-        let text = self.lines[self.at].text.trim_matches(SPACE);
-        if !text.starts_with('[') || !text.contains("]:") || text.len() > MAX_DEFINITION {
+        if !self.lines[self.at].text.trim_start_matches(SPACE).starts_with('[') {
             return None;
         }
-        let mut parser = pulldown_cmark::Parser::new(text).into_offset_iter();
-        if parser.next().is_some() {
+        let rest = self.lines[self.at..].iter().take(MAX_DEFINITION_LINES);
+        let own: Vec<&str> = rest.take_while(|line| !line.is_blank()).map(|line| &*line.text).collect();
+        // Behind another definition it may be as far in as code.
+        let text = own.join("\n");
+        let text = text.trim_start_matches(SPACE);
+        if !text.contains("]:") {
             return None;
         }
-        let (label, definition) = parser.reference_definitions().iter().next()?;
+        let text = &text[..text.floor_char_boundary(MAX_DEFINITION)];
+        let parser = pulldown_cmark::Parser::new(text);
+        let mut all = parser.reference_definitions().iter();
+        let (label, definition) = all.find(|(_, it)| text[..it.span.start].trim_matches(SPACE).is_empty())?;
         let kind = ChunkKind::Definition(
             label.to_owned(),
             definition.dest.to_string(),
             definition.title.as_deref().unwrap_or_default().to_owned(),
         );
-        self.at += 1;
+        self.at += text[..definition.span.end].trim_end_matches(SPACE).split('\n').count();
+        self.after_definition = self.at;
         Some(kind)
     }
 
     fn table(&mut self) -> Option<ChunkKind<'a>> {
-        let rule = self.lines.get(self.at + 1)?;
-        if !rule.text.contains('-') || rule.indent() >= CODE || !self.lines[self.at].text.contains('|') {
-            return None;
-        }
-        let columns = super::pipes::alignments(&rule.text)?.len();
-        if super::pipes::cells(&self.lines[self.at].text).len() != columns {
+        if !self.starts_table(self.at) {
             return None;
         }
         self.at += 2;
-        while self.lines.get(self.at).is_some_and(|line| !line.is_blank()) && !self.starts_block(self.at) {
+        while self.lines.get(self.at).is_some_and(is_row) && !self.ends_lazy(self.at) {
             self.at += 1;
         }
         Some(ChunkKind::Table)
+    }
+
+    /// Tells whether a line is the head of a table, with the line below it.
+    fn starts_table(&self, at: usize) -> bool {
+        let (head, Some(rule)) = (&self.lines[at], self.lines.get(at + 1)) else { return false };
+        let may_be = head.text.contains('|') && is_row(head) && rule.text.contains('-');
+        may_be
+            && rule.indent() < CODE
+            && !rule.is_lazy
+            && super::pipes::alignments(&rule.text)
+                .is_some_and(|columns| columns.len() == super::pipes::cells(&head.text).len())
     }
 
     fn paragraph(&mut self) -> ChunkKind<'a> {
@@ -423,15 +449,14 @@ impl<'a> Scanner<'_, 'a> {
         self.at += 1;
         while let Some(line) = self.lines.get(self.at).filter(|line| !line.is_blank()) {
             let trimmed = line.text.trim_matches(SPACE);
-            if line.indent() < CODE
-                && (trimmed.bytes().all(|b| b == b'=') || trimmed.bytes().all(|b| b == b'-'))
-            {
-                let level = if trimmed.starts_with('=') { 1 } else { 2 };
+            let may_underline = line.indent() < CODE && !line.is_lazy;
+            if let Some(level) = underline(trimmed).filter(|_| may_underline) {
                 let text = lines::join(&self.lines[start..self.at]);
                 self.at += 1;
                 return ChunkKind::Heading(level, text, true);
             }
-            if self.starts_block(self.at) {
+            let is_table = trimmed.starts_with('|') && line.indent() < CODE && self.starts_table(self.at);
+            if is_table || self.starts_block(self.at) {
                 break;
             }
             self.at += 1;
@@ -442,14 +467,14 @@ impl<'a> Scanner<'_, 'a> {
     /// Tells whether a line cannot go on with text that stands in a container it is not part of.
     fn ends_lazy(&self, at: usize) -> bool {
         let line = &self.lines[at];
-        self.starts_block(at) || (line.indent() < CODE && item(&line.text).is_some())
+        self.starts_block(at) || (line.indent() < CODE && !line.is_lazy && item(&line.text).is_some())
     }
 
     /// Tells whether a line ends the paragraph before it.
     fn starts_block(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let text = &*line.text;
-        if line.indent() >= CODE {
+        if line.indent() >= CODE || line.is_lazy {
             return false;
         }
         let trimmed = text.trim_start_matches(SPACE);
@@ -460,8 +485,7 @@ impl<'a> Scanner<'_, 'a> {
             || is_divider(text)
             || lines::fence(text).is_some()
             || is_item()
-            || (trimmed.starts_with('<')
-                && (is_named_block(trimmed) || HTML_ENDS.iter().any(|(start, _)| trimmed.starts_with(start))))
+            || (trimmed.starts_with('<') && (is_named_block(trimmed) || html_end(trimmed).is_some()))
             || (trimmed.starts_with("{%") && self.is_tag(at))
             || (trimmed == "$$" && self.is_formula(at))
     }
@@ -473,4 +497,9 @@ impl<'a> Scanner<'_, 'a> {
             .take(64)
             .any(|line| line.text.trim_matches(SPACE) == "$$")
     }
+}
+
+/// Tells whether a line can be one of a table.
+fn is_row(line: &Line<'_>) -> bool {
+    !line.is_blank() && line.text.trim_matches(SPACE) != "|"
 }

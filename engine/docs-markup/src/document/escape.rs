@@ -4,7 +4,7 @@ use super::{emoji, html, tags::Tag};
 
 /// Where text stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum InlineContext {
     /// In a paragraph: it may have several lines.
     Lines,
     /// On a line of its own, as in a heading or a cell.
@@ -15,9 +15,9 @@ pub(super) enum Place {
 
 /// What stands around a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+pub(super) struct Surroundings {
     /// Where it stands.
-    pub(super) place: Place,
+    pub(super) context: InlineContext,
     /// Whether it begins what is written.
     pub(super) is_first: bool,
     /// Whether it ends what is written.
@@ -29,9 +29,9 @@ pub(super) struct Around {
 }
 
 /// Text with as few escapes as it needs.
-pub(super) fn text(out: &mut String, text: &str, around: Around) {
+pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
     let chars: Vec<(usize, char)> = text.char_indices().collect();
-    let mut line_start = around.is_first && around.place == Place::Lines;
+    let mut line_start = around.is_first && around.context == InlineContext::Lines;
     let mut is_edge = around.is_first;
     for (index, (at, c)) in chars.iter().copied().enumerate() {
         let rest = &text[at..];
@@ -39,12 +39,12 @@ pub(super) fn text(out: &mut String, text: &str, around: Around) {
         let is_end = around.is_last && index + 1 == chars.len();
         match c {
             '\n' => {
-                let is_break = around.place == Place::Lines && !is_end;
+                let is_break = around.context == InlineContext::Lines && !is_end;
                 out.push_str(if is_break { "\\\n" } else { "<br>" });
                 (line_start, is_edge) = (is_break, is_break);
                 continue;
             }
-            ' ' if is_edge || is_end || (next == Some('\n') && around.place == Place::Lines) => {
+            ' ' if is_edge || is_end || (next == Some('\n') && around.context == InlineContext::Lines) => {
                 out.push_str("&#x20;");
             }
             '\t' if is_edge || is_end => out.push_str("&#x9;"),
@@ -55,7 +55,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Around) {
                 out.push(c);
             }
             '.' | ')'
-                if around.place == Place::Lines
+                if around.context == InlineContext::Lines
                     && line_start_number(out, around.is_first)
                     && next.is_none_or(char::is_whitespace) =>
             {
@@ -68,7 +68,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Around) {
     }
 }
 
-fn needs_escape(c: char, rest: &str, next: Option<char>, (around, line_start): (Around, bool)) -> bool {
+fn needs_escape(c: char, rest: &str, next: Option<char>, (around, line_start): (Surroundings, bool)) -> bool {
     let follows = |test: fn(char) -> bool| next.is_some_and(test);
     match c {
         '\\' => next.is_none_or(|next| next.is_ascii_punctuation() || next == '\n'),

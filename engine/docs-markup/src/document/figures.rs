@@ -53,7 +53,7 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
 /// A picture on a line of its own, which Markdown takes for HTML, is text as elsewhere.
 fn picture_paragraph(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
     rich::inlines(tree, &mut reader.rules())?;
-    let nodes = reader.text(source, super::escape::Place::Line)?;
+    let nodes = reader.text(source, super::escape::InlineContext::Line)?;
     Some(paragraph(nodes))
 }
 
@@ -416,9 +416,10 @@ impl CodeLines {
 
 /// `<details>`, its summary and what it hides.
 pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
-    let count = lines.iter().take(MAX_SUMMARY).position(|line| line.text.contains("</summary>"))? + 1;
+    let closes = |line: &Line<'_>| html::closing(&line.text, 0, "summary").is_some();
+    let count = lines.iter().take(MAX_SUMMARY).position(closes)? + 1;
     let head = lines::join(&lines[..count]);
-    let end = head.find("</summary>")? + "</summary>".len();
+    let end = html::closing(&head, 0, "summary")?.end;
     let (html::Token::Open(open), length) = html::tag_at(head.trim_start())? else { return None };
     let is_open = open.has("open");
     if open.name != "details" || !open.has_only(&["open"]) || !head[end..].trim().is_empty() {
@@ -430,12 +431,12 @@ pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<
     if element.name() != "summary" || !element.open.has_only(&[]) {
         return None;
     }
-    let before = reader.notes.taken().to_vec();
+    let before = reader.notes.taken().clone();
     let nodes = rich::inlines(&element.children, &mut reader.rules())?;
     let mut title = paragraph(spelling::without(&nodes));
     let usual = print::rich(&title.nodes, &before);
-    let inner = summary.trim_start_matches("<summary>").trim_end_matches("</summary>");
-    if usual.is_none_or(|usual| squash(&usual) != squash(inner)) {
+    let inner: String = element.children.iter().map(Html::source).collect();
+    if usual.is_none_or(|usual| squash(&usual) != squash(&inner)) {
         title.nodes = nodes;
     }
     let body = reader.inside(&lines[count..]);

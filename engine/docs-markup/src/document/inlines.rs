@@ -164,7 +164,7 @@ fn pairs(events: &Events<'_>) -> HashMap<usize, usize> {
             }
             Event::InlineHtml(tag) => match html::tag_at(tag) {
                 Some((Token::Open(tag), _)) if is_paired(&tag) => open.push((index, tag.name, depth)),
-                Some((Token::Close(name, _), _)) => {
+                Some((Token::Close(name), _)) => {
                     if let Some((start, _, _)) =
                         open.pop_if(|(_, own, own_depth)| *own == name && *own_depth == depth)
                     {
@@ -401,7 +401,7 @@ impl Reader<'_, '_, '_> {
                     self.builder.open_link(link, "a".to_owned(), range.end);
                 }
             },
-            (Some((Token::Close(name, _), _)), Some(_)) => {
+            (Some((Token::Close(name), _)), Some(_)) => {
                 if name == "a" {
                     self.builder.close_html_link(range.end);
                 } else {

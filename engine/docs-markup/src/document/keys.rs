@@ -162,7 +162,32 @@ fn called(block: &Block) -> Option<(Option<&str>, String)> {
         }
         BlockKind::OpenapiWebhook { name, method, .. } => (None, format!("{method} {name}")),
         BlockKind::OpenapiSchemas { schemas, .. } => (None, schemas.join(" ")),
-        _ => return None,
+        BlockKind::Paragraph { .. }
+        | BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Divider {}
+        | BlockKind::Blockquote {}
+        | BlockKind::Hint { .. }
+        | BlockKind::Code { .. }
+        | BlockKind::CodeLine { .. }
+        | BlockKind::Math { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::Image(_)
+        | BlockKind::File { .. }
+        | BlockKind::Drawing { .. }
+        | BlockKind::Embed { .. }
+        | BlockKind::ContentRef { .. }
+        | BlockKind::Tabs { .. }
+        | BlockKind::Stepper {}
+        | BlockKind::StepperStep { .. }
+        | BlockKind::Columns { .. }
+        | BlockKind::Column { .. }
+        | BlockKind::Table(_)
+        | BlockKind::If { .. }
+        | BlockKind::ReusableContent { .. }
+        | BlockKind::Integration(_) => return None,
     })
 }
 

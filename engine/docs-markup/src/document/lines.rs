@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::Tag;
-use crate::tag;
+use crate::syntax::tag;
 
 /// What counts as white space at the edges of lines.
 pub(super) const SPACE: [char; 3] = [' ', '\t', '\n'];
@@ -15,9 +15,16 @@ pub(super) struct Line<'a> {
     pub(super) text: Cow<'a, str>,
     /// Which line of the whole text it is.
     pub(super) at: usize,
+    /// Whether it only continues text of a container that it has no mark of, as a quotation.
+    pub(super) is_lazy: bool,
 }
 
 impl<'a> Line<'a> {
+    /// A line on its own.
+    pub(super) const fn of(text: &'a str) -> Self {
+        Self { text: Cow::Borrowed(text), at: 0, is_lazy: false }
+    }
+
     pub(super) fn is_blank(&self) -> bool {
         self.text.trim_matches(SPACE).is_empty()
     }
@@ -29,16 +36,18 @@ impl<'a> Line<'a> {
 
     /// The line without its first columns of space, as many as there are.
     pub(super) fn without(&self, columns: usize) -> Line<'a> {
-        Line { text: strip(&self.text, columns), at: self.at }
+        Line { text: strip(&self.text, columns), ..*self }
     }
 
-    /// The line from a byte on.
+    /// The line from a byte on. Tabs behind it reach as far as before.
     pub(super) fn from(&self, byte: usize) -> Line<'a> {
-        let text = match &self.text {
-            Cow::Borrowed(text) => Cow::Borrowed(&text[byte..]),
-            Cow::Owned(text) => Cow::Owned(text[byte..].to_owned()),
-        };
-        Line { text, at: self.at }
+        let column = column(&self.text[..byte]);
+        Line { text: moved(&self.text, byte, (column, column)), ..*self }
+    }
+
+    /// The same line where it has no mark of the container it continues.
+    pub(super) fn lazy(&self) -> Line<'a> {
+        Line { is_lazy: true, ..self.clone() }
     }
 }
 
@@ -56,20 +65,32 @@ fn indent(text: &str) -> usize {
     columns
 }
 
+/// The column behind a text.
+pub(super) fn column(text: &str) -> usize {
+    text.chars().fold(0, |column, c| column + if c == '\t' { TAB - column % TAB } else { 1 })
+}
+
 fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
     let mut column = 0;
     for (at, b) in text.bytes().enumerate() {
         if column >= columns || !matches!(b, b' ' | b'\t') {
-            return cut(text, at);
+            return moved(text, at, (column, column.min(columns)));
         }
-        let width = if b == b'\t' { TAB - column % TAB } else { 1 };
-        if column + width > columns {
-            let rest = " ".repeat(column + width - columns);
-            return Cow::Owned(rest + &text[at + 1..]);
-        }
-        column += width;
+        column += if b == b'\t' { TAB - column % TAB } else { 1 };
     }
-    cut(text, text.len())
+    moved(text, text.len(), (column, column.min(columns)))
+}
+
+/// A text from a byte on, which stood at a column, with space from an earlier column on. Tabs that would reach to other
+/// columns from there are written as spaces.
+fn moved<'a>(text: &Cow<'a, str>, at: usize, (column, start): (usize, usize)) -> Cow<'a, str> {
+    let rest = &text[at..];
+    let space = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
+    if column == start && (start % TAB == 0 || !space.contains('\t')) {
+        return cut(text, at);
+    }
+    let end = space.chars().fold(column, |column, c| column + if c == '\t' { TAB - column % TAB } else { 1 });
+    Cow::Owned(" ".repeat(end - start) + &rest[space.len()..])
 }
 
 fn cut<'a>(text: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
@@ -92,7 +113,7 @@ pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
     loop {
         let rest = &text[start..];
         let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
-        lines.push(Line { text: Cow::Borrowed(&rest[..length]), at: lines.len() });
+        lines.push(Line { at: lines.len(), ..Line::of(&rest[..length]) });
         starts.push(start);
         let end = match rest.as_bytes().get(length..length + 2) {
             Some(b"\r\n") => 2,

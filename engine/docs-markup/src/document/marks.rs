@@ -1,26 +1,34 @@
 //! What a line begins with, and what that means.
 
-use std::borrow::Cow;
-
 use super::{
     html,
     lines::{self, Line, SPACE},
+    read::MAX_DEPTH,
     tags::Tag,
+    work,
 };
+use crate::syntax::html::{self as syntax, TagKind};
 
 /// The first column of code that is indented.
 pub(super) const CODE: usize = 4;
 
-/// What begins HTML that goes on until its end, empty lines included.
-pub(super) const HTML_ENDS: [(&str, &str); 7] = [
-    ("<pre", "</pre>"),
-    ("<script", "</script>"),
-    ("<style", "</style>"),
-    ("<textarea", "</textarea>"),
-    ("<!--", "-->"),
-    ("<?", "?>"),
-    ("<![cdata[", "]]>"),
-];
+/// Elements that go on until their end, empty lines included.
+const HTML_ENDS: [(&str, &str); 4] =
+    [("pre", "</pre>"), ("script", "</script>"), ("style", "</style>"), ("textarea", "</textarea>")];
+
+/// What ends the HTML that a text begins with, where that goes on until its end, empty lines included.
+pub(super) fn html_end(text: &str) -> Option<&'static str> {
+    let inside = text.strip_prefix('<')?;
+    if let Some((TagKind::Opening, name)) = syntax::name_at(text, 0) {
+        return HTML_ENDS.iter().find(|(own, _)| name.eq_ignore_ascii_case(own)).map(|(_, end)| *end);
+    }
+    match inside.strip_prefix('!') {
+        Some(inside) if inside.starts_with("--") => Some("-->"),
+        Some(inside) if inside.starts_with("[CDATA[") => Some("]]>"),
+        Some(inside) => inside.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(">"),
+        None => inside.starts_with('?').then_some("?>"),
+    }
+}
 
 /// Elements that begin a block.
 const BLOCKS: [&str; 60] = [
@@ -87,10 +95,12 @@ const BLOCKS: [&str; 60] = [
 ];
 
 pub(super) fn is_named_block(text: &str) -> bool {
-    let name = text.trim_start_matches('<').trim_start_matches('/');
-    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
-    let is_ended = name[end..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/'));
-    is_ended && end <= 10 && BLOCKS.contains(&name[..end].to_ascii_lowercase().as_str())
+    syntax::name_at(text, 0).is_some_and(|(kind, name)| {
+        let rest = &text[name.len() + if kind == TagKind::Opening { 1 } else { 2 }..];
+        let ends =
+            rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r', '>']) || rest.starts_with("/>");
+        ends && BLOCKS.iter().any(|block| name.eq_ignore_ascii_case(block))
+    })
 }
 
 pub(super) fn is_html_block(text: &str) -> bool {
@@ -118,6 +128,16 @@ pub(super) fn heading(text: &str) -> Option<(u8, String)> {
     Some((u8::try_from(level).ok()?, rest.to_owned()))
 }
 
+/// The level of the heading that a line makes of the text above it.
+pub(super) fn underline(text: &str) -> Option<u8> {
+    let mark = text.trim_matches(SPACE);
+    match mark.bytes().next()? {
+        b'=' => mark.bytes().all(|b| b == b'=').then_some(1),
+        b'-' => mark.bytes().all(|b| b == b'-').then_some(2),
+        _ => None,
+    }
+}
+
 pub(super) fn is_divider(text: &str) -> bool {
     let trimmed = text.trim_matches(SPACE);
     let Some(mark) = trimmed.chars().next().filter(|c| matches!(c, '*' | '-' | '_')) else { return false };
@@ -129,8 +149,10 @@ pub(super) fn is_divider(text: &str) -> bool {
 pub(super) struct Item {
     pub(super) mark: char,
     pub(super) number: Option<u64>,
-    /// Where its text begins.
+    /// Where its mark ends.
     pub(super) start: usize,
+    /// How many columns of space stand between its mark and its text.
+    pub(super) space: usize,
     /// The column its lines begin at.
     pub(super) width: usize,
     pub(super) is_empty: bool,
@@ -150,48 +172,182 @@ pub(super) fn item(text: &str) -> Option<Item> {
     if !behind.is_empty() && !behind.starts_with([' ', '\t']) {
         return None;
     }
-    let columns = Line { text: Cow::Borrowed(text), at: 0 }.indent() + digits + 1;
+    let start = indent + digits + 1;
+    let columns = lines::column(&text[..start]);
     let is_empty = behind.trim_matches(SPACE).is_empty();
-    let space = Line { text: Cow::Borrowed(behind), at: 0 }.indent();
     let bytes = behind.len() - behind.trim_start_matches([' ', '\t']).len();
-    let (space, bytes) = if is_empty || space > 4 { (1, behind.len().min(1)) } else { (space, bytes) };
-    Some(Item { mark, number, start: indent + digits + 1 + bytes, width: columns + space, is_empty })
+    let space = lines::column(&text[..start + bytes]) - columns;
+    let space = if is_empty || space > 4 { 1 } else { space };
+    Some(Item { mark, number, start, space, width: columns + space, is_empty })
 }
 
 /// Whether the last line of a container is text that a line outside may continue.
 #[derive(Default)]
 pub(super) struct OpenText {
+    /// The containers within that the last line stands in.
+    within: Vec<Container>,
     is_text: bool,
     fence: Option<(char, usize)>,
+    /// What goes on and is no text.
+    going_on: Option<GoingOn>,
+    /// How many cells the last line has, if it may be the head of a table.
+    head: Option<usize>,
+}
+
+/// Most containers that are followed in one another.
+const MAX_WITHIN: usize = 2 * MAX_DEPTH;
+
+/// A block that holds others.
+#[derive(Clone, Copy)]
+enum Container {
+    Quote,
+    /// An item, and the column that its lines begin at.
+    Item(usize),
+}
+
+/// What goes on and is no text.
+#[derive(Clone, Copy)]
+enum GoingOn {
+    /// A table: to the next empty line, or to another block.
+    Table,
+    /// HTML: to the next empty line.
+    Html,
+    /// HTML that has an end.
+    To(&'static str),
 }
 
 impl OpenText {
     pub(super) fn line(&mut self, text: &str) {
+        let mut rest = Line::of(text);
+        let known = self.within.iter().take_while(|container| step(&mut rest, **container)).count();
+        if known < self.within.len() {
+            if self.is_text && !rest.is_blank() && !begins(&rest) && !interrupts(&rest) {
+                // Text that goes on without the marks of its containers.
+                return self.lazy_line();
+            }
+            let within = std::mem::take(&mut self.within);
+            *self = Self { within: within[..known].to_vec(), ..Self::default() };
+        }
         if let Some((mark, length)) = self.fence {
-            if lines::closes_fence(text, mark, length) {
+            if lines::closes_fence(&rest.text, mark, length) {
                 self.fence = None;
             }
-            self.is_text = false;
             return;
         }
-        let mut rest = text.trim_start_matches(SPACE);
-        while let Some(next) = rest
-            .strip_prefix('>')
-            .map(|rest| rest.trim_start_matches(SPACE))
-            .or_else(|| item(rest).map(|item| rest[item.start..].trim_start_matches(SPACE)))
-        {
-            rest = next;
+        match self.going_on {
+            Some(GoingOn::To(end)) => {
+                self.going_on = self.going_on.filter(|_| !rest.text.to_ascii_lowercase().contains(end));
+                return;
+            }
+            Some(GoingOn::Html) if !rest.is_blank() => return,
+            Some(GoingOn::Table) if !rest.is_blank() && !begins(&rest) && !interrupts(&rest) => return,
+            Some(GoingOn::Html | GoingOn::Table) | None => self.going_on = None,
         }
+        let continues = |item: Item| item.is_empty || item.number.is_some_and(|number| number != 1);
+        let goes_on = self.is_text && item(&rest.text).is_some_and(continues);
+        while !goes_on && begins(&rest) {
+            if self.within.len() >= MAX_WITHIN {
+                // Far deeper than blocks are read.
+                (self.is_text, self.head) = (false, None);
+                return;
+            }
+            self.begin(&mut rest);
+        }
+        work::take_containers(text, self.within.len());
+        self.leaf(&rest);
+    }
+
+    /// A line that only continues text: it is no head of a table.
+    pub(super) const fn lazy_line(&mut self) {
+        self.head = None;
+    }
+
+    /// Enters the container that a line begins.
+    fn begin(&mut self, rest: &mut Line<'_>) {
+        (self.is_text, self.head) = (false, None);
+        match item(&rest.text) {
+            Some(item) => {
+                *rest = rest.from(item.start).without(item.space);
+                self.within.push(Container::Item(item.width));
+            }
+            None => {
+                step(rest, Container::Quote);
+                self.within.push(Container::Quote);
+            }
+        }
+    }
+
+    /// What a line is within its innermost container.
+    fn leaf(&mut self, rest: &Line<'_>) {
+        let was_text = std::mem::take(&mut self.is_text);
+        let head = self.head.take();
+        if rest.is_blank() || rest.indent() >= CODE {
+            // Code, unless it continues text.
+            self.is_text = was_text && !rest.is_blank();
+            return;
+        }
+        let rest = rest.text.trim_start_matches(SPACE);
         self.fence = lines::fence(rest).map(|(mark, length, _)| (mark, length));
-        let is_plain = !rest.is_empty() && heading(rest).is_none() && !is_divider(rest);
-        self.is_text = is_plain
-            && self.fence.is_none()
-            && !rest.starts_with("{%")
-            && !rest.starts_with("</")
-            && !rest.starts_with('|');
+        let is_underline = was_text && underline(rest).is_some();
+        let is_plain = !rest.is_empty() && heading(rest).is_none() && !is_divider(rest) && !is_underline;
+        if !is_plain || self.fence.is_some() || rest.starts_with("{%") {
+            return;
+        }
+        let columns = || super::pipes::alignments(rest).map(|columns| columns.len());
+        let is_html = || is_named_block(rest) || (!was_text && is_html_block(rest));
+        if let Some(end) = html_end(rest) {
+            let is_over = rest.to_ascii_lowercase().contains(end);
+            self.going_on = (!is_over).then_some(GoingOn::To(end));
+        } else if rest.starts_with('<') && is_html() {
+            self.going_on = Some(GoingOn::Html);
+        } else if head.is_some() && columns() == head {
+            self.going_on = Some(GoingOn::Table);
+        } else {
+            self.is_text = true;
+            self.head = rest.contains('|').then(|| super::pipes::cells(rest).len());
+        }
     }
 
     pub(super) fn may_go_on(&self, text: &str) -> bool {
         self.is_text && self.fence.is_none() && !text.trim_matches(SPACE).is_empty()
     }
+}
+
+/// Passes over what a line has of a container; tells whether it stands in it.
+fn step(rest: &mut Line<'_>, container: Container) -> bool {
+    match container {
+        Container::Item(width) => {
+            let is_within = rest.is_blank() || rest.indent() >= width;
+            if is_within {
+                *rest = rest.without(width);
+            }
+            is_within
+        }
+        Container::Quote => {
+            let trimmed = rest.text.trim_start_matches(SPACE);
+            if rest.indent() >= CODE || !trimmed.starts_with('>') {
+                return false;
+            }
+            let inside = rest.from(rest.text.len() - trimmed.len() + 1);
+            *rest = if inside.text.starts_with([' ', '\t']) { inside.without(1) } else { inside };
+            true
+        }
+    }
+}
+
+/// Tells whether a line is a block that holds no others and that text ends before.
+fn interrupts(rest: &Line<'_>) -> bool {
+    let text = rest.text.trim_start_matches(SPACE);
+    rest.indent() < CODE
+        && (heading(text).is_some()
+            || is_divider(text)
+            || lines::fence(text).is_some()
+            || html_end(text).is_some()
+            || is_named_block(text))
+}
+
+/// Tells whether a line begins a quotation or an item.
+fn begins(rest: &Line<'_>) -> bool {
+    let is_quote = || rest.text.trim_start_matches(SPACE).starts_with('>');
+    rest.indent() < CODE && (is_quote() || (item(&rest.text).is_some() && !is_divider(&rest.text)))
 }

@@ -136,6 +136,7 @@ fn kind(kind: &mut BlockKind) {
             data.dark.iter_mut().for_each(reference);
             data.alt.take_if(|alt| alt.is_empty());
         }
+        BlockKind::Drawing { target } => target.iter_mut().for_each(reference),
         BlockKind::File { target }
         | BlockKind::ContentRef { target }
         | BlockKind::ReusableContent { target } => reference(target),
@@ -143,6 +144,31 @@ fn kind(kind: &mut BlockKind) {
         | BlockKind::OpenapiOperation { target, .. }
         | BlockKind::OpenapiSchemas { target, .. }
         | BlockKind::OpenapiWebhook { target, .. } => reference(target),
-        _ => {}
+        BlockKind::Paragraph { .. }
+        | BlockKind::Heading1(_)
+        | BlockKind::Heading2(_)
+        | BlockKind::Heading3(_)
+        | BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Divider {}
+        | BlockKind::Blockquote {}
+        | BlockKind::Hint { .. }
+        | BlockKind::Code { .. }
+        | BlockKind::CodeLine { .. }
+        | BlockKind::Math { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::Embed { .. }
+        | BlockKind::Expandable { .. }
+        | BlockKind::Tabs { .. }
+        | BlockKind::TabsItem { .. }
+        | BlockKind::Stepper {}
+        | BlockKind::StepperStep { .. }
+        | BlockKind::Columns { .. }
+        | BlockKind::Column { .. }
+        | BlockKind::Table(_)
+        | BlockKind::If { .. }
+        | BlockKind::Integration(_) => {}
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::{
+    html::{self, DETAILS},
     lines::{self, Line, SPACE},
-    marks::{CODE, HTML_ENDS, heading, is_closing, is_divider, item},
+    marks::{CODE, heading, html_end, is_closing, is_divider, item},
 };
+use crate::syntax::{html::TagKind, tag};
 
 /// Which lines of one level belong together: from the line of an opening tag to that of its closing one. Code, HTML
 /// that goes on, and what is inside of lists and quotes are passed over.
@@ -78,9 +80,7 @@ impl Level {
             return;
         }
         if text.starts_with('<') {
-            let lower = text.to_ascii_lowercase();
-            let end = HTML_ENDS.iter().find(|(start, _)| lower.starts_with(start)).map(|(_, end)| *end);
-            self.html = end.filter(|end| !lower.contains(end));
+            self.html = html_end(text).filter(|end| !text.to_ascii_lowercase().contains(end));
         }
         self.finder.line(line.at, (text, next.map_or("", |next| &*next.text)));
     }
@@ -98,10 +98,8 @@ impl Finder {
     fn line(&mut self, at: usize, (text, next): (&str, &str)) {
         if let Some(inside) = text.strip_prefix("{%") {
             // The name of a tag may stand on its second line.
-            let own = inside.trim_start_matches([' ', '\t', '-']);
-            let name = if own.is_empty() { next.trim_start_matches(SPACE) } else { own };
-            let end = name.find(|c: char| c.is_whitespace() || c == '%').unwrap_or(name.len());
-            match &name[..end] {
+            let name = Some(tag::name_of(inside)).filter(|name| !name.is_empty());
+            match name.unwrap_or_else(|| tag::name_of(next)) {
                 "" => {}
                 name => match name.strip_prefix("end") {
                     Some(name) if !name.is_empty() && is_closing(text) => self.close(at, name),
@@ -111,10 +109,9 @@ impl Finder {
             }
             return;
         }
-        let lower = text.get(..9).map(str::to_ascii_lowercase).unwrap_or_default();
-        if lower.starts_with("<details") && !text.contains("</details>") {
+        if html::begins(text, TagKind::Opening, DETAILS) && html::closing(text, 1, DETAILS).is_none() {
             self.open(at, "<details");
-        } else if lower == "</details" || text.trim_end_matches(SPACE).ends_with("</details>") {
+        } else if html::begins(text, TagKind::Closing, DETAILS) || html::ends_with_closing(text, DETAILS) {
             self.close(at, "<details");
         }
     }

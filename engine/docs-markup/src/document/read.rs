@@ -9,13 +9,13 @@ use docs_model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Le
 
 use super::{
     chunks::{self, Chunk, ChunkKind, List},
-    escape::{Place, squash},
+    escape::{InlineContext, squash},
     figures, html,
     inlines::{self, Rules},
     lines::{self, Line, SPACE},
     marks::CODE,
     normal,
-    notes::Notes,
+    notes::{LabelLog, Notes},
     print::{self, Labels, Mode, is_verbatim, write_inlines},
     spelling, tables, tagged,
     weight::{self, Room},
@@ -196,7 +196,8 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
     };
     notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
     let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1)).take(MAX_NOTES);
-    single.map(|(label, body)| (label.clone(), reader.note(body))).collect()
+    let labels = Labels::known(reader.definitions.clone(), HashSet::new());
+    single.map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
 }
 
 /// A block that reads the same when it is written, with the spellings it has then, and whether it is written as its
@@ -295,11 +296,10 @@ impl<'r> Reader<'r> {
     }
 
     /// The body of a note: blocks that read the same when they are written.
-    fn note(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+    fn note(&mut self, lines: &[Line<'_>], labels: &Labels) -> Vec<Block> {
         if !weight::fits_note(lines) {
             return vec![verbatim(lines)];
         }
-        let labels = Labels::known(self.definitions.clone(), HashSet::new());
         self.depth += 1;
         let mut out = Vec::new();
         for chunk in chunks::each(lines) {
@@ -311,7 +311,7 @@ impl<'r> Reader<'r> {
             let blocks = self.chunk(&chunk, lines);
             let is_one = blocks.len() == 1;
             out.extend(
-                blocks.into_iter().map(|block| if is_one { settled(block, own, &labels).0 } else { block }),
+                blocks.into_iter().map(|block| if is_one { settled(block, own, labels).0 } else { block }),
             );
         }
         self.depth -= 1;
@@ -394,11 +394,11 @@ impl<'r> Reader<'r> {
     }
 
     /// Text with marks.
-    pub(super) fn text(&mut self, text: &str, place: Place) -> Option<Vec<Node>> {
-        let before = self.notes.taken().to_vec();
+    pub(super) fn text(&mut self, text: &str, context: InlineContext) -> Option<Vec<Node>> {
+        let before = self.notes.taken().clone();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
         let read = spelling::compact(inlines::read(text, &mut rules)?);
-        Some(settle(read, text, (place, &before)))
+        Some(settle(read, text, (context, &before)))
     }
 
     /// The rules for text.
@@ -409,7 +409,7 @@ impl<'r> Reader<'r> {
     fn paragraph(&mut self, lines: &[Line<'_>]) -> Option<Block> {
         let text = lines::join(lines);
         let text = text.trim_matches([' ', '\t', '\n']);
-        let nodes = self.text(text, Place::Lines).filter(|nodes| !nodes.is_empty())?;
+        let nodes = self.text(text, InlineContext::Lines).filter(|nodes| !nodes.is_empty())?;
         // A picture that is alone is a block.
         if let [Node::Inline(Inline { kind: kind @ InlineKind::InlineImage { size: None, .. }, .. })] =
             nodes.as_slice()
@@ -422,8 +422,12 @@ impl<'r> Reader<'r> {
 
     fn heading(&mut self, level: u8, text: &str, underline: Option<String>) -> Option<Block> {
         let (text, id) = anchor(text);
-        let place = if underline.is_some() && text.contains('\n') { Place::Lines } else { Place::Line };
-        let nodes = self.text(text.trim_matches(SPACE), place)?;
+        let context = if underline.is_some() && text.contains('\n') {
+            InlineContext::Lines
+        } else {
+            InlineContext::Line
+        };
+        let nodes = self.text(text.trim_matches(SPACE), context)?;
         let data = HeadingData { id, ..HeadingData::default() };
         let mut block = Block::new(heading(level, data), nodes);
         block.spelling = underline;
@@ -566,10 +570,10 @@ fn task(text: &str) -> Option<bool> {
 }
 
 /// Leaves nodes only the spellings that are not the usual ones.
-fn settle(nodes: Vec<Node>, text: &str, (place, taken): (Place, &[String])) -> Vec<Node> {
+fn settle(nodes: Vec<Node>, text: &str, (context, taken): (InlineContext, &LabelLog)) -> Vec<Node> {
     let usual = spelling::labelled(&nodes);
     let mut labels = Labels::default().at(taken);
-    let is_usual = write_inlines(&usual, (Mode::Labelled, place), &mut labels)
+    let is_usual = write_inlines(&usual, (Mode::Labelled, context), &mut labels)
         .is_some_and(|written| squash(&written) == squash(text));
     if is_usual {
         drop(nodes);

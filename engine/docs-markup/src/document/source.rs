@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use docs_model::{Block, Document};
 
-use super::{Invalid, keys, lines, print::Printer, weight, whole};
+use super::{Invalid, keys, lines, print::Printer, weight, whole, work::Reading};
 use crate::diff::{Change, changed};
 
 /// What lines end with.
@@ -68,6 +68,7 @@ impl<'a> Source<'a> {
                 (text, offset + body.len() - behind.len())
             }
         };
+        let _reading = Reading::begin(body.len());
         let (lines, starts) = lines::split_at(body);
         let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
         let text = whole::text(&lines);

@@ -4,7 +4,7 @@ use docs_model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKind,
 
 use super::{
     atoms,
-    escape::{self, Around, Place},
+    escape::{self, InlineContext, Surroundings},
 };
 
 /// Nodes without any spelling. Leaves that then say nothing or the same are put together.
@@ -98,8 +98,13 @@ pub(super) fn reduced(nodes: Vec<Node>) -> Vec<Node> {
 
 fn reduce_leaf(leaf: &mut Leaf) {
     let is_code = leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
-    let around =
-        Around { place: Place::Lines, is_first: false, is_last: false, in_label: false, next: Some('x') };
+    let around = Surroundings {
+        context: InlineContext::Lines,
+        is_first: false,
+        is_last: false,
+        in_label: false,
+        next: Some('x'),
+    };
     let mut usual = String::new();
     if !is_code {
         escape::text(&mut usual, &leaf.text, around);

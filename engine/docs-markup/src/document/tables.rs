@@ -8,7 +8,7 @@ use docs_model::{
 };
 
 use super::{
-    escape::{Place, squash},
+    escape::{InlineContext, squash},
     figures::{read_word, rich_blocks},
     html::{self, Element, Html},
     lines::Line,
@@ -45,9 +45,9 @@ pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block
     let mut definition = BTreeMap::new();
     for (index, (title, align)) in pipes::cells(&head.text).iter().zip(&alignments).enumerate() {
         let kind = TableColumnKind::Text { text_alignment: *align, vertical_alignment: None };
-        let nodes = reader.text(title, Place::Line)?;
+        let nodes = reader.text(title, InlineContext::Line)?;
         let plain = spelling::plain(&nodes);
-        let usual = print::title(&plain, Place::Line);
+        let usual = print::title(&plain, InlineContext::Line);
         let spelling = (usual.as_deref() != Some(title.as_str())).then(|| title.clone());
         definition
             .insert(column_id(index), TableColumn { id: column_id(index), title: plain, kind, spelling });
@@ -61,7 +61,7 @@ pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block
         reader.left = reader.left.saturating_sub(cells.len());
         let mut values = BTreeMap::new();
         for (column, cell) in cells.iter().enumerate() {
-            let nodes = reader.text(cell, Place::Line)?;
+            let nodes = reader.text(cell, InlineContext::Line)?;
             let blocks = if nodes.is_empty() { Vec::new() } else { vec![paragraph(nodes)] };
             values.insert(column_id(column), table.text((row, column), blocks));
         }
@@ -207,7 +207,7 @@ impl Head {
         let title: Vec<Html<'_>> = title.into_iter().cloned().collect();
         let nodes = super::rich::inlines(&title, &mut reader.rules())?;
         let plain = spelling::plain(&nodes);
-        let usual = print::title(&plain, Place::Html);
+        let usual = print::title(&plain, InlineContext::Html);
         let source: String = title.iter().map(Html::source).collect();
         let kind = kind(cell, select.first().copied())?;
         let spelling = (usual.as_deref() != Some(source.as_str())).then_some(source);

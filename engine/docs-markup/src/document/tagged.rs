@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docs_model::{Block, BlockKind, IntegrationData};
+use docs_model::{Block, BlockKind, BlockTag, IntegrationData};
 use serde_json::{Map, Value};
 
 use super::{
@@ -28,7 +28,7 @@ pub(super) fn blocks(
     if let Some(tag) = Tag::read(text)
         && let Some(mut block) = block(reader, &tag, inner)
     {
-        if is_container(&block.kind) {
+        if block.kind.form().is_container() {
             let usual = print::opening(&block);
             block.spelling = (usual.as_deref().map(squash) != Some(squash(text)))
                 .then(|| text.trim_matches(SPACE).to_owned());
@@ -41,7 +41,7 @@ pub(super) fn blocks(
         return vec![block];
     }
     // The tag of a block that needs nothing inside would be that block on its own.
-    let is_whole = Tag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !is_container(&kind));
+    let is_whole = Tag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !kind.form().is_container());
     let Some(inside) = inside.filter(|_| !is_whole) else { return vec![verbatim(own)] };
     let mut out = vec![verbatim(&all[chunk.lines.start..inside.start])];
     out.extend(reader.inside(&all[inside.clone()]));
@@ -52,103 +52,108 @@ pub(super) fn blocks(
     out
 }
 
-/// Tells whether blocks of a kind are written as tags around other blocks.
-pub(super) const fn is_container(kind: &BlockKind) -> bool {
-    matches!(
-        kind,
-        BlockKind::Hint { .. }
-            | BlockKind::Code { .. }
-            | BlockKind::Tabs { .. }
-            | BlockKind::TabsItem { .. }
-            | BlockKind::Stepper {}
-            | BlockKind::StepperStep { .. }
-            | BlockKind::Columns { .. }
-            | BlockKind::Column { .. }
-            | BlockKind::If { .. }
-    )
-}
-
 fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> Option<Block> {
     let kind = kind(tag)?;
-    match (&kind, inner) {
-        (BlockKind::Code { .. }, Some(inner)) => code(reader, kind, inner),
-        (BlockKind::Tabs { .. }, Some(inner)) => parts(reader, kind, ("tab", inner)),
-        (BlockKind::Stepper {}, Some(inner)) => parts(reader, kind, ("step", inner)),
-        (BlockKind::Columns { .. }, Some(inner)) => parts(reader, kind, ("column", inner)),
-        // These stand only within the ones above.
-        (BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. }, _) => None,
-        (BlockKind::Hint { .. } | BlockKind::If { .. }, Some(inner)) => {
+    let Some(inner) = inner else {
+        return (!kind.form().is_container()).then(|| Block::new(kind, Vec::new()));
+    };
+    match &kind {
+        BlockKind::Code { .. } => code(reader, kind, inner),
+        BlockKind::Tabs { .. } => parts(reader, kind, (BlockTag::Tab, inner)),
+        BlockKind::Stepper {} => parts(reader, kind, (BlockTag::Step, inner)),
+        BlockKind::Columns { .. } => parts(reader, kind, (BlockTag::Column, inner)),
+        BlockKind::Hint { .. } | BlockKind::If { .. } => {
             let inside = reader.inside(inner);
             Some(Block::new(kind, nodes(inside)))
         }
-        (kind, None) if is_container(kind) => None,
-        (BlockKind::File { .. } | BlockKind::Embed { .. }, Some(inner)) => {
+        BlockKind::File { .. } | BlockKind::Embed { .. } => {
             let blocks = reader.inside(inner);
             let is_caption = blocks.iter().all(|block| matches!(block.kind, BlockKind::Paragraph { .. }));
             is_caption.then(|| Block::with_fragments(kind, vec![read::caption(blocks)]))
         }
-        (BlockKind::ReusableContent { .. } | BlockKind::Integration(_), Some(_)) => None,
-        // What stands in the others repeats where they lead.
-        (_, Some(inner)) => {
+        // What stands in these repeats where they lead.
+        BlockKind::ContentRef { .. }
+        | BlockKind::Swagger { .. }
+        | BlockKind::OpenapiOperation { .. }
+        | BlockKind::OpenapiSchemas { .. }
+        | BlockKind::OpenapiWebhook { .. } => {
             (inner.iter().filter(|line| !line.is_blank()).count() <= 1).then(|| Block::new(kind, Vec::new()))
         }
-        (_, None) => Some(Block::new(kind, Vec::new())),
+        // These hold nothing.
+        BlockKind::ReusableContent { .. } | BlockKind::Integration(_) => None,
+        // These stand only within tabs, a stepper and columns.
+        BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. } => None,
+        // These have no tag.
+        BlockKind::Paragraph { .. }
+        | BlockKind::Heading1(_)
+        | BlockKind::Heading2(_)
+        | BlockKind::Heading3(_)
+        | BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Divider {}
+        | BlockKind::Blockquote {}
+        | BlockKind::CodeLine { .. }
+        | BlockKind::Math { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::Image(_)
+        | BlockKind::Drawing { .. }
+        | BlockKind::Expandable { .. }
+        | BlockKind::Table(_) => None,
     }
 }
 
 /// What a tag is; `None` when it is not known, or lacks what it needs.
 pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
-    if let Some(name) = tag.name.strip_prefix('@') {
-        return integration(name, tag);
-    }
     let target = |name| tag.get(name).map(targets::read);
-    Some(match tag.name {
-        "hint" => BlockKind::Hint { style: read_word(tag.get("style")?)?, icon: tag.text("icon") },
-        "code" => BlockKind::Code {
+    Some(match BlockTag::named(tag.name)? {
+        BlockTag::Hint => BlockKind::Hint { style: read_word(tag.get("style")?)?, icon: tag.text("icon") },
+        BlockTag::Code => BlockKind::Code {
             syntax: None,
             title: tag.text("title"),
             overflow: tag.get("overflow").map(read_word).map_or(Some(None), |it| it.map(Some))?,
             line_numbers: tag.flag("lineNumbers"),
             full_width: tag.flag("fullWidth"),
         },
-        "tabs" => BlockKind::Tabs { full_width: tag.flag("fullWidth") },
-        "tab" => BlockKind::TabsItem { title: tag.text("title"), icon: tag.text("icon") },
-        "stepper" => BlockKind::Stepper {},
-        "step" => BlockKind::StepperStep { icon: tag.text("icon") },
-        "columns" => BlockKind::Columns { full_width: tag.flag("fullWidth") },
-        "column" => BlockKind::Column {
+        BlockTag::Tabs => BlockKind::Tabs { full_width: tag.flag("fullWidth") },
+        BlockTag::Tab => BlockKind::TabsItem { title: tag.text("title"), icon: tag.text("icon") },
+        BlockTag::Stepper => BlockKind::Stepper {},
+        BlockTag::Step => BlockKind::StepperStep { icon: tag.text("icon") },
+        BlockTag::Columns => BlockKind::Columns { full_width: tag.flag("fullWidth") },
+        BlockTag::Column => BlockKind::Column {
             width: tag.get("width").map(length).map_or(Some(None), |it| it.map(Some))?,
             vertical_alignment: tag.get("valign").map(read_word).map_or(Some(None), |it| it.map(Some))?,
         },
-        "if" => BlockKind::If { expression: tag.bare.clone()?.into_owned() },
-        "include" => BlockKind::ReusableContent { target: targets::read(tag.bare.as_deref()?) },
-        "file" => BlockKind::File { target: target("src")? },
-        "embed" => BlockKind::Embed { url: tag.text("url")?, full_width: tag.flag("fullWidth") },
-        "content-ref" => BlockKind::ContentRef { target: target("url")? },
-        "page-ref" => BlockKind::ContentRef { target: target("page")? },
-        "openapi" | "swagger" => BlockKind::Swagger {
+        BlockTag::If => BlockKind::If { expression: tag.bare.clone()?.into_owned() },
+        BlockTag::Include => BlockKind::ReusableContent { target: targets::read(tag.bare.as_deref()?) },
+        BlockTag::File => BlockKind::File { target: target("src")? },
+        BlockTag::Embed => BlockKind::Embed { url: tag.text("url")?, full_width: tag.flag("fullWidth") },
+        BlockTag::ContentRef if tag.name == "page-ref" => BlockKind::ContentRef { target: target("page")? },
+        BlockTag::ContentRef => BlockKind::ContentRef { target: target("url")? },
+        BlockTag::Openapi => BlockKind::Swagger {
             path: tag.text("path")?,
             method: tag.text("method")?,
             target: Box::new(target("src")?),
             expanded: tag.flag("expanded"),
             full_width: tag.flag("fullWidth"),
         },
-        "openapi-operation" => BlockKind::OpenapiOperation {
+        BlockTag::OpenapiOperation => BlockKind::OpenapiOperation {
             path: tag.text("path")?,
             method: tag.text("method")?,
             target: Box::new(spec(tag)?),
         },
-        "openapi-webhook" => BlockKind::OpenapiWebhook {
+        BlockTag::OpenapiWebhook => BlockKind::OpenapiWebhook {
             name: tag.text("name")?,
             method: tag.text("method")?,
             target: Box::new(spec(tag)?),
         },
-        "openapi-schemas" => BlockKind::OpenapiSchemas {
+        BlockTag::OpenapiSchemas => BlockKind::OpenapiSchemas {
             schemas: tag.get("schemas")?.split(',').map(str::to_owned).collect(),
             grouped: tag.flag("grouped"),
             target: Box::new(spec(tag)?),
         },
-        _ => return None,
+        BlockTag::Integration => return integration(tag.name.strip_prefix('@')?, tag),
     })
 }
 
@@ -167,8 +172,9 @@ fn integration(name: &str, tag: &Tag<'_>) -> Option<BlockKind> {
         full_width: None,
     };
     for (name, value) in &tag.attributes {
+        let value = value.as_deref().unwrap_or("true");
         match *name {
-            "url" => data.url = Some(value.clone().into_owned()),
+            "url" => data.url = Some(value.to_owned()),
             "fullWidth" if value.parse::<bool>().is_ok() => data.full_width = value.parse().ok(),
             name => {
                 data.props.insert(name.to_owned(), property(value));
@@ -210,11 +216,11 @@ fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Opti
 }
 
 /// Tags that hold only tags of one name.
-fn parts(reader: &mut Reader<'_>, whole: BlockKind, (name, inner): (&str, &[Line<'_>])) -> Option<Block> {
+fn parts(reader: &mut Reader<'_>, whole: BlockKind, (own, inner): (BlockTag, &[Line<'_>])) -> Option<Block> {
     let chunks = chunks::read(inner);
     let is_part = |chunk: &Chunk<'_>| match &chunk.kind {
         ChunkKind::Tag(text, Some(_)) => {
-            Tag::read(text).is_some_and(|tag| tag.name == name && kind(&tag).is_some())
+            Tag::read(text).is_some_and(|tag| BlockTag::named(tag.name) == Some(own) && kind(&tag).is_some())
         }
         _ => false,
     };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::tag;
+use crate::syntax::tag;
 
 /// A tag taken apart.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,8 +11,8 @@ pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     /// The value that stands without a name, as an `include` and an `if` have.
     pub(super) bare: Option<Cow<'a, str>>,
-    /// Names and values in their order.
-    pub(super) attributes: Vec<(&'a str, Cow<'a, str>)>,
+    /// Names and values in their order; no value where there is only a name.
+    pub(super) attributes: Vec<(&'a str, Option<Cow<'a, str>>)>,
     /// Where the text behind it begins.
     pub(super) end: usize,
 }
@@ -23,24 +23,19 @@ impl<'a> Tag<'a> {
         let start = text.len() - text.trim_start_matches([' ', '\t']).len();
         let found = tag::Tag::at(text, start)?;
         let mut tag = Self { name: found.name, bare: None, attributes: Vec::new(), end: found.end };
-        if found.name == "if" {
-            tag.bare = Some(Cow::Borrowed(found.rest.trim()));
-            return Some(tag);
-        }
+        tag.bare = found.condition().map(Cow::Borrowed);
         for value in found.values()? {
-            let said = value.text(text);
-            if !value.name.is_empty() {
-                tag.attributes.push((value.name, said));
-            } else if tag.bare.replace(said).is_some() {
-                return None;
+            match value.name {
+                "" => tag.bare = Some(value.text(text)),
+                name => tag.attributes.push((name, value.range.is_some().then(|| value.text(text)))),
             }
         }
         Some(tag)
     }
 
-    /// The value of an attribute.
+    /// The value of an attribute; none when there is only its name. Of several the first counts.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| &**value)
+        self.attributes.iter().find(|(own, _)| *own == name)?.1.as_deref()
     }
 
     /// The value of an attribute as a text of its own.
@@ -48,9 +43,10 @@ impl<'a> Tag<'a> {
         self.get(name).map(str::to_owned)
     }
 
-    /// Whether an attribute says yes; nothing when it is absent or says neither.
+    /// Whether an attribute says yes, as its name alone does; nothing when it is absent or says neither.
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
-        self.get(name)?.parse().ok()
+        let (_, value) = self.attributes.iter().find(|(own, _)| *own == name)?;
+        value.as_deref().map_or(Some(true), |value| value.parse().ok())
     }
 }
 
@@ -59,13 +55,8 @@ pub(super) fn attribute(out: &mut String, name: &str, value: &str) {
     out.push(' ');
     out.push_str(name);
     out.push_str("=\"");
-    out.push_str(&escaped(value));
+    out.push_str(&tag::escaped(value, '"'));
     out.push('"');
-}
-
-/// A value as it stands between double quotes.
-pub(super) fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]

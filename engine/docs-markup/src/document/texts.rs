@@ -106,20 +106,46 @@ fn part(block: &Block, out: &mut Vec<Section>) {
 
 /// What a block says that is neither text nor block: titles, formulas, alternative texts.
 fn own(block: &Block, out: &mut String) {
+    let operation;
     let text = match &block.kind {
         BlockKind::TabsItem { title, .. } | BlockKind::Code { title, .. } => title.as_deref(),
         BlockKind::Math { formula } => Some(formula.as_str()),
         BlockKind::Image(data) => data.alt.as_deref(),
         BlockKind::Embed { url, .. } => Some(url.as_str()),
         BlockKind::OpenapiWebhook { name, .. } => Some(name.as_str()),
-        _ => None,
+        BlockKind::Swagger { path, method, .. } | BlockKind::OpenapiOperation { path, method, .. } => {
+            operation = format!("{} {path}", method.to_uppercase());
+            Some(operation.as_str())
+        }
+        BlockKind::Paragraph { .. }
+        | BlockKind::Heading1(_)
+        | BlockKind::Heading2(_)
+        | BlockKind::Heading3(_)
+        | BlockKind::ListUnordered {}
+        | BlockKind::ListOrdered { .. }
+        | BlockKind::ListTasks {}
+        | BlockKind::ListItem { .. }
+        | BlockKind::Divider {}
+        | BlockKind::Blockquote {}
+        | BlockKind::Hint { .. }
+        | BlockKind::CodeLine { .. }
+        | BlockKind::Images { .. }
+        | BlockKind::File { .. }
+        | BlockKind::Drawing { .. }
+        | BlockKind::ContentRef { .. }
+        | BlockKind::Expandable { .. }
+        | BlockKind::Tabs { .. }
+        | BlockKind::Stepper {}
+        | BlockKind::StepperStep { .. }
+        | BlockKind::Columns { .. }
+        | BlockKind::Column { .. }
+        | BlockKind::Table(_)
+        | BlockKind::If { .. }
+        | BlockKind::ReusableContent { .. }
+        | BlockKind::Integration(_)
+        | BlockKind::OpenapiSchemas { .. } => None,
     };
     line(text.unwrap_or_default(), out);
-    if let BlockKind::Swagger { path, method, .. } | BlockKind::OpenapiOperation { path, method, .. } =
-        &block.kind
-    {
-        line(&format!("{} {path}", method.to_uppercase()), out);
-    }
 }
 
 fn line(text: &str, out: &mut String) {

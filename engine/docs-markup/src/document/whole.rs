@@ -9,7 +9,7 @@ use super::{
     lines::{self, Line},
     print,
     read::{self, SETTLING, Text, VERBATIM, paragraph, verbatim},
-    weight,
+    weight, work,
 };
 
 /// Reads a whole text. Blocks that do not read the same beside the others are kept as they are, and where that does not
@@ -28,6 +28,9 @@ fn settled(lines: &[Line<'_>]) -> Option<Text> {
     let mut kept: Vec<usize> = Vec::new();
     for _ in 0..=MAX_KEPT {
         let mut text = read::text(lines);
+        if work::is_used_up() {
+            return None;
+        }
         if text.is_usual {
             return Some(text);
         }
@@ -60,6 +63,9 @@ fn settle(mut text: Text) -> Option<Result<Text, usize>> {
         let own: Vec<_> = text.blocks.iter().map(keys::digests).collect();
         text.blocks = Vec::new();
         text.blocks = read::text(&lines::split(super::without_mark(&written))).blocks;
+        if work::is_used_up() {
+            return None;
+        }
         let again: Vec<_> = text.blocks.iter().map(keys::digests).collect();
         if own == again {
             return Some(Ok(text));
@@ -95,6 +101,7 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
     // Without the empty lines it may read the same.
     let own = lines::split(&written);
     if own.len() < lines.len()
+        && !work::is_used_up()
         && let Some(text) = settled(&own)
     {
         let ranges = vec![all; text.blocks.len()];

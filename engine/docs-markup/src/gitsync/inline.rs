@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::html;
+use crate::syntax::html::{self, TagKind};
 
 /// One line of Markdown, reduced to what a title and a link are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -94,10 +94,9 @@ fn tolerant(line: &str) -> Option<Link> {
 }
 
 fn id_of(tag: &str) -> Option<String> {
-    let attribute = html::attributes(tag).into_iter().find(|it| it.tag == "a" && it.name == "id")?;
-    tag.get(attribute.value)
-        .map(|value| htmlize::unescape_attribute(value).into_owned())
-        .filter(|id| !id.trim().is_empty())
+    let tag = html::tag_at(tag, 0).filter(|tag| tag.kind == TagKind::Opening && tag.is("a"))?;
+    let id = tag.attribute("id").and_then(|id| tag.value(id))?;
+    Some(id.into_owned()).filter(|id| !id.trim().is_empty())
 }
 
 /// One space where there were several, none at the ends.

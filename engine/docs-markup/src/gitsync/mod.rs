@@ -13,11 +13,8 @@
 //! What stops an import is a [`FormatError`]. What an import can go on without is a [`Warning`].
 
 mod config;
-mod html;
 mod infer;
 mod inline;
-mod lines;
-mod markdown;
 mod path;
 mod plan;
 mod refs;

@@ -1,6 +1,6 @@
 //! Paths inside a repository.
 
-use std::fmt;
+use std::{borrow::Borrow, fmt};
 
 /// A place in a repository: names with `/` between them, none of them empty, `.` or `..`.
 ///
@@ -29,6 +29,13 @@ pub enum PathError {
     /// It contains the NUL character.
     #[error("must not contain the NUL character")]
     Nul,
+}
+
+/// So that a part of a path is found without being copied. Order, equality and hash are those of the text.
+impl Borrow<str> for RepoPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
 }
 
 impl RepoPath {
@@ -178,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_folders() {
+    fn a_path_knows_its_name_and_the_folders_above_it() {
         let path = RepoPath::new("docs/Read.Me.MD").unwrap();
         assert_eq!(path.name(), "Read.Me.MD");
         assert_eq!(path.stem(), "Read.Me");

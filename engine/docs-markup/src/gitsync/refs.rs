@@ -1,16 +1,16 @@
 //! What a page refers to in its own repository.
 
-use std::{collections::HashSet, ops::Range};
+use std::ops::Range;
 
 use serde_json::Value;
 
 use super::{
-    RepoPath, html, markdown,
+    RepoPath,
     summary::join,
     target::{self, Target},
     yaml,
 };
-use crate::tag;
+use crate::markdown::{LinkKind, LinkRole, links, split_front};
 
 /// A reference of a page to a file or folder of its repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,26 +59,24 @@ pub enum ReferenceKind {
 /// ```
 #[must_use]
 pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference> {
-    let outline = markdown::outline(text);
     let mut finder = Finder { folder: page.folder(), root, found: Vec::new() };
-    if let Some(range) = &outline.front_matter {
-        finder.cover(text, range.clone());
+    let (front_matter, body) = split_front(text);
+    if let Some(matter) = front_matter {
+        // It begins behind the first line.
+        let start = text.find('\n').map_or(text.len(), |end| end + 1);
+        finder.cover(text, start..start + matter.len());
     }
-    for link in outline.links {
-        let kind = if link.is_image { ReferenceKind::Image } else { ReferenceKind::Link };
-        finder.add(kind, link.range, &link.text);
+    let start = text.len() - body.len();
+    for site in links(body) {
+        let kind = match (site.kind, site.role) {
+            (LinkKind::Include, _) => ReferenceKind::Include,
+            (LinkKind::Tag, _) => ReferenceKind::Tag,
+            (LinkKind::Image, _) | (LinkKind::Html, LinkRole::Embeds) => ReferenceKind::Image,
+            (LinkKind::Link, _) | (LinkKind::Html, LinkRole::Leads) => ReferenceKind::Link,
+        };
+        finder.add(kind, site.range.start + start..site.range.end + start, &site.destination);
     }
-    for range in &outline.html {
-        finder.html(text, range.clone());
-    }
-    for tag in tag::tags(text, &outline.code) {
-        finder.tag(text, &tag);
-    }
-    let mut found = finder.found;
-    found.sort_by_key(|reference| (reference.range.start, reference.range.end));
-    let mut seen = HashSet::new();
-    found.retain(|reference| seen.insert(reference.range.clone()));
-    found
+    finder.found
 }
 
 /// Paths that are addresses of the platform, not of the repository.
@@ -98,54 +96,6 @@ impl Finder<'_> {
         let Target::Local(local) = target::read(destination) else { return };
         if let Ok(path) = join(&self.folder, self.root, &local.path) {
             self.found.push(Reference { range, kind, path, anchor: local.anchor });
-        }
-    }
-
-    fn html(&mut self, text: &str, range: Range<usize>) {
-        let Some(part) = text.get(range.clone()) else { return };
-        for attribute in html::attributes(part) {
-            let value = range.start + attribute.value.start..range.start + attribute.value.end;
-            let kind = match attribute.name.as_str() {
-                "href" => ReferenceKind::Link,
-                "src" => ReferenceKind::Image,
-                "srcset" => {
-                    self.source_set(text, value);
-                    continue;
-                }
-                _ => continue,
-            };
-            self.add(kind, value.clone(), &htmlize::unescape_attribute(text.get(value).unwrap_or_default()));
-        }
-    }
-
-    /// `a.png 1x, b.png 2x`.
-    fn source_set(&mut self, text: &str, range: Range<usize>) {
-        let mut at = range.start;
-        while let Some(rest) = text.get(at..range.end).filter(|rest| !rest.is_empty()) {
-            let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
-            let start = at + rest.len() - trimmed.len();
-            let url = trimmed.split(char::is_whitespace).next().unwrap_or_default();
-            let bare = url.trim_end_matches(',');
-            self.add(ReferenceKind::Image, start..start + bare.len(), &htmlize::unescape_attribute(bare));
-            at = start + url.len();
-            if bare.len() == url.len() {
-                at += text.get(at..range.end).and_then(|rest| rest.find(',')).unwrap_or(range.end - at);
-            }
-        }
-    }
-
-    fn tag(&mut self, text: &str, tag: &tag::Tag<'_>) {
-        for value in tag.values().filter(|_| tag.name != "if").unwrap_or_default() {
-            let kind = match (tag.name, value.name) {
-                ("include", "") => ReferenceKind::Include,
-                ("include", _) => continue,
-                (_, "src" | "url") => ReferenceKind::Tag,
-                _ => continue,
-            };
-            let said = value.text(text);
-            if let Some(range) = value.range {
-                self.add(kind, range, &said);
-            }
         }
     }
 

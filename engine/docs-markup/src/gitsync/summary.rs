@@ -1,16 +1,18 @@
 //! The table of contents `SUMMARY.md`.
 
+mod scanner;
+
 use std::collections::HashSet;
 
 use serde_json::Value;
 
+use self::scanner::{RawItem, RawKind};
 use super::{
     FormatError, PathError, PlannedFile, RepoConfig, RepoPath, RepoTree, Warning,
     inline::{self, Inline},
-    lines::{self, RawItem, RawKind},
     report::{Warnings, check_size},
     target::{self, Local, Target},
-    yaml,
+    yaml::{self, YamlLimits},
 };
 
 /// Deepest nesting of pages. What is nested deeper is put at this depth, with a warning.
@@ -25,8 +27,11 @@ pub const MAX_ITEMS: usize = 20_000;
 /// Most items that stand for generated pages. Those behind them are left out with a warning.
 const MAX_COMPUTED: usize = 200;
 
-/// Most nodes of the YAML of such an item, aliases resolved.
-const MAX_COMPUTED_NODES: usize = 1_000;
+/// How large the YAML of such an item may be.
+const COMPUTED_LIMITS: YamlLimits = YamlLimits { nodes: 1_000, text_bytes: 64 << 10 };
+
+/// Most bytes of the Markdown of one item; what is behind them is left out with a warning.
+const MAX_ITEM_BYTES: usize = 8 << 10;
 
 /// A tree of pages, as a table of contents or the folders of a repository give it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -102,13 +107,19 @@ impl Summary {
         check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();
         // One more is a title, one more than that is too many.
-        let raw = lines::read(text, &config.summary, MAX_ITEMS + 2, &mut warnings);
+        let raw = scanner::read(text, &config.summary, MAX_ITEMS + 2, &mut warnings);
         let has_title = raw.first().is_some_and(|item| item.kind == RawKind::Heading(1));
         if raw.len() - usize::from(has_title) > MAX_ITEMS {
             return Err(FormatError::TooManyItems { file: config.summary.clone(), limit: MAX_ITEMS });
         }
         let mut items = Vec::with_capacity(raw.len());
         for (index, item) in raw.iter().enumerate() {
+            if item.text.len() > MAX_ITEM_BYTES {
+                let message = format!(
+                    "this item is longer than {MAX_ITEM_BYTES} bytes; what is behind them is left out"
+                );
+                warnings.push(&config.summary, Some(item.line), message);
+            }
             let below = match raw.get(index + 1) {
                 Some(next) if is_below(next, item) => Below::Items,
                 _ => Below::Nothing,
@@ -169,7 +180,7 @@ struct Resolved {
     line: usize,
     kind: RawKind,
     inline: Inline,
-    block: Option<lines::Block>,
+    block: Option<scanner::Block>,
     to: To,
     below: Below,
 }
@@ -190,7 +201,7 @@ enum To {
 }
 
 fn resolve(item: &RawItem, config: &RepoConfig, tree: &RepoTree) -> Result<Resolved, FormatError> {
-    let inline = inline::read(&item.text);
+    let inline = inline::read(&item.text[..item.text.floor_char_boundary(MAX_ITEM_BYTES)]);
     let destination = inline.link.as_ref().map(|link| link.destination.trim()).unwrap_or_default();
     let to = match (item.kind, target::read(destination)) {
         (RawKind::Heading(_), _) | (_, Target::Empty) => To::Nothing,
@@ -389,7 +400,7 @@ impl<'a> Outline<'a> {
         Some(SummaryKind::Page { file: Some(file), link_title })
     }
 
-    fn computed(&mut self, line: usize, block: &lines::Block) -> Option<SummaryKind> {
+    fn computed(&mut self, line: usize, block: &scanner::Block) -> Option<SummaryKind> {
         if !matches!(block.language.as_str(), "yaml" | "yml") {
             self.warn(line, "a block in the table of contents must be `yaml`; the item is left out");
             return None;
@@ -400,7 +411,7 @@ impl<'a> Outline<'a> {
             self.warn(line, format!("{message} {MAX_COMPUTED} places; the item is left out"));
             return None;
         }
-        match yaml::read_within(&block.body, MAX_COMPUTED_NODES) {
+        match yaml::read_within(&block.body, COMPUTED_LIMITS) {
             Ok(value) if value.get("type").is_some_and(Value::is_string) => {
                 Some(SummaryKind::Computed { value })
             }

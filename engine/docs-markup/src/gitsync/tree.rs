@@ -1,6 +1,6 @@
 //! What a commit contains, and what its symbolic links mean.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 use super::{FormatError, MAX_FILE_BYTES, RepoPath, Warning, report::Warnings};
 
@@ -47,14 +47,15 @@ pub struct RepoTree {
     /// Paths in lower case; none where two paths differ only in case.
     folded: HashMap<String, Option<RepoPath>>,
     readmes: HashMap<RepoPath, RepoPath>,
-    links: usize,
+    /// The targets of symbolic links, as they are written.
+    links: HashMap<RepoPath, String>,
     warnings: Warnings,
 }
 
 #[derive(Clone, Debug)]
 enum Node {
     File(u64),
-    Link(String),
+    Link,
 }
 
 /// Links followed for one path at most, like in most file systems.
@@ -150,8 +151,8 @@ impl RepoTree {
         let node = match entry.kind {
             EntryKind::File => Node::File(entry.size),
             EntryKind::Symlink(target) => {
-                self.links += 1;
-                Node::Link(target)
+                self.links.insert(path.clone(), target);
+                Node::Link
             }
             EntryKind::Submodule => {
                 return self.warnings.push(
@@ -176,17 +177,31 @@ impl RepoTree {
 
     /// Follows all symbolic links of a path, in its folders too. What it yields need not exist.
     fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
-        let is_plain = self.links == 0 || path.as_str().len() > MAX_LINKED_PATH;
+        let is_plain = self.links.is_empty() || path.as_str().len() > MAX_LINKED_PATH;
         if is_plain || matches!(self.nodes.get(path), Some(Node::File(_))) {
             return Ok(path.clone());
         }
         let leaves = || FormatError::LinkLeaves { link: path.clone() };
-        let mut left: VecDeque<String> = path.as_str().split('/').map(str::to_owned).collect();
-        let mut place = RepoPath::default();
+        // What is still to be walked, the next part last.
+        let mut left: Vec<&str> = path.as_str().rsplit('/').collect();
+        let mut place = String::with_capacity(path.as_str().len());
         let mut followed = 0;
-        while let Some(part) = left.pop_front() {
-            place = place.join(&part).map_err(|_| leaves())?;
-            let Some(Node::Link(target)) = self.nodes.get(&place) else { continue };
+        while let Some(part) = left.pop() {
+            match part {
+                "" | "." => continue,
+                ".." if place.is_empty() => return Err(leaves()),
+                ".." => {
+                    place.truncate(place.rfind('/').unwrap_or(0));
+                    continue;
+                }
+                name => {
+                    if !place.is_empty() {
+                        place.push('/');
+                    }
+                    place.push_str(name);
+                }
+            }
+            let Some(target) = self.links.get(place.as_str()) else { continue };
             followed += 1;
             if followed > MAX_LINKS {
                 return Err(FormatError::LinkLoops { link: path.clone() });
@@ -194,12 +209,10 @@ impl RepoTree {
             if target.starts_with('/') || target.contains('\0') {
                 return Err(leaves());
             }
-            place = place.folder();
-            for part in target.split('/').rev() {
-                left.push_front(part.to_owned());
-            }
+            place.truncate(place.rfind('/').unwrap_or(0));
+            left.extend(target.rsplit('/'));
         }
-        Ok(place)
+        RepoPath::new(&place).map_err(|_| leaves())
     }
 }
 

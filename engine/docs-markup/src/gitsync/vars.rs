@@ -14,8 +14,8 @@ use super::{
 /// A name is a letter, then letters, digits and `_`. An entry that does not fit is left out with a warning.
 ///
 /// # Errors
-/// [`FormatError`] when the text is not YAML or no map, or larger than [`MAX_CONFIG_BYTES`]. To go on without any variable would take all of them out of
-/// the space.
+/// [`FormatError`] when the text is not YAML or no map, or larger than [`MAX_CONFIG_BYTES`]. To go on without any
+/// variable would take all of them out of the space.
 ///
 /// # Example
 /// ```

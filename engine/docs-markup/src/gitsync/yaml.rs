@@ -7,21 +7,34 @@ use serde_saphyr::NonFiniteFloatPolicy;
 ///
 /// `yes`, `on` and their likes are text, as in YAML 1.2. The message of an error names the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
-    read_within(text, MAX_NODES)
+    read_within(text, YamlLimits { nodes: MAX_NODES, text_bytes: MAX_TEXT_BYTES })
+}
+
+/// How much a value may be, aliases resolved.
+#[derive(Clone, Copy)]
+pub(super) struct YamlLimits {
+    /// Most nodes.
+    pub(super) nodes: usize,
+    /// Most bytes of all texts and keys together.
+    pub(super) text_bytes: usize,
 }
 
 /// Most nodes of a file, aliases resolved.
 const MAX_NODES: usize = 50_000;
 
-/// Reads YAML like [`read`], with a limit for its nodes.
-pub(super) fn read_within(text: &str, nodes: usize) -> Result<Value, String> {
+/// Most bytes of the texts of a file, aliases resolved: twice what the largest file has.
+const MAX_TEXT_BYTES: usize = 2 << 20;
+
+/// Reads YAML like [`read`], with limits of its own.
+pub(super) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         budget: serde_saphyr::budget! {
             max_events: 200_000,
-            max_nodes: nodes,
+            max_nodes: limits.nodes,
+            max_total_scalar_bytes: limits.text_bytes,
             max_depth: 32,
             max_aliases: 1_000,
             max_recorded_anchor_events: MAX_NODES,
@@ -67,5 +80,15 @@ mod tests {
         }
         assert!(read(&bomb).is_err());
         assert!(read(&"[".repeat(10_000)).is_err());
+    }
+
+    #[test]
+    fn a_text_that_is_repeated_by_aliases_counts_each_time() {
+        let text = "x".repeat(10_000);
+        let value = |aliases: usize| format!("a: &a {text}\nb: [{}]\n", vec!["*a"; aliases].join(","));
+        let limits = YamlLimits { nodes: 1_000, text_bytes: 100_000 };
+        assert!(read_within(&value(8), limits).is_ok());
+        assert!(read_within(&value(10), limits).is_err());
+        assert!(read(&value(500)).is_err());
     }
 }

@@ -9,6 +9,9 @@ use crate::{PagePatch, check_variables};
 
 /// Longest front matter that is read.
 const MAX_BYTES: usize = 256 * 1024;
+/// Most nodes of front matter, and most bytes of its texts together; aliases resolved.
+const MAX_NODES: usize = 20_000;
+const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
 
 /// Where front matter says a cover is: a path in the repository or an address.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -40,7 +43,10 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     if yaml.trim().is_empty() {
         return FrontMatter::default();
     }
-    match serde_saphyr::from_str::<Value>(yaml) {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_nodes: MAX_NODES, max_total_scalar_bytes: MAX_TEXT_BYTES },
+    };
+    match serde_saphyr::from_str_with_options::<Value>(yaml, options) {
         Ok(Value::Object(keys)) => {
             let (keys, replaced) = cleaned(keys);
             if replaced {

@@ -6,10 +6,14 @@ use std::{
     ops::Range,
 };
 
-use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::scan;
-use crate::tag;
+use crate::syntax::{
+    entity,
+    html::{self, TagKind},
+    tag,
+};
 
 /// How a destination is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -18,10 +22,12 @@ pub enum LinkKind {
     Link,
     /// `![text](destination)`.
     Image,
-    /// An attribute of HTML: `href`, `src` or `srcset`.
+    /// An attribute of HTML: `href`, `src`, or an address in `srcset`.
     Html,
-    /// An attribute of a `{% tag %}`: `url`, `src`, or the path of an `include`.
+    /// A value of a `{% tag %}`: `url`, `src`, or the `page` of a `page-ref`.
     Tag,
+    /// The path of an `{% include %}`.
+    Include,
 }
 
 /// What a text does with what stands at a destination.
@@ -31,8 +37,6 @@ pub enum LinkRole {
     Leads,
     /// It shows it in place: a picture, a file, an `include`, an embedded address.
     Embeds,
-    /// The same for a `srcset`, which may name several.
-    EmbedsSet,
 }
 
 /// A destination in a text.
@@ -48,8 +52,10 @@ pub struct LinkSite {
     pub destination: String,
     /// What to take out to leave only the label.
     around: Vec<Range<usize>>,
-    /// The quote around an attribute that has one.
+    /// The quote around a value that has one.
     quote: Option<char>,
+    /// Whether it is one of several in a `srcset`.
+    is_in_set: bool,
 }
 
 /// What becomes of a destination.
@@ -78,9 +84,10 @@ pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
         uses: HashMap::new(),
         pictured: HashSet::new(),
         specs: Vec::new(),
+        silent: Vec::new(),
     };
-    let code = finder.walk();
-    finder.tags(&code);
+    finder.walk();
+    finder.tags();
     let (mut sites, specs) = (finder.sites, finder.specs);
     sites.sort_by_key(|site| (site.range.start, site.range.end));
     // Of two readings of the same bytes the one that starts first stands.
@@ -114,7 +121,11 @@ pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resol
             Resolution::Keep => {}
             Resolution::To(destination) => {
                 let written = match site.kind {
-                    LinkKind::Html | LinkKind::Tag => scan::attribute(&destination, site.quote),
+                    LinkKind::Html if site.is_in_set => {
+                        scan::attribute(&destination.replace(' ', "%20").replace(',', "%2C"), site.quote)
+                    }
+                    LinkKind::Html => scan::attribute(&destination, site.quote),
+                    LinkKind::Tag | LinkKind::Include => scan::value(&destination, site.quote),
                     LinkKind::Link | LinkKind::Image => scan::destination(&destination),
                 };
                 changes.push((site.range, written));
@@ -162,25 +173,22 @@ struct Finder<'a> {
     pictured: HashSet<String>,
     /// The specifications that tags name.
     specs: Vec<String>,
+    /// What is code or a comment, in order.
+    silent: Vec<Range<usize>>,
 }
 
 impl Finder<'_> {
-    /// Finds links, pictures and HTML; answers the ranges that are code.
-    fn walk(&mut self) -> Vec<Range<usize>> {
+    /// Finds links, pictures and HTML, and what is code or a comment.
+    fn walk(&mut self) {
         let options = Options::ENABLE_TABLES
             | Options::ENABLE_FOOTNOTES
             | Options::ENABLE_STRIKETHROUGH
             | Options::ENABLE_TASKLISTS;
         let mut events = Parser::new_ext(self.text, options).into_offset_iter();
-        let mut code = Vec::new();
         let mut open: Vec<Open> = Vec::new();
-        let mut html: Option<Range<usize>> = None;
+        let mut html: Vec<Range<usize>> = Vec::new();
         for (event, range) in events.by_ref() {
-            if !matches!(event, Event::Html(_) | Event::InlineHtml(_)) {
-                self.html(html.take());
-            }
-            let own_end =
-                matches!(event, Event::End(pulldown_cmark::TagEnd::Link | pulldown_cmark::TagEnd::Image));
+            let own_end = matches!(event, Event::End(TagEnd::Link | TagEnd::Image));
             if let Some(link) = open.last_mut().filter(|_| !own_end) {
                 link.label_end = link.label_end.max(range.end.min(link.range.end));
             }
@@ -196,16 +204,13 @@ impl Finder<'_> {
                         self.close(link);
                     }
                 }
-                Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => code.push(range),
-                Event::Html(_) | Event::InlineHtml(_) => match &mut html {
-                    // The lines of one tag come one by one.
-                    Some(before) if before.end == range.start => before.end = range.end,
-                    _ => self.html(html.replace(range)),
-                },
+                Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => self.silent.push(range),
+                Event::Html(_) => html.push(range),
+                Event::End(TagEnd::HtmlBlock) => self.html_block(&std::mem::take(&mut html)),
+                Event::InlineHtml(_) => self.html(self.text, range, &|range| Some(range)),
                 _ => {}
             }
         }
-        self.html(html);
         let definitions: Vec<(String, Range<usize>, String)> = events
             .reference_definitions()
             .iter()
@@ -214,7 +219,6 @@ impl Finder<'_> {
         for (name, span, destination) in definitions {
             self.definition(&name, span, destination);
         }
-        code
     }
 
     /// A link is complete: finds the bytes of its destination.
@@ -240,7 +244,15 @@ impl Finder<'_> {
                 else {
                     return;
                 };
-                self.sites.push(LinkSite { kind, role, range: found, destination, around, quote: None });
+                self.sites.push(LinkSite {
+                    kind,
+                    role,
+                    range: found,
+                    destination,
+                    around,
+                    quote: None,
+                    is_in_set: false,
+                });
             }
             LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut => {
                 if kind == LinkKind::Image {
@@ -258,60 +270,152 @@ impl Finder<'_> {
         if let Some(range) = scan::destination_at(text, colon) {
             let role = if self.pictured.contains(name) { LinkRole::Embeds } else { LinkRole::Leads };
             let around = self.uses.remove(name).unwrap_or_default();
-            self.sites.push(LinkSite { kind: LinkKind::Link, role, range, destination, around, quote: None });
+            self.sites.push(LinkSite {
+                kind: LinkKind::Link,
+                role,
+                range,
+                destination,
+                around,
+                quote: None,
+                is_in_set: false,
+            });
         }
     }
 
-    fn html(&mut self, range: Option<Range<usize>>) {
-        let Some(range) = range else { return };
-        for found in scan::html_attributes(self.text, range) {
-            let role = match found.name {
-                "href" => LinkRole::Leads,
-                "src" => LinkRole::Embeds,
-                "srcset" => LinkRole::EmbedsSet,
-                _ => continue,
-            };
-            self.attribute((LinkKind::Html, role), &found);
+    /// Finds the destinations in a block of HTML, given its lines without what belongs to the blocks around it.
+    fn html_block(&mut self, lines: &[Range<usize>]) {
+        let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+        if lines.windows(2).all(|pair| pair[0].end == pair[1].start) {
+            return self.html(self.text, first.start..last.end, &|range| Some(range));
         }
+        let joined: String = lines.iter().map(|line| &self.text[line.clone()]).collect();
+        let mut starts = Vec::with_capacity(lines.len());
+        let mut length = 0;
+        for line in lines {
+            starts.push(length);
+            length += line.len();
+        }
+        let place = |at: usize| {
+            let line = starts.partition_point(|start| *start <= at) - 1;
+            (line, lines[line].start + at - starts[line])
+        };
+        // What goes on behind the mark of a quotation cannot be written in one piece.
+        self.html(&joined, 0..joined.len(), &|range| {
+            let ((first, start), (last, end)) = (place(range.start), place(range.end));
+            (first == last).then_some(start..end)
+        });
     }
 
-    /// Finds the destinations of `{% tags %}` outside of code.
-    fn tags(&mut self, code: &[Range<usize>]) {
-        let text = self.text;
-        for tag in tag::tags(text, code).into_iter().filter(|tag| tag.name != "if") {
-            for value in tag.values().unwrap_or_default() {
-                let role = match (tag.name, value.name) {
-                    ("include", "") | ("embed", "url") => LinkRole::Embeds,
-                    ("include", _) => continue,
-                    (_, "src") => LinkRole::Embeds,
-                    (_, "url") => LinkRole::Leads,
-                    (name, "spec") if name.starts_with("openapi") => {
-                        self.specs.push(value.text(text).into_owned());
-                        continue;
-                    }
-                    _ => continue,
-                };
-                let Some(range) = value.range.filter(|range| value.quote.is_some() || !range.is_empty())
-                else {
+    /// Finds the destinations in HTML; `place` tells where a part of it stands in the text.
+    fn html(
+        &mut self,
+        html: &str,
+        range: Range<usize>,
+        place: &dyn Fn(Range<usize>) -> Option<Range<usize>>,
+    ) {
+        for token in html::tokens(html, range) {
+            let tag = match token {
+                html::Token::Comment(range) => {
+                    self.silent.extend(place(range));
                     continue;
+                }
+                html::Token::Tag(tag) if tag.kind == TagKind::Opening => tag,
+                html::Token::Tag(_) | html::Token::Text(_) => continue,
+            };
+            for (name, role) in
+                [("href", LinkRole::Leads), ("src", LinkRole::Embeds), ("srcset", LinkRole::Embeds)]
+            {
+                let Some(found) = tag.attribute(name) else { continue };
+                let Some(range) = found.value.clone() else { continue };
+                let value = &html[range.clone()];
+                let parts = match name {
+                    "srcset" => set(value, found.quote),
+                    _ => std::iter::once(0..value.len()).collect(),
                 };
-                let found = scan::Attribute { name: value.name, value: range, quote: value.quote };
-                self.attribute((LinkKind::Tag, role), &found);
+                for part in parts {
+                    let part = range.start + part.start..range.start + part.end;
+                    let destination = entity::decode_attribute(&html[part.clone()]).into_owned();
+                    if let Some(range) = place(part).filter(|part| found.quote.is_some() || !part.is_empty())
+                    {
+                        let (kind, around, quote) = (LinkKind::Html, Vec::new(), found.quote);
+                        let is_in_set = name == "srcset";
+                        self.sites.push(LinkSite {
+                            kind,
+                            role,
+                            range,
+                            destination,
+                            around,
+                            quote,
+                            is_in_set,
+                        });
+                    }
+                }
             }
         }
     }
 
-    fn attribute(&mut self, (kind, role): (LinkKind, LinkRole), found: &scan::Attribute<'_>) {
-        let Some(value) = self.text.get(found.value.clone()) else { return };
-        self.sites.push(LinkSite {
-            kind,
-            role,
-            range: found.value.clone(),
-            destination: htmlize::unescape_attribute(value).into_owned(),
-            around: Vec::new(),
-            quote: found.quote,
-        });
+    /// Finds the destinations of `{% tags %}` outside of code and comments.
+    fn tags(&mut self) {
+        let text = self.text;
+        for tag in tag::tags(text, &self.silent) {
+            let mut seen = Vec::new();
+            for value in tag.values().unwrap_or_default() {
+                let Some(named) = named(tag.name, value.name) else { continue };
+                // Of several values of a name the first counts.
+                if seen.contains(&value.name) {
+                    continue;
+                }
+                seen.push(value.name);
+                let destination = value.text(text).into_owned();
+                let Some(range) = value.range.filter(|range| value.quote.is_some() || !range.is_empty())
+                else {
+                    continue;
+                };
+                match named {
+                    Named::Spec => self.specs.push(destination),
+                    Named::Target(kind, role) => {
+                        let (around, quote) = (Vec::new(), value.quote);
+                        self.sites.push(LinkSite {
+                            kind,
+                            role,
+                            range,
+                            destination,
+                            around,
+                            quote,
+                            is_in_set: false,
+                        });
+                    }
+                }
+            }
+        }
     }
+}
+
+/// What the value of a tag names.
+enum Named {
+    /// A page, a file, a reusable content, or an address.
+    Target(LinkKind, LinkRole),
+    /// An OpenAPI specification of the organization.
+    Spec,
+}
+
+/// What a value of a tag names, by the names of both.
+fn named(tag: &str, value: &str) -> Option<Named> {
+    Some(match (tag, value) {
+        ("include", "") => Named::Target(LinkKind::Include, LinkRole::Embeds),
+        ("include", _) => return None,
+        ("embed", "url") | (_, "src") => Named::Target(LinkKind::Tag, LinkRole::Embeds),
+        ("page-ref", "page") | (_, "url") => Named::Target(LinkKind::Tag, LinkRole::Leads),
+        (tag, "spec") if tag.starts_with("openapi") => Named::Spec,
+        _ => return None,
+    })
+}
+
+/// The addresses in a `srcset`. Without quotes, none is written that a comma stands beside: there is no place for quotes.
+fn set(value: &str, quote: Option<char>) -> Vec<Range<usize>> {
+    let mut found = html::candidates(value);
+    found.retain(|range| quote.is_some() || *range == (0..value.len()));
+    found
 }
 
 impl Open {

@@ -2,14 +2,7 @@
 
 use std::ops::Range;
 
-/// An attribute: its name and the bytes of its value, without the quotes.
-#[derive(Debug)]
-pub(super) struct Attribute<'a> {
-    pub(super) name: &'a str,
-    pub(super) value: Range<usize>,
-    /// What stands around the value, if anything does.
-    pub(super) quote: Option<char>,
-}
+use crate::syntax::tag;
 
 /// The bytes of the destination of a Markdown link that starts at or behind `at`.
 pub(super) fn destination_at(text: &str, at: usize) -> Option<Range<usize>> {
@@ -87,68 +80,18 @@ pub(super) fn destination(text: &str) -> String {
     out
 }
 
-/// A value for between quotes that are there, or with quotes where there are none.
+/// The value of a tag, for between quotes that are there, or with quotes where there are none.
+pub(super) fn value(text: &str, quote: Option<char>) -> String {
+    match quote {
+        Some(quote) => tag::escaped(text, quote),
+        None => format!("\"{}\"", tag::escaped(text, '"')),
+    }
+}
+
+/// The value of an attribute of HTML, likewise.
 pub(super) fn attribute(text: &str, quote: Option<char>) -> String {
     let code = if quote == Some('\'') { "&#39;" } else { "&quot;" };
     let value = text.replace('&', "&amp;").replace(quote.unwrap_or('"'), code);
     let value = value.replace('<', "&lt;").replace('>', "&gt;");
     if quote.is_some() { value } else { format!("\"{value}\"") }
-}
-
-/// The attributes of all tags in a range of HTML, comments left out.
-pub(super) fn html_attributes(text: &str, range: Range<usize>) -> Vec<Attribute<'_>> {
-    let mut out = Vec::new();
-    let Some(html) = text.get(..range.end) else { return out };
-    let mut at = range.start;
-    while let Some(start) = html[at..].find('<').map(|found| at + found) {
-        at = start + 1;
-        if html[start..].starts_with("<!--") {
-            at = html[start..].find("-->").map_or(html.len(), |found| start + found + 3);
-            continue;
-        }
-        let name = html[at..].find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(0);
-        if name > 0 {
-            at = attributes(html, at + name, '>', &mut out);
-        }
-    }
-    out
-}
-
-/// Reads `name="value"` pairs up to the end of a tag; answers where that is.
-fn attributes<'a>(text: &'a str, from: usize, end: char, out: &mut Vec<Attribute<'a>>) -> usize {
-    let mut at = from;
-    loop {
-        let rest = &text[at..];
-        at += rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/').len();
-        let rest = &text[at..];
-        match rest.chars().next() {
-            None => return at,
-            Some(c) if c == end => return at + 1,
-            _ => {}
-        }
-        let stop = |c: char| c.is_whitespace() || matches!(c, '=' | '/') || c == end;
-        let length = rest.find(stop).unwrap_or(rest.len());
-        let name = &rest[..length];
-        at += length;
-        let Some(value) = text[at..].strip_prefix('=') else {
-            // A character that starts no name: go on behind it.
-            at += if length == 0 { text[at..].chars().next().map_or(0, char::len_utf8) } else { 0 };
-            continue;
-        };
-        at += 1;
-        match value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-            Some(quote) => {
-                let Some(length) = value[1..].find(quote) else { return text.len() };
-                out.push(Attribute { name, value: at + 1..at + 1 + length, quote: Some(quote) });
-                at += length + 2;
-            }
-            None => {
-                let length = value.find(|c: char| c.is_whitespace() || c == end).unwrap_or(value.len());
-                if length > 0 {
-                    out.push(Attribute { name, value: at..at + length, quote: None });
-                }
-                at += length;
-            }
-        }
-    }
 }

@@ -170,6 +170,31 @@ fn destinations_are_rewritten_in_place() {
 }
 
 #[test]
+fn the_place_of_a_destination_is_exact() {
+    for (text, written, destination) in [
+        ("[a](b.md)", "b.md", "b.md"),
+        ("ä [a *b* `](x` c](b.md \"t](u\")", "b.md", "b.md"),
+        ("[a](<b c.md> 't')", "b c.md", "b c.md"),
+        ("[a](  b\\(1\\).md  )", "b\\(1\\).md", "b(1).md"),
+        ("[a]((b).md)", "(b).md", "(b).md"),
+        ("![](b.png)", "b.png", "b.png"),
+        ("[a\\]](b.md)", "b.md", "b.md"),
+        ("> - [a\n>   b](b.md)", "b.md", "b.md"),
+        ("[a](\nb.md)", "b.md", "b.md"),
+        ("[a][r]\n\n[r]: <b c.md> \"t\"\n", "b c.md", "b c.md"),
+        ("[r]\n\n  [r]:\n  b.md", "b.md", "b.md"),
+        ("| a |\n| --- |\n| [x](b.md) |\n", "b.md", "b.md"),
+        ("word[^1]\n\n[^1]: [x](b.md)\n", "b.md", "b.md"),
+        ("> <div>\n> <img src='b&amp;c.png'>", "b&amp;c.png", "b&c.png"),
+        ("<img srcset='b.png'>", "b.png", "b.png"),
+    ] {
+        let sites = links(text);
+        let [site] = sites.as_slice() else { panic!("{text}: {sites:?}") };
+        assert_eq!((&text[site.range.clone()], site.destination.as_str()), (written, destination), "{text}");
+    }
+}
+
+#[test]
 fn code_and_bare_addresses_have_no_destinations() {
     for text in [
         "`[a](b)`",

@@ -4,21 +4,29 @@ use serde_json::{Map, Value as Json};
 
 use super::{
     MAX_CLAIM_DESCRIPTION, MAX_CLAIM_LEVELS, MAX_CLAIM_NAME, MAX_CLAIM_SCHEMA, MAX_CLAIM_VALUE,
-    MAX_CLAIM_VALUES, MAX_CLAIMS, SchemaFault, UNSIGNED,
+    MAX_CLAIM_VALUES, MAX_CLAIMS, SchemaFault, UNSIGNED, UNSIGNED_CLAIMS,
 };
 
 type Checked<T = ()> = Result<T, SchemaFault>;
 
 /// Names that expressions do not read.
-const UNREADABLE: [&str; 3] = ["constructor", "prototype", "__proto__"];
+const UNREADABLE_NAMES: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
-/// What a level of claims is.
+/// The place of an object of claims within a schema.
 #[derive(Clone, Copy)]
 struct Level {
     /// How many more levels may follow.
     room: usize,
+    kind: LevelKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LevelKind {
     /// The outermost one, where `unsigned` has its meaning.
-    top: bool,
+    Top,
+    /// That of the claims that nobody signs.
+    Unsigned,
+    Inner,
 }
 
 /// Checks a whole schema.
@@ -38,16 +46,17 @@ pub(super) fn schema(schema: &Json) -> Checked {
         return Err(fault("type", "must be `object`"));
     }
     let mut left = MAX_CLAIMS;
-    claims("", fields, Level { room: MAX_CLAIM_LEVELS, top: true }, &mut left)
+    claims("", fields, Level { room: MAX_CLAIM_LEVELS, kind: LevelKind::Top }, &mut left)
 }
 
 /// Checks the claims of an object.
 fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize) -> Checked {
-    let closed = join(path, "additionalProperties");
+    let others = join(path, "additionalProperties");
     match fields.get("additionalProperties") {
-        None => return Err(fault(closed, "is required, and must be `false`")),
-        Some(value) if *value != false => return Err(fault(closed, "must be `false`")),
-        Some(_) => {}
+        None => return Err(fault(others, "is required, and must be `false`")),
+        Some(Json::Bool(false)) => {}
+        Some(booleans) if level.kind == LevelKind::Unsigned => check_booleans(&others, booleans)?,
+        Some(_) => return Err(fault(others, "must be `false`")),
     }
     let path = join(path, "properties");
     let properties = fields.get("properties").ok_or_else(|| fault(path.clone(), "is required"))?;
@@ -57,8 +66,9 @@ fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize
         *left = left
             .checked_sub(1)
             .ok_or_else(|| fault(at.clone(), format!("a schema has at most {MAX_CLAIMS} claims")))?;
-        let is_unsigned = level.top && name == "unsigned";
-        check_claim(&at, claim, level, left)?;
+        let is_unsigned = level.kind == LevelKind::Top && name == UNSIGNED_CLAIMS;
+        let kind = if is_unsigned { LevelKind::Unsigned } else { LevelKind::Inner };
+        check_claim(&at, claim, Level { kind, ..level }, left)?;
         if is_unsigned {
             if claim.get("type").is_none_or(|kind| kind != "object") {
                 return Err(fault(join(&at, "type"), "must be `object`"));
@@ -69,6 +79,17 @@ fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize
         }
     }
     Ok(())
+}
+
+/// Checks what is said of claims that are not named: they are booleans.
+fn check_booleans(path: &str, claims: &Json) -> Checked {
+    let wanted = "must be `false`, or `{ \"type\": \"boolean\" }`";
+    let fields = claims.as_object().ok_or_else(|| fault(path, wanted))?;
+    only(path, fields, &["type", "description"])?;
+    if word(path, fields, "type")? != "boolean" {
+        return Err(fault(join(path, "type"), "must be `boolean`"));
+    }
+    if fields.contains_key("description") { describe(path, fields) } else { Ok(()) }
 }
 
 fn check_name(at: &str, name: &str) -> Checked {
@@ -82,12 +103,13 @@ fn check_name(at: &str, name: &str) -> Checked {
     if name.chars().any(char::is_control) {
         return Err(fault(at, "the name of a claim has no control characters"));
     }
-    if UNREADABLE.contains(&name) {
+    if UNREADABLE_NAMES.contains(&name) {
         return Err(fault(at, "no expression can read a claim of this name; choose another"));
     }
     Ok(())
 }
 
+/// Checks a claim; `level` is that of the claims in it, where it is an object.
 fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Checked {
     let fields = object(path, claim)?;
     match word(path, fields, "type")? {
@@ -97,7 +119,7 @@ fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Chec
             let Some(room) = level.room.checked_sub(1).filter(|room| *room > 0) else {
                 return Err(fault(path, format!("claims are nested at most {MAX_CLAIM_LEVELS} levels deep")));
             };
-            claims(path, fields, Level { room, top: false }, left)
+            claims(path, fields, Level { room, ..level }, left)
         }
         "array" => {
             only(path, fields, &["type", "description", "items"])?;

@@ -1,7 +1,8 @@
 //! Fonts: one of those that readers know, or one that a customization defines.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -11,12 +12,13 @@ use serde::{
     },
 };
 
-use super::super::{Few, Text, Url};
+use super::super::{BoundedText, BoundedVec, Url};
 
 macro_rules! fonts {
     ($($(#[$doc:meta])* $name:ident { $($(#[$variant:meta])* $font:ident),* $(,)? }),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[expect(missing_docs, reason = "each is the name of a font")]
         pub enum $name { $($(#[$variant])* $font),* }
     )*};
@@ -76,35 +78,38 @@ pub enum FontOr<N> {
 }
 
 /// A font that a customization defines.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FontDefinition {
     /// What the customization calls it.
-    pub id: Text<1, 128>,
+    pub id: BoundedText<1, 128>,
     /// Whether it was brought along, or is one of a list.
     pub custom: bool,
     /// Its family.
-    pub font_family: Text<1, 50>,
+    pub font_family: BoundedText<1, 50>,
     /// Its faces.
-    pub font_faces: Few<FontFace, 1, 18>,
+    pub font_faces: BoundedVec<FontFace, 1, 18>,
 }
 
 /// A face of a font.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FontFace {
     /// How bold it is.
     pub weight: FontWeight,
     /// Where it is.
-    pub sources: Few<FontSource, 1, 8>,
+    pub sources: BoundedVec<FontSource, 1, 8>,
 }
 
-/// How bold a face is: 1 to 1000.
+/// How bold a face is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct FontWeight(u16);
 
 /// Where a face of a font is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FontSource {
     /// Its address.
     pub url: Url,
@@ -114,7 +119,8 @@ pub struct FontSource {
 }
 
 /// The format of a font.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "each is the name of a format")]
 pub enum FontFormat {
@@ -123,7 +129,7 @@ pub enum FontFormat {
 }
 
 impl FontWeight {
-    /// A weight; `None` when it is 0 or over 1000.
+    /// A weight; `None` when it is none that fonts have.
     #[must_use]
     pub const fn new(weight: u16) -> Option<Self> {
         if weight >= 1 && weight <= 1000 { Some(Self(weight)) } else { None }
@@ -137,11 +143,12 @@ impl<'de> Deserialize<'de> for FontWeight {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for FontWeight {
     fn inline_schema() -> bool {
         true
     }
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "FontWeight".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
@@ -174,11 +181,12 @@ impl<'de, N: Deserialize<'de>> Deserialize<'de> for FontOr<N> {
     }
 }
 
+#[cfg(feature = "schema")]
 impl<N: JsonSchema> JsonSchema for FontOr<N> {
     fn inline_schema() -> bool {
         true
     }
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("{}OrDefined", N::schema_name()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

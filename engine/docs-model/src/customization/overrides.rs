@@ -1,5 +1,6 @@
 //! How a space on a site differs from its site.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,8 @@ macro_rules! parts {
         $name:ident of $whole:ty { values: { $($value:ident: $type:ty),* $(,)? }, parts: { $($part:ident: $of:ty),* $(,)? } }
     )*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase", default)]
         #[expect(missing_docs, reason = "the names are those of the customization that it changes")]
         pub struct $name {

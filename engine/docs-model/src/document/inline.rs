@@ -1,5 +1,6 @@
 //! What stands within text: links, pictures, formulas, and the marks on text.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
@@ -13,14 +14,15 @@ constants! {
 }
 
 /// An element within text.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Inline {
     /// Always `inline`.
     pub object: InlineObject,
     /// Names the element as a block's key does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub key: Option<String>,
     /// What it is, and its own data.
     #[serde(flatten)]
@@ -29,15 +31,15 @@ pub struct Inline {
     pub is_void: bool,
     /// What it holds; absent for a void element.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
     /// Texts that are part of its data: the body of an annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub fragments: Option<Vec<Fragment>>,
     /// How it is written in Markdown, where that is not the usual way. Passed over when it does not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<String>,
 }
 
@@ -90,7 +92,8 @@ impl<'de> Deserialize<'de> for Inline {
 }
 
 /// What an element within text is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum InlineKind {
     /// A link.
@@ -172,7 +175,8 @@ impl InlineKind {
 }
 
 /// How large a picture within text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InlineImageSize {
     /// As large as it is.
@@ -182,7 +186,8 @@ pub enum InlineImageSize {
 }
 
 /// How a button looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ButtonKind {
     /// The one to press.
@@ -192,7 +197,8 @@ pub enum ButtonKind {
 }
 
 /// A mark on text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Mark {
     /// Always `mark`.
     #[serde(default)]
@@ -212,7 +218,8 @@ impl From<MarkKind> for Mark {
 }
 
 /// Which mark is on text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "lowercase")]
 pub enum MarkKind {
     /// Bold.
@@ -239,7 +246,8 @@ pub enum MarkKind {
 }
 
 /// A colour of text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MarkColor {
     /// The usual one.

@@ -1,5 +1,6 @@
 //! What blocks there are, each with the data of its own.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +9,8 @@ use super::TableData;
 use crate::ContentRef;
 
 /// How a paragraph or heading is aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TextAlign {
     /// At the start of the line.
@@ -20,7 +22,8 @@ pub enum TextAlign {
 }
 
 /// How pictures are aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ImageAlign {
     /// To the left.
@@ -32,7 +35,8 @@ pub enum ImageAlign {
 }
 
 /// Where content stands in its column or cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VerticalAlign {
     /// At the top.
@@ -44,7 +48,8 @@ pub enum VerticalAlign {
 }
 
 /// What a hint tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HintStyle {
     /// Something to know.
@@ -58,7 +63,8 @@ pub enum HintStyle {
 }
 
 /// What becomes of lines of code that are too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CodeOverflow {
     /// They scroll.
@@ -68,7 +74,8 @@ pub enum CodeOverflow {
 }
 
 /// A length: pixels, or a number with its unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Length {
     /// Pixels.
@@ -83,7 +90,8 @@ pub enum Length {
 }
 
 /// What a block is, with the data of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum BlockKind {
     /// Text.
@@ -105,7 +113,7 @@ pub enum BlockKind {
     ListUnordered {},
     /// A list with numbers.
     ListOrdered {
-        /// The first number; 1 when absent.
+        /// The first number, where the list does not begin with one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<u64>,
     },
@@ -307,30 +315,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// Tells whether blocks of this kind have no nodes of their own.
-    #[must_use]
-    pub const fn is_void(&self) -> bool {
-        matches!(
-            self,
-            Self::Divider {}
-                | Self::Math { .. }
-                | Self::Image(_)
-                | Self::File { .. }
-                | Self::Drawing { .. }
-                | Self::Embed { .. }
-                | Self::ContentRef { .. }
-                | Self::Expandable { .. }
-                | Self::Table(_)
-                | Self::ReusableContent { .. }
-                | Self::Integration(_)
-                | Self::Swagger { .. }
-                | Self::OpenapiOperation { .. }
-                | Self::OpenapiSchemas { .. }
-                | Self::OpenapiWebhook { .. }
-        )
-    }
-
-    /// The level of a heading, 1 to 3.
+    /// The level of a heading, from 1, and its data.
     #[must_use]
     pub const fn heading(&self) -> Option<(u8, &HeadingData)> {
         match self {
@@ -343,7 +328,8 @@ impl BlockKind {
 }
 
 /// The data of a heading.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HeadingData {
     /// The anchor that was given to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -357,7 +343,8 @@ pub struct HeadingData {
 }
 
 /// The data of a picture. Its fragment `caption` is what stands below it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImageData {
     /// The picture.
@@ -378,7 +365,8 @@ pub struct ImageData {
 }
 
 /// The data of a block that an integration draws.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IntegrationData {
     /// The integration.

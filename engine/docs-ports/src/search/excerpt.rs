@@ -1,6 +1,6 @@
 //! The sections of a page that a query is about, and what they say around it.
 
-use super::{PageDocument, Query, Section, Token, score::Counted, tokens};
+use super::{PageDocument, Query, Section, score::Counted, tokens};
 
 /// Most characters of an excerpt, what shows that it was cut excluded.
 pub const MAX_EXCERPT: usize = 200;
@@ -49,9 +49,9 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
 
 /// How much of a query a section meets, and where its text does first.
 fn weigh(query: &Query, section: &Section) -> (u32, Option<usize>) {
-    let heading = Counted::of(&tokens(section.heading.as_deref().unwrap_or_default()));
-    let words: Vec<Token> = tokens(&section.text);
-    let body = Counted::of(&words);
+    let heading = Counted::of(tokens(section.heading.as_deref().unwrap_or_default()));
+    let mut starts = Vec::new();
+    let body = Counted::of(tokens(&section.text).inspect(|word| starts.push(word.from)));
     let (mut score, mut first) = (0, None);
     for need in query.needs() {
         if !heading.places(need).is_empty() {
@@ -59,7 +59,7 @@ fn weigh(query: &Query, section: &Section) -> (u32, Option<usize>) {
         }
         if let Some(place) = body.places(need).first() {
             score += 1;
-            let at = words.get(*place as usize).map(|token| token.from);
+            let at = starts.get(*place as usize).copied();
             first = first.into_iter().chain(at).min();
         }
     }

@@ -155,12 +155,11 @@ enum Ending {
 fn plain(text: &str, ending: Ending) -> Vec<Need> {
     let mut needs = Vec::new();
     let mut run: Vec<Token> = Vec::new();
-    let found = tokens(text);
-    let last = found.len().saturating_sub(1);
-    for (at, token) in found.into_iter().enumerate() {
+    let mut found = tokens(text).peekable();
+    while let Some(token) = found.next() {
         match token.kind {
             TokenKind::Word => {
-                let is_beginning = ending == Ending::Open && at == last;
+                let is_beginning = ending == Ending::Open && found.peek().is_none();
                 let typos = typos(&token.text);
                 needs.push(Need::Word(Word { text: token.text, is_beginning, typos }));
             }
@@ -176,7 +175,7 @@ fn plain(text: &str, ending: Ending) -> Vec<Need> {
 }
 
 fn quoted(text: &str) -> Option<Need> {
-    phrase(tokens(text))
+    phrase(tokens(text).collect())
 }
 
 fn phrase(tokens: Vec<Token>) -> Option<Need> {

@@ -1,6 +1,6 @@
 //! Which pages meet a query, and how well: one computation for all indexes.
 
-use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Match, Need, Part, Phrase, Query, Rank, Word};
 
@@ -206,8 +206,6 @@ fn phrases<P: Postings>(
 pub struct Found<T> {
     /// Its place among all that was found.
     pub rank: Rank,
-    /// What stands for its space: see [`tie`](super::tie).
-    pub space: u64,
     /// Where the index has it.
     pub at: T,
 }
@@ -218,42 +216,6 @@ pub fn select_pages<T>(mut found: Vec<Found<T>>, after: Option<Rank>, limit: usi
     found.retain(|page| after.is_none_or(|after| page.rank > after));
     best(&mut found, limit, |page| page.rank);
     found
-}
-
-/// Pages after which an answer has no further space.
-pub const MAX_HITS: usize = 1_000;
-
-/// The best spaces after a place, in order, each with its best pages, at most `pages` of them. When they have
-/// [`MAX_HITS`] pages together, no further space follows.
-#[must_use]
-pub fn select_spaces<T>(
-    found: Vec<Found<T>>,
-    after: Option<Rank>,
-    (limit, pages): (usize, usize),
-) -> Vec<(Rank, Vec<Found<T>>)> {
-    let mut bests: HashMap<u64, u32> = HashMap::new();
-    for page in &found {
-        let best = bests.entry(page.space).or_default();
-        *best = (*best).max(page.rank.score);
-    }
-    let mut spaces: Vec<Rank> = bests.into_iter().map(|(tie, score)| Rank { score, tie }).collect();
-    spaces.retain(|space| after.is_none_or(|after| *space > after));
-    best(&mut spaces, limit, |space| *space);
-    let mut groups: HashMap<u64, Vec<Found<T>>> =
-        spaces.iter().map(|space| (space.tie, Vec::new())).collect();
-    for page in found {
-        if let Entry::Occupied(mut group) = groups.entry(page.space) {
-            group.get_mut().push(page);
-        }
-    }
-    let mut all = 0;
-    let grouped = spaces.into_iter().map_while(|space| {
-        let mut group = groups.remove(&space.tie).filter(|_| all < MAX_HITS)?;
-        best(&mut group, pages, |page| page.rank);
-        all += group.len();
-        Some((space, group))
-    });
-    grouped.collect()
 }
 
 /// Keeps the first few in order, without ordering the others.
@@ -270,10 +232,10 @@ fn best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
 pub(super) struct Counted(BTreeMap<String, Vec<u32>>);
 
 impl Counted {
-    pub(super) fn of(tokens: &[super::Token]) -> Self {
+    pub(super) fn of(tokens: impl Iterator<Item = super::Token>) -> Self {
         let mut counted = Self::default();
         for token in tokens {
-            counted.0.entry(token.text.clone()).or_default().push(token.position);
+            counted.0.entry(token.text).or_default().push(token.position);
         }
         counted
     }

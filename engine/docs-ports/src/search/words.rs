@@ -1,5 +1,7 @@
 //! The words of a text: folded, so that the spellings of a word are one.
 
+use std::iter;
+
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 /// Longest word in characters; what follows is cut off.
@@ -31,42 +33,34 @@ pub enum TokenKind {
     Tail,
 }
 
-/// The words of a text, in order.
+/// The words of a text, in order, made one at a time: a long text takes no more than a short one.
 ///
 /// A word is a run of letters and digits. Scripts that put no spaces between words give every pair of neighbouring
 /// characters, and the last character of a run alone, so that each character begins some word.
 ///
 /// ```
 /// use docs_ports::search::tokens;
-/// let texts = |text| tokens(text).into_iter().map(|token| token.text).collect::<Vec<_>>();
+/// let texts = |text| tokens(text).map(|token| token.text).collect::<Vec<_>>();
 /// assert_eq!(texts("Crème Brûlée, v2"), ["creme", "brulee", "v2"]);
 /// assert_eq!(texts("全文検索"), ["全文", "文検", "検索", "索"]);
 /// ```
-#[must_use]
-pub fn tokens(text: &str) -> Vec<Token> {
-    let mut out = Vec::new();
-    let mut position = 0;
-    let mut run: Option<(usize, Script)> = None;
-    for (at, c) in text.char_indices() {
-        // Marks belong to what they stand on.
-        let script = match (script(c), run) {
-            (None, Some((_, script))) if is_combining_mark(c) => Some(script),
-            (script, _) => script,
+pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
+    let words = runs(text).flat_map(move |run| {
+        let (word, pairs) = match run.script {
+            Script::Spaced => (Some(word(text, &run)), None),
+            Script::Unspaced => (None, Some(pairs(text, run))),
         };
-        if let Some((from, current)) = run
-            && script != Some(current)
-        {
-            push_run(&mut out, &mut position, text, (from, at), current);
-            run = None;
-        }
-        if run.is_none() {
-            run = script.map(|script| (at, script));
-        }
-    }
-    if let Some((from, script)) = run {
-        push_run(&mut out, &mut position, text, (from, text.len()), script);
-    }
-    out
+        word.into_iter().chain(pairs.into_iter().flatten())
+    });
+    let words = words.filter(|token| !token.text.is_empty());
+    (0..).zip(words).map(|(position, token)| Token { position, ..token })
+}
+
+/// Letters and digits of one kind of script that stand together.
+struct Run {
+    from: usize,
+    to: usize,
+    script: Script,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,61 +86,50 @@ fn script(c: char) -> Option<Script> {
     }
 }
 
-fn push_run(
-    out: &mut Vec<Token>,
-    position: &mut u32,
-    text: &str,
-    (from, to): (usize, usize),
-    script: Script,
-) {
-    let run = &text[from..to];
-    if script == Script::Spaced {
-        let folded = fold(run);
-        if !folded.is_empty() {
-            out.push(Token { text: folded, position: *position, from, to, kind: TokenKind::Word });
-            *position += 1;
-        }
-        return;
-    }
-    let characters: Vec<(usize, usize, String)> = clusters(run)
-        .into_iter()
-        .map(|(start, end)| (from + start, from + end, fold(&run[start..end])))
-        .filter(|(_, _, folded)| !folded.is_empty())
-        .collect();
-    for (at, (start, end, first)) in characters.iter().enumerate() {
-        let token = match characters.get(at + 1) {
-            Some((_, end, second)) => Token {
-                text: format!("{first}{second}"),
-                position: *position,
-                from: *start,
-                to: *end,
-                kind: TokenKind::Pair,
-            },
-            None => Token {
-                text: first.clone(),
-                position: *position,
-                from: *start,
-                to: *end,
-                kind: TokenKind::Tail,
-            },
+/// The runs of a text, in order.
+fn runs(text: &str) -> impl Iterator<Item = Run> {
+    let mut characters = text.char_indices().peekable();
+    iter::from_fn(move || {
+        let (from, script) = characters.by_ref().find_map(|(at, c)| Some((at, script(c)?)))?;
+        // Marks belong to what they stand on.
+        let belongs = |c| self::script(c).map_or_else(|| is_combining_mark(c), |other| other == script);
+        while characters.next_if(|(_, c)| belongs(*c)).is_some() {}
+        let to = characters.peek().map_or(text.len(), |(at, _)| *at);
+        Some(Run { from, to, script })
+    })
+}
+
+/// The word that a run is.
+fn word(text: &str, run: &Run) -> Token {
+    let folded = fold(&text[run.from..run.to]);
+    Token { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Word }
+}
+
+/// The pairs of characters of a run, and its last one.
+fn pairs(text: &str, run: Run) -> impl Iterator<Item = Token> {
+    let folded = characters(text, run).map(|(from, to)| (from, to, fold(&text[from..to])));
+    let mut folded = folded.filter(|(_, _, folded)| !folded.is_empty()).peekable();
+    iter::from_fn(move || {
+        let (from, end, first) = folded.next()?;
+        let (to, text, kind) = match folded.peek() {
+            Some((_, end, second)) => (*end, first + second, TokenKind::Pair),
+            None => (end, first, TokenKind::Tail),
         };
-        out.push(token);
-        *position += 1;
-    }
+        Some(Token { text, position: 0, from, to, kind })
+    })
 }
 
 /// The characters of a run with the marks that stand on them, by their places.
-fn clusters(run: &str) -> Vec<(usize, usize)> {
-    let mut out: Vec<(usize, usize)> = Vec::new();
-    for (at, c) in run.char_indices() {
-        let end = at + c.len_utf8();
-        match out.last_mut() {
-            // The narrow voicing marks of Japanese are letters by their class.
-            Some(last) if is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}') => last.1 = end,
-            _ => out.push((at, end)),
-        }
-    }
-    out
+fn characters(text: &str, run: Run) -> impl Iterator<Item = (usize, usize)> {
+    let mut left = text[run.from..run.to].char_indices().peekable();
+    iter::from_fn(move || {
+        let (at, _) = left.next()?;
+        // The narrow voicing marks of Japanese are letters by their class.
+        let stands_on = |c| is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}');
+        while left.next_if(|(_, c)| stands_on(*c)).is_some() {}
+        let end = left.peek().map_or(run.to, |(next, _)| run.from + next);
+        Some((run.from + at, end))
+    })
 }
 
 /// One form for all spellings of a word: lower case, no diacritics, compatible characters made equal.
@@ -190,7 +173,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        tokens(text).into_iter().map(|token| token.text).collect()
+        tokens(text).map(|token| token.text).collect()
     }
 
     #[test]
@@ -226,13 +209,13 @@ mod tests {
         assert_eq!(texts("東京abc都"), ["東京", "京", "abc", "都"]);
         assert_eq!(texts("ｶﾞｲﾄﾞ"), texts("ガイド"), "narrow and wide kana are equal");
         assert_eq!(texts("한국어"), ["한국", "국어", "어"]);
-        assert_eq!(tokens("検索 API").iter().map(|t| t.position).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(tokens("検索 API").map(|t| t.position).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     proptest! {
         #[test]
         fn every_word_lies_in_its_text_and_folding_again_changes_nothing(text in "\\PC{0,60}") {
-            let found = tokens(&text);
+            let found: Vec<_> = tokens(&text).collect();
             for (at, token) in found.iter().enumerate() {
                 prop_assert_eq!(token.position as usize, at);
                 prop_assert!(token.from < token.to && text.get(token.from..token.to).is_some());

@@ -1,6 +1,6 @@
 //! Entries of the audit log.
 
-use docs_model::{AuditId, OrgId, Timestamp, UserId};
+use docs_model::{AuditEntry, AuditId, OrgId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value};
@@ -34,6 +34,20 @@ impl Entity for AuditRecord {
 }
 
 impl AuditRecord {
+    /// The entry as it is shown.
+    #[must_use]
+    pub fn view(&self) -> AuditEntry {
+        AuditEntry {
+            id: self.id.clone(),
+            at: self.at,
+            user: self.user.clone(),
+            operation: self.operation.clone(),
+            organizations: self.organizations.clone(),
+            records: self.records.clone(),
+            changed: self.changed,
+        }
+    }
+
     /// All entries, by time.
     #[must_use]
     pub fn all() -> KeyBuf {

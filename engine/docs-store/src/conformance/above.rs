@@ -3,15 +3,15 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use docs_model::{
-    Icon, SpaceId, Text, Url, UserId,
+    BoundedText, Icon, SpaceId, Url, UserId,
     error::{ErrorKind, Result},
 };
 
 use super::{
     super::{
-        Batch, Drift, Indexed as _, KeyBuf, Kind, ListSpec, Lister, MAX_BATCH_OPS, MAX_SCAN, MAX_SCANNED,
-        Mode, Op, Page, PageRequest, Scan, Store, StoreError, StoreFailure, StoreResult, Tx, Value,
-        cursor_fingerprint,
+        Batch, Drift, Indexed as _, KeyBuf, Kind, ListIdentity, ListSpec, Lister, MAX_BATCH_OPS, MAX_SCAN,
+        MAX_SCANNED, Mode, Op, Page, PageRequest, Scan, Store, StoreError, StoreFailure, StoreResult, Tx,
+        Value,
         key::{last_segment, segments},
         seal_cursor, verify_kinds,
     },
@@ -109,7 +109,8 @@ pub async fn cursor_wrong_list_rejected(factory: &dyn Factory) {
         spec("b"),
         ListSpec { prefix: KeyBuf::new("cf"), ..here.clone() },
         ListSpec { rev: true, ..here.clone() },
-        ListSpec { filters: "status=open".to_owned(), ..here.clone() },
+        ListSpec { identity: here.identity.clone().filter("status", Some("open")), ..here.clone() },
+        ListSpec { identity: ListIdentity::new("others"), ..here.clone() },
     ];
     for other in &others {
         assert_invalid(page(&*store, other, &at(&token), |_| true).await);
@@ -188,7 +189,7 @@ pub async fn nul_refused_everywhere(factory: &dyn Factory) {
         assert_misuse(&edit(&*store, |tx| drop(tx.create(note.clone()))).await);
     }
     let spec = spec("nul");
-    let token = seal_cursor("a\0", cursor_fingerprint(&[spec.prefix.as_str(), &spec.filters], false));
+    let token = seal_cursor("a\0", spec.fingerprint());
     assert_invalid(page(&*store, &spec, &PageRequest { page: Some(token), limit: None }, |_| true).await);
     assert_eq!(get(&*store, &["cf!beside", "note!a", "cf!a"]).await, [None, None, None]);
     assert!(changes(&*store, None, 10).await.is_empty());
@@ -196,13 +197,13 @@ pub async fn nul_refused_everywhere(factory: &dyn Factory) {
 
 fn nul_in_the_model() {
     let json = |text: &str| serde_json::to_string(text).expect("text has a JSON form");
-    assert!(Text::<0, 9>::new("a\0").is_err() && "a\0".parse::<Text<1, 9>>().is_err());
+    assert!(BoundedText::<0, 9>::new("a\0").is_err() && "a\0".parse::<BoundedText<1, 9>>().is_err());
     assert!(Icon::new("a\0").is_err() && Url::new("https://example.com/\0").is_err());
     assert!("a\0".parse::<UserId>().is_err() && "\0".parse::<SpaceId>().is_err());
-    assert!(serde_json::from_str::<Text<0, 9>>(&json("a\0")).is_err());
+    assert!(serde_json::from_str::<BoundedText<0, 9>>(&json("a\0")).is_err());
     assert!(serde_json::from_str::<Url>(&json("https://example.com/\0")).is_err());
     assert!(serde_json::from_str::<SpaceId>(&json("a\0")).is_err());
-    assert_eq!(Text::<0, 9>::cut("a\0b").as_deref(), Some("ab"));
+    assert_eq!(BoundedText::<0, 9>::cut("a\0b").as_deref(), Some("ab"));
 }
 
 /// Sixty edits of notes that share their titles and tags with those of others; answers how many were possible.
@@ -281,7 +282,7 @@ async fn reader(store: &dyn Store) -> StoreResult<Box<dyn super::super::Txn>> {
 }
 
 fn spec(list: &str) -> ListSpec {
-    ListSpec { prefix: KeyBuf::new("cf").part(list), rev: false, filters: String::new() }
+    ListSpec::new("rows", KeyBuf::new("cf").part(list))
 }
 
 /// A page of the numbers that a filter lets through, and how many rows were read for it; again after passing failures.

@@ -241,7 +241,7 @@ fn elements(list: Option<&Plain>) -> Vec<u64> {
 
 async fn all_lists(store: &dyn Store) -> BTreeMap<u64, Vec<u64>> {
     let mut lists = BTreeMap::new();
-    let mut scan = KeyBuf::new("cf").scan(false, 1_000);
+    let mut scan = KeyBuf::new("cf").scan(1_000);
     loop {
         let page = look(store, &[], std::slice::from_ref(&scan)).await.1.remove(0);
         let Some((last, _)) = page.last() else { return lists };

@@ -159,7 +159,7 @@ pub(super) fn ops(ops: Vec<Op>) -> Batch {
 
 /// Everything below a prefix, ascending.
 pub(super) fn all(prefix: &str) -> Scan {
-    KeyBuf::new(prefix).scan(false, 1_000)
+    KeyBuf::new(prefix).scan(1_000)
 }
 
 /// The keys of a page.

@@ -78,6 +78,54 @@ pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "d", &hashes[..1]).await, [Some(object("old").1)]);
 }
 
+/// The domains that have objects are listed in order, in pages of any size; one whose last object went is none of them.
+pub async fn obj_domains_are_listed(factory: &dyn Factory) {
+    let objects = factory.objects().await;
+    assert_eq!(objects.domains(None, 9).await, Ok(Vec::new()));
+    let mut all: Vec<String> = ["a", "ab", "b", "Zoe", "é", "a-b"].map(str::to_owned).to_vec();
+    for domain in &all {
+        put(&*objects, domain, &[object("one"), object("two")]).await;
+    }
+    all.sort_unstable();
+    for size in [1, 2, 9] {
+        let (mut after, mut found) = (None::<String>, Vec::new());
+        loop {
+            let page = objects.domains(after.as_deref(), size).await.expect("listing is fine");
+            assert!(page.len() <= size as usize);
+            let Some(last) = page.last() else { break };
+            after = Some(last.clone());
+            found.extend(page);
+            assert!(found.len() <= all.len(), "the listing never ends");
+        }
+        assert_eq!(found, all);
+    }
+    assert_eq!(objects.domains(None, 0).await, Ok(Vec::new()));
+    let hashes = ["one", "two"].map(|text| Hash::of(text.as_bytes()));
+    delete(&*objects, "ab", &hashes, EVER).await;
+    let found = objects.domains(None, 9).await.expect("listing is fine");
+    assert!(!found.contains(&"ab".to_owned()), "{found:?}");
+}
+
+/// What was put and acknowledged is never left over, however long ago; all pages of what is left over come to an end.
+pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
+    let objects = factory.objects().await;
+    let large = Bytes::from(vec![7; 200 << 10]);
+    put(&*objects, "d", &[object("one"), (Hash::of(&large), large)]).await;
+    factory.pass(48 * HOUR).await;
+    let (mut after, mut pages) = (None, 0);
+    loop {
+        let page = objects.leftovers("store", after.as_deref(), HOUR).await.expect("listing is fine");
+        assert_eq!(page.names, [""; 0]);
+        pages += 1;
+        assert!(pages < 10_000, "the listing never ends");
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    objects.delete_leftovers(&[]).await.expect("removing nothing is fine");
+}
+
 /// A listing goes on after any hash, in the order of hashes, in pages of any size.
 pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     let objects = factory.objects().await;

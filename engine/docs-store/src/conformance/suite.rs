@@ -93,8 +93,10 @@ macro_rules! suite_despite_faults {
                 feed_trim_keeps_newer,
                 feed_trimmed_items_are_no_news;
             objects:
+                obj_acknowledged_is_no_leftover,
                 obj_corrupt_bytes_detected,
                 obj_delete_respects_touch,
+                obj_domains_are_listed,
                 obj_domains_isolated,
                 obj_get_order,
                 obj_list_pages_in_hash_order,

@@ -1,6 +1,7 @@
 //! Background jobs.
 
-use docs_model::{JobId, SpaceId, Timestamp};
+use docs_model::{Job, JobId, SpaceId, Timestamp};
+pub use docs_model::{JobLine, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -8,31 +9,6 @@ use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value};
 
 /// Class of the records that jobs are about, those of spaces: a job belongs to whom its subject belongs.
 pub const SUBJECTS: &str = "spc";
-
-/// Where a job stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobState {
-    /// Waits for those before it in its lane.
-    Waiting,
-    /// Waits for its time.
-    Queued,
-    /// A worker is at it.
-    Running,
-    /// Done.
-    Done,
-    /// Given up; the log says why.
-    Failed,
-}
-
-/// A line of a job's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JobLine {
-    /// When it was written.
-    pub at: Timestamp,
-    /// What happened.
-    pub text: String,
-}
 
 /// A background job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,6 +55,23 @@ impl JobRecord {
     pub const MAX_LOG: usize = 96 * 1024;
     /// Most bytes of one line of a log, and of an error.
     pub const MAX_LINE: usize = 1_000;
+
+    /// The job as it is shown: without what it is done with.
+    #[must_use]
+    pub fn view(&self) -> Job {
+        Job {
+            id: self.id.clone(),
+            kind: self.kind.clone(),
+            subject: self.subject.clone(),
+            state: self.state,
+            attempt: self.attempt,
+            due: self.due,
+            created_at: self.created_at,
+            ended_at: self.ended_at,
+            error: self.error.clone(),
+            log: self.log.clone(),
+        }
+    }
 
     /// The key of a job.
     #[must_use]

@@ -10,7 +10,7 @@ use super::{super::ImportPayload, is_stale};
 use crate::{
     Result,
     model::{GitCommit, RevisionId},
-    platform::{Actor, access, people::later, spaces::move_head_to},
+    platform::{Actor, access, spaces::move_head_to},
     policy::SpaceAction,
     store::{
         Hash, Operation, Tx, jobs,
@@ -30,17 +30,17 @@ pub(super) enum Applied {
 }
 
 /// Stores an import.
-pub(super) struct Imported {
+pub(super) struct StoreImport {
     pub(super) payload: ImportPayload,
     pub(super) revision: RevisionId,
     pub(super) root: Hash,
     pub(super) commit: GitCommit,
     pub(super) git: GitState,
-    pub(super) finished: jobs::Finish,
+    pub(super) finished: jobs::FinishJob,
 }
 
 #[async_trait]
-impl Operation for Imported {
+impl Operation for StoreImport {
     type Out = Applied;
     const NAME: &'static str = "git_imported";
 
@@ -75,7 +75,7 @@ impl Operation for Imported {
             head: revision.id.clone(),
             root: revision.root,
             git: Some(self.git.clone()),
-            updated_at: later(now, old.updated_at),
+            updated_at: now.later_than(old.updated_at),
             ..SpaceRecord::clone(old)
         };
         move_head_to(tx, &proof, new, revision)?;

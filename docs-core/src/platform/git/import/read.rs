@@ -15,11 +15,14 @@ use crate::{
         is_numbered,
         markdown::{PageSource, parse_page},
     },
-    model::{ContentRef, FileId, GitBlob, PageId, ReusableId, without_nul},
+    model::{
+        ContentRef, FileId, GitBlob, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId, check_page_size,
+        without_nul,
+    },
     platform::{
         Platform,
+        cover::{cover_of, web_reference},
         files::NewFile,
-        page_source::{cover_of, web_reference},
     },
     ports::{Checkout, RepoEntryKind},
     store::{Hash, records::SpaceRecord},
@@ -29,6 +32,9 @@ use crate::{
 const MAX_TEXT_BYTES: u64 = 200_000_000;
 /// Most bytes of all files together.
 const MAX_FILES_BYTES: u64 = 2_000_000_000;
+
+/// Most bytes of the file of a page: its text and its front matter.
+const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
 
 /// What was read.
 pub(super) struct Read {
@@ -168,6 +174,14 @@ impl<'a> Importer<'a> {
             })
             .collect();
         wanted.extend(plan.includes.iter().map(|include| include.file.clone()));
+        // Front matter is no part of the text, so what is a little longer may fit.
+        let (wanted, too_long): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|file| file.size <= MAX_PAGE_FILE_BYTES);
+        for file in too_long {
+            let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+            self.warn_of_size(&file.path, &PageTooLong { has: size });
+            self.texts.insert(file.path, String::new());
+        }
         check_size("pages", wanted.iter().map(|file| file.size).sum(), MAX_TEXT_BYTES)?;
         for file in wanted {
             let text = self.text_of(&file).await?;
@@ -177,6 +191,21 @@ impl<'a> Importer<'a> {
             self.texts.insert(file.path, text);
         }
         Ok(())
+    }
+
+    /// The text of a page or reusable content, or none where it is too long: the rest of the import goes on.
+    fn body(&mut self, path: &RepoPath, text: &str) -> NewBody {
+        match check_page_size(text) {
+            Ok(()) => NewBody::Text(text.to_owned()),
+            Err(error) => {
+                self.warn_of_size(path, &error);
+                NewBody::Empty
+            }
+        }
+    }
+
+    fn warn_of_size(&mut self, path: &RepoPath, error: &PageTooLong) {
+        self.warnings.push(format!("{path}: {error}; it is imported without its text"));
     }
 
     fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
@@ -266,11 +295,12 @@ impl<'a> Importer<'a> {
             PlannedKind::Link { url, file } => {
                 let before = self.before.links.remove(&(page.title.clone(), url.clone()));
                 let target = self.link_target(url, file.as_ref());
-                let fields = PagePatch { target: Some(target), ..PagePatch::titled(&page.title) };
+                let fields = PagePatch { target: Some(Some(target)), ..PagePatch::titled(&page.title) };
                 Ok(self.kept(before, parent, PageKind::Link, fields))
             }
             PlannedKind::Computed { value } => {
-                let fields = PagePatch { computed: Some(value.clone()), ..PagePatch::titled(&page.title) };
+                let fields =
+                    PagePatch { computed: Some(Some(value.clone())), ..PagePatch::titled(&page.title) };
                 Ok(BuildPage::new(self.platform.id(), parent, PageKind::Computed, fields))
             }
         }
@@ -290,9 +320,9 @@ impl<'a> Importer<'a> {
         let mut fields = titled.overlaid(source.fields());
         fields.git = Some(self.git_of(file));
         fields.cover = self.cover(&source, file);
-        let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
         let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
-        page.body = NewBody::Text(source.body.to_owned());
+        page.body = self.body(&file.path, source.body);
+        let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
         if let Some(before) = before {
             page.rank = Some(before.rank.clone());
             page.created_at = before.created_at;
@@ -353,7 +383,7 @@ impl<'a> Importer<'a> {
             let id = self.reusables.get(&include.file.path).cloned();
             let fields = ReusablePatch {
                 title: Some(title),
-                body: Some(NewBody::Text(source.body.to_owned())),
+                body: Some(self.body(&include.file.path, source.body)),
                 git: Some(self.git_of(&include.file)),
                 extra: source.front.fields.extra.clone(),
                 ..ReusablePatch::default()

@@ -171,7 +171,7 @@ fn what_had_a_path_last_is_found_by_it_where_nothing_has_it_now() {
     let hidden = |id: &'static str| {
         outline.filter(|part| match part {
             Part::Section(section) => section.id.as_str() != id,
-            Part::Place(place) => place.id.as_str() != id,
+            Part::SiteSpace(place) => place.id.as_str() != id,
         })
     };
     assert_eq!(formerly(&hidden("s-guide"), "start"), None);
@@ -206,7 +206,7 @@ fn what_is_filtered_is_gone_with_what_it_leaves_empty_and_defaults_pass_on() {
     let hidden = |sections: &'static [&str], places: &'static [&str]| {
         outline.filter(|part| match part {
             Part::Section(section) => !sections.contains(&section.path.as_str()),
-            Part::Place(place) => !places.contains(&place.id.as_str()),
+            Part::SiteSpace(place) => !places.contains(&place.id.as_str()),
         })
     };
     assert_eq!(text(&hidden(&[], &[])), "a*(x* y) g[] h[g] b(x*) i[] c(x*)");

@@ -23,30 +23,32 @@ impl Act<'_> {
         if matches!(what, What::MoveSpace | What::TransferSpace) {
             let space: SpaceId = self.known.space_id(&mut self.dice, what);
             if what == What::TransferSpace {
-                return Ok(told(p.transfer_space(&me, &space, self.transfer()?).await));
+                return Ok(told(p.as_actor(&me).space(&space).transfer(self.transfer()?).await));
             }
             let to: MoveContent = read(self.target())?;
-            return Ok(told(p.move_space(&me, &space, to).await));
+            return Ok(told(p.as_actor(&me).space(&space).move_to(to).await));
         }
         let collection: CollectionId = id(one(&mut self.dice, &self.known.collections));
         Ok(match what {
-            What::GetCollection => told(p.get_collection(&me, &collection).await),
-            What::DeleteCollection => told(p.delete_collection(&me, &collection).await),
-            What::TransferCollection => told(p.transfer_collection(&me, &collection, self.transfer()?).await),
+            What::GetCollection => told(p.as_actor(&me).collection(&collection).get().await),
+            What::DeleteCollection => told(p.as_actor(&me).collection(&collection).delete().await),
+            What::TransferCollection => {
+                told(p.as_actor(&me).collection(&collection).transfer(self.transfer()?).await)
+            }
             What::MoveCollection => {
                 let to: MoveContent = read(self.target())?;
-                told(p.move_collection(&me, &collection, to).await)
+                told(p.as_actor(&me).collection(&collection).move_to(to).await)
             }
             What::ListCollectionSpaces => {
                 let list = walk(self.list(), |page| {
                     let (me, collection) = (me.clone(), collection.clone());
-                    async move { p.list_collection_spaces(&me, &collection, &page).await }
+                    async move { p.as_actor(&me).collection(&collection).list_spaces(&page).await }
                 });
                 list.await
             }
             _ => {
                 let change: UpdateCollection = read(self.collection_change())?;
-                told(p.update_collection(&me, &collection, change).await)
+                told(p.as_actor(&me).collection(&collection).update(change).await)
             }
         })
     }
@@ -63,12 +65,12 @@ impl Act<'_> {
                 new.insert("parent".to_owned(), one(&mut self.dice, &self.known.collections).into());
             }
             let new: CreateCollection = read(new)?;
-            return Ok(told(p.create_collection(&me, &org, new).await));
+            return Ok(told(p.as_actor(&me).org(&org).collections().create(new).await));
         }
         let reach = *self.dice.of(&[Reach::Nested, Reach::Nested, Reach::Direct]);
         let list = walk(self.list(), |page| {
             let (me, org) = (me.clone(), org.clone());
-            async move { p.list_collections(&me, &org, reach, &page).await }
+            async move { p.as_actor(&me).org(&org).collections().list(reach, &page).await }
         });
         Ok(list.await)
     }

@@ -31,20 +31,20 @@ impl Act<'_> {
                 let page = one(&mut self.dice, pages).to_owned();
                 self.field(&mut new, "page", &[page.into()]);
                 let new: PostComment = read(new)?;
-                told(p.post_comment(&me, &of, new).await)
+                told(p.as_actor(&me).content(&of).comments().post(new).await)
             }
             What::ListComments => {
                 let query = self.query();
                 walk(self.list(), |page| {
                     let (me, of, query) = (me.clone(), of.clone(), query.clone());
-                    async move { p.list_comments(&me, &of, &query, &page).await }
+                    async move { p.as_actor(&me).content(&of).comments().list(&query, &page).await }
                 })
                 .await
             }
             _ => {
                 walk(self.list(), |page| {
                     let (me, of) = (me.clone(), of.clone());
-                    async move { p.list_commenters(&me, &of, &page).await }
+                    async move { p.as_actor(&me).content(&of).comments().list_commenters(&page).await }
                 })
                 .await
             }
@@ -67,25 +67,27 @@ impl Act<'_> {
                     .extend([("addedReactions".to_owned(), added), ("removedReactions".to_owned(), removed)]);
                 if a_reply {
                     let change: UpdateCommentReply = read(change)?;
-                    return Ok(told(p.update_reply(&me, &thread, &id(&reply), change).await));
+                    return Ok(told(
+                        p.as_actor(&me).comment(&thread).reply(&id(&reply)).update(change).await,
+                    ));
                 }
                 self.field(&mut change, "resolved", &[true.into(), false.into()]);
                 let change: UpdateComment = read(change)?;
-                told(p.update_comment(&me, &thread, change).await)
+                told(p.as_actor(&me).comment(&thread).update(change).await)
             }
-            What::DeleteComment if a_reply => told(p.delete_reply(&me, &thread, &id(&reply)).await),
-            What::DeleteComment => told(p.delete_comment(&me, &thread).await),
+            What::DeleteComment if a_reply => {
+                told(p.as_actor(&me).comment(&thread).reply(&id(&reply)).delete().await)
+            }
+            What::DeleteComment => told(p.as_actor(&me).comment(&thread).delete().await),
             What::PostReply => {
                 let new: PostCommentReply = read(json!({ "body": self.body() }))?;
-                told(p.post_reply(&me, &thread, new, Default::default()).await)
+                told(p.as_actor(&me).comment(&thread).post_reply(new, Default::default()).await)
             }
-            _ => {
-                walk(self.list(), |page| {
-                    let (me, thread) = (me.clone(), thread.clone());
-                    async move { p.list_replies(&me, &thread, Default::default(), &page).await }
-                })
-                .await
-            }
+            _ => walk(self.list(), |page| {
+                let (me, thread) = (me.clone(), thread.clone());
+                async move { p.as_actor(&me).comment(&thread).list_replies(Default::default(), &page).await }
+            })
+            .await,
         })
     }
 
@@ -100,28 +102,47 @@ impl Act<'_> {
                 let body = self.body();
                 self.field(&mut new, "comment", &[body]);
                 let new: SubmitReview = read(new)?;
-                told(p.submit_review(&me, of, new).await)
+                told(p.as_actor(&me).space(of.0).change_request(of.1).submit_review(new).await)
             }
             What::AskReviewers if self.dice.chance(20) => {
                 let user = id(one(&mut self.dice, &self.known.users));
-                told(p.remove_requested_reviewer(&me, of, &user).await)
+                told(p.as_actor(&me).space(of.0).change_request(of.1).remove_requested_reviewer(&user).await)
             }
             What::AskReviewers => {
                 let users = [self.somebody(), self.somebody()];
                 let new: RequestReviewers = read(json!({ "users": users }))?;
-                told(p.request_reviewers(&me, of, new).await)
+                told(p.as_actor(&me).space(of.0).change_request(of.1).request_reviewers(new).await)
             }
             _ => {
                 let list = self.list();
                 let reviews = walk(list.clone(), |page| {
                     let (me, space, name) = (me.clone(), space.clone(), name.clone());
-                    async move { p.list_reviews(&me, (&space, &name), Default::default(), &page).await }
+                    async move {
+                        p.as_actor(&me)
+                            .space(&space)
+                            .change_request(&name)
+                            .list_reviews(Default::default(), &page)
+                            .await
+                    }
                 });
                 let asked = walk(list, |page| {
                     let (me, space, name) = (me.clone(), space.clone(), name.clone());
-                    async move { p.list_requested_reviewers(&me, (&space, &name), &page).await }
+                    async move {
+                        p.as_actor(&me)
+                            .space(&space)
+                            .change_request(&name)
+                            .list_requested_reviewers(&page)
+                            .await
+                    }
                 });
-                let contributors = told(p.list_contributors(&me, of).await.map(docs_core::model::List::from));
+                let contributors = told(
+                    p.as_actor(&me)
+                        .space(of.0)
+                        .change_request(of.1)
+                        .list_contributors()
+                        .await
+                        .map(docs_core::model::List::from),
+                );
                 json!({ "reviews": reviews.await, "asked": asked.await, "contributors": contributors })
             }
         })

@@ -39,7 +39,7 @@ impl Act<'_> {
                 let filter = self.filter();
                 walk(self.list(), |page| {
                     let (me, space, filter) = (me.clone(), space.clone(), filter.clone());
-                    async move { p.list_change_requests(&me, &space, &filter, &page).await }
+                    async move { p.as_actor(&me).space(&space).change_requests().list(&filter, &page).await }
                 })
                 .await
             }
@@ -49,9 +49,9 @@ impl Act<'_> {
                 self.field(&mut new, "subject", &[subject.into()]);
                 self.field(&mut new, "agentTaskId", &["task".into()]);
                 let new: CreateChangeRequest = read(new)?;
-                told(p.create_change_request(&me, &space, new).await)
+                told(p.as_actor(&me).space(&space).change_requests().create(new).await)
             }
-            What::GetRequest => told(p.get_change_request(&me, &space, &name).await),
+            What::GetRequest => told(p.as_actor(&me).space(&space).change_request(&name).get().await),
             What::PatchRequest => {
                 let mut change = Map::new();
                 let subject = self.text();
@@ -59,15 +59,15 @@ impl Act<'_> {
                 let status = *self.dice.of(&["draft", "open", "open", "archived", "merged"]);
                 self.field(&mut change, "status", &[status.into()]);
                 let change: UpdateChangeRequest = read(change)?;
-                told(p.update_change_request(&me, &space, &name, change).await)
+                told(p.as_actor(&me).space(&space).change_request(&name).update(change).await)
             }
             What::Edit => {
                 let known = self.known.spaces.iter().find(|known| known.id == space.as_str());
                 let update: UpdateContent = read(self.edits(known.unwrap_or(&KnownSpace::default())))?;
-                told(p.edit_content(&me, &space, &name, update).await)
+                told(p.as_actor(&me).space(&space).change_request(&name).edit(update).await)
             }
-            What::Pull => told(p.pull_change_request(&me, &space, &name).await),
-            _ => told(p.merge_change_request(&me, &space, &name).await),
+            What::Pull => told(p.as_actor(&me).space(&space).change_request(&name).pull().await),
+            _ => told(p.as_actor(&me).space(&space).change_request(&name).merge().await),
         })
     }
 
@@ -90,22 +90,26 @@ impl Act<'_> {
             evaluated: *self.dice.of(&[Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly]),
         };
         Ok(match what {
-            What::GetRevision => told(p.get_revision(&me, &of, shown).await),
-            What::ListPages => told(p.list_pages(&me, &of, shown).await),
-            What::GetPage => told(p.get_page(&me, &of, &id(one(&mut self.dice, &known.pages)), shown).await),
+            What::GetRevision => told(p.as_actor(&me).content(&of).get(shown).await),
+            What::ListPages => told(p.as_actor(&me).content(&of).list_pages(shown).await),
+            What::GetPage => told(
+                p.as_actor(&me).content(&of).get_page(&id(one(&mut self.dice, &known.pages)), shown).await,
+            ),
             What::GetPageByPath => {
                 let path = self.dice.near(&known.paths).map_or("", String::as_str);
                 let path = if self.dice.chance(20) { path.to_uppercase() } else { path.to_owned() };
-                told(p.get_page_by_path(&me, &of, &path, shown).await)
+                told(p.as_actor(&me).content(&of).get_page_by_path(&path, shown).await)
             }
             What::ListFiles => {
                 walk(self.list(), |page| {
                     let (me, of) = (me.clone(), of.clone());
-                    async move { p.list_files(&me, &of, shown, &page).await }
+                    async move { p.as_actor(&me).content(&of).list_files(shown, &page).await }
                 })
                 .await
             }
-            What::GetFile => told(p.get_file(&me, &of, &id(one(&mut self.dice, &known.files)), shown).await),
+            What::GetFile => told(
+                p.as_actor(&me).content(&of).get_file(&id(one(&mut self.dice, &known.files)), shown).await,
+            ),
             _ => {
                 let Some((from, sealed)) = self.dice.near(&self.known.downloads) else {
                     return Ok(Value::Null);

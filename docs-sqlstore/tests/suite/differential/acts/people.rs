@@ -3,7 +3,7 @@
 use docs_core::{
     Actor, Platform,
     model::{CreateChangeRequest, CreateSite, CreateSpace, OrgId, Role, UpdateOrganization},
-    platform::{NewUser, SetUp},
+    platform::{NewToken, NewUser, SetUp},
 };
 use serde_json::{Map, Value, json};
 
@@ -15,15 +15,6 @@ use super::{
     Act, Answer, bounded, read, told, walk,
 };
 
-const ROLES: &[Option<Role>] = &[
-    None,
-    Some(Role::Read),
-    Some(Role::Comment),
-    Some(Role::Edit),
-    Some(Role::Review),
-    Some(Role::Create),
-    Some(Role::Admin),
-];
 const EMAILS: &[&str] = &[
     "ada@example.com",
     "ADA@example.com",
@@ -45,38 +36,46 @@ pub(in super::super) async fn cast(p: &Platform) -> Known {
     };
     let title = |title: &str| title.parse().expect("a title");
     let first = SetUp { administrator: new("admin"), organization: title("First"), token: None };
-    let done = p.set_up(&Actor::Platform, first).await.expect("the store is new");
+    let done = p.as_platform().set_up(first).await.expect("the store is new");
     let mut known = Known { users: vec![done.administrator.to_string()], ..Known::default() };
     known.secrets.push(done.token.secret);
     // By how much they may; a guest, and a stranger who is no member.
-    for (name, role) in ["create", "review", "edit", "comment", "read", "guest", "stranger"].iter().zip(
-        [Role::Create, Role::Review, Role::Edit, Role::Comment, Role::Read]
-            .map(|role| Some(Some(role)))
-            .into_iter()
-            .chain([Some(None), None]),
-    ) {
-        let user = p.create_user(&Actor::Platform, new(name)).await.expect("a user").id;
+    let roles = Role::ALL.iter().rev().skip(1).map(|role| (role.as_str(), Some(Some(*role))));
+    for (name, role) in roles.chain([("guest", Some(None)), ("stranger", None)]) {
+        let user = p.as_platform().users().create(new(name)).await.expect("a user").id;
         if let Some(role) = role {
-            p.put_member(&Actor::Platform, &done.organization, &user, role).await.expect("a member");
+            p.as_platform().org(&done.organization).member(&user).put(role).await.expect("a member");
         }
         known.users.push(user.to_string());
     }
     let second = id(&known.users[1]);
-    let second = p.create_org(&Actor::Platform, title("Second"), &second).await.expect("an organization").id;
+    let second = p.as_platform().orgs().create(title("Second"), &second).await.expect("an organization").id;
     known.orgs = vec![done.organization.to_string(), second.to_string()];
     let second: OrgId = id(&known.orgs[1]);
     let admin = Actor::User(done.administrator);
     let user = admin.user().expect("a user");
-    p.put_member(&Actor::Platform, &second, user, Some(Role::Admin)).await.expect("a member");
+    p.as_platform().org(&second).member(user).put(Some(Role::Admin)).await.expect("a member");
     for org in [&done.organization, &done.organization, &second] {
-        let space = p.create_space(&admin, org, CreateSpace::default()).await.expect("a space").id;
+        let space =
+            p.as_actor(&admin).org(org).spaces().create(CreateSpace::default()).await.expect("a space").id;
         known.spaces.push(KnownSpace { id: space.to_string(), ..KnownSpace::default() });
     }
-    let request =
-        p.create_change_request(&admin, &id(&known.spaces[0].id), CreateChangeRequest::default()).await;
+    let request = p
+        .as_actor(&admin)
+        .space(&id(&known.spaces[0].id))
+        .change_requests()
+        .create(CreateChangeRequest::default())
+        .await;
     let request = request.expect("a change request");
     known.spaces[0].requests.push(KnownRequest { id: request.id.to_string(), number: 1, living: true });
-    let site = p.create_site(&admin, &done.organization, CreateSite::default()).await.expect("a site").id;
+    let site = p
+        .as_actor(&admin)
+        .org(&done.organization)
+        .sites()
+        .create(CreateSite::default())
+        .await
+        .expect("a site")
+        .id;
     let site = site.to_string();
     known.sites = vec![KnownSite { org: known.orgs[0].clone(), id: site, ..KnownSite::default() }];
     known
@@ -87,37 +86,38 @@ impl Act<'_> {
         let (p, me) = (self.p, self.me.clone());
         Ok(match what {
             What::SetUp => self.set_up().await?,
-            What::CreateUser => told(p.create_user(&me, self.new_user()?).await),
+            What::CreateUser => told(p.as_actor(&me).users().create(self.new_user()?).await),
             What::CreateToken => self.create_token().await?,
             What::Authenticate => {
                 let secret = self.dice.near(&self.known.secrets).map_or("nobody's", String::as_str);
                 let found = p.authenticate(secret).await;
                 told(found.map(|actor| actor.user().map(ToString::to_string)))
             }
-            What::CurrentUser => told(p.current_user(&me).await),
+            What::CurrentUser => told(p.as_actor(&me).current_user().await),
             What::CreateOrg => {
                 let title = bounded(self.text())?;
-                told(p.create_org(&me, title, &id(one(&mut self.dice, &self.known.users))).await)
+                told(p.as_actor(&me).orgs().create(title, &id(one(&mut self.dice, &self.known.users))).await)
             }
             What::ListOrgs => {
                 walk(self.list(), |page| {
                     let me = me.clone();
-                    async move { p.list_orgs(&me, &page).await }
+                    async move { p.as_actor(&me).orgs().list(&page).await }
                 })
                 .await
             }
-            What::GetOrg => told(p.get_org(&me, &self.known.org(&mut self.dice)).await),
+            What::GetOrg => told(p.as_actor(&me).org(&self.known.org(&mut self.dice)).get().await),
             What::PutMember => {
                 let org = self.known.org(&mut self.dice);
                 // The first administrator mostly stays one: hardly anything can be done without.
                 let users = &self.known.users[usize::from(self.dice.chance(90))..];
                 let user = id(one(&mut self.dice, users));
-                told(p.put_member(&me, &org, &user, *self.dice.of(ROLES)).await)
+                let roles: Vec<_> = [None].into_iter().chain(Role::ALL.iter().copied().map(Some)).collect();
+                told(p.as_actor(&me).org(&org).member(&user).put(*self.dice.of(&roles)).await)
             }
             _ => {
                 let org = self.known.org(&mut self.dice);
                 let change: UpdateOrganization = read(self.org_change())?;
-                told(p.update_org(&me, &org, change).await)
+                told(p.as_actor(&me).org(&org).update(change).await)
             }
         })
     }
@@ -129,7 +129,7 @@ impl Act<'_> {
             organization: bounded(self.text())?,
             token: token.map(str::to_owned),
         };
-        let done = self.p.set_up(&self.me, new).await;
+        let done = self.p.as_actor(&self.me).set_up(new).await;
         Ok(told(done.map(|done| {
             json!({
                 "administrator": done.administrator, "organization": done.organization,
@@ -142,8 +142,9 @@ impl Act<'_> {
         let user = id(one(&mut self.dice, &self.known.users));
         let user = if self.dice.chance(50) { self.me.user().cloned().unwrap_or(user) } else { user };
         let label = bounded(self.text())?;
-        let secret = if self.dice.chance(60) { None } else { Some(*self.dice.of(SECRETS)) };
-        let made = self.p.create_token(&self.me, &user, &label, secret).await;
+        let secret = if self.dice.chance(60) { None } else { Some((*self.dice.of(SECRETS)).to_owned()) };
+        let new = NewToken { label, secret, expires_at: None };
+        let made = self.p.as_actor(&self.me).user(&user).issue_token(new).await;
         Ok(told(made.map(|made| json!({ "id": made.id, "secret": made.secret }))))
     }
 

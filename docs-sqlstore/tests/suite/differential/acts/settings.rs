@@ -38,36 +38,53 @@ impl Act<'_> {
         Ok(match what {
             What::SetClaims => {
                 let schema = self.claims();
-                told(p.set_adaptive_schema(&me, &org, &site, read(json!({ "jsonSchema": schema }))?).await)
+                told(
+                    p.as_actor(&me)
+                        .org(&org)
+                        .site(&site)
+                        .set_adaptive_schema(read(json!({ "jsonSchema": schema }))?)
+                        .await,
+                )
             }
-            What::ReadClaims if self.dice.chance(50) => told(p.template_conditions(&me, &org, &site).await),
-            What::ReadClaims => told(p.get_adaptive_schema(&me, &org, &site).await),
+            What::ReadClaims if self.dice.chance(50) => {
+                told(p.as_actor(&me).org(&org).site(&site).template_conditions().await)
+            }
+            What::ReadClaims => told(p.as_actor(&me).org(&org).site(&site).get_adaptive_schema().await),
             What::SetLook => {
                 let look: Customization = read(self.look())?;
-                told(p.set_site_customization(&me, &org, &site, look).await)
+                told(p.as_actor(&me).org(&org).site(&site).set_customization(look).await)
             }
             What::OverrideLook => {
                 let change = self.look_of_place();
-                told(p.override_site_space_customization(&me, (&org, &site), &place, read(change)?).await)
+                told(
+                    p.as_actor(&me)
+                        .org(&org)
+                        .site(&site)
+                        .space(&place)
+                        .override_customization(read(change)?)
+                        .await,
+                )
             }
-            What::DropLook => told(p.delete_site_space_customization(&me, (&org, &site), &place).await),
-            _ if self.dice.chance(50) => told(p.get_site_customization(&me, &org, &site).await),
-            _ => told(p.get_site_space_customization(&me, (&org, &site), &place).await),
+            What::DropLook => {
+                told(p.as_actor(&me).org(&org).site(&site).space(&place).delete_customization().await)
+            }
+            _ if self.dice.chance(50) => {
+                told(p.as_actor(&me).org(&org).site(&site).get_customization().await)
+            }
+            _ => told(p.as_actor(&me).org(&org).site(&site).space(&place).get_customization().await),
         })
     }
 
-    /// Redirects, share links and the sign-in.
-    pub(super) async fn doors(&mut self, what: What) -> Answer {
+    pub(super) async fn redirects(&mut self, what: What) -> Answer {
         let (p, me) = (self.p, self.me.clone());
         let known = self.known.site(&mut self.dice);
         let (org, site) = place_of(&known);
         let redirect: RedirectId = id(one(&mut self.dice, &known.redirects));
-        let link: ShareLinkId = id(one(&mut self.dice, &known.links));
         Ok(match what {
             What::AddRedirect => {
                 let add = json!({ "source": self.dice.of(SOURCES), "destination": self.destination(&known) });
                 let add: CreateSiteRedirect = read(add)?;
-                told(p.create_redirect(&me, &org, &site, add).await)
+                told(p.as_actor(&me).org(&org).site(&site).redirects().create(add).await)
             }
             What::PatchRedirect => {
                 let mut change = Map::new();
@@ -76,24 +93,35 @@ impl Act<'_> {
                 self.field(&mut change, "destination", &[destination]);
                 change.retain(|_, value| !value.is_null());
                 let change: UpdateSiteRedirect = read(change)?;
-                told(p.update_redirect(&me, (&org, &site), &redirect, change).await)
+                told(p.as_actor(&me).org(&org).site(&site).redirect(&redirect).update(change).await)
             }
-            What::DeleteRedirect => told(p.delete_redirect(&me, (&org, &site), &redirect).await),
+            What::DeleteRedirect => {
+                told(p.as_actor(&me).org(&org).site(&site).redirect(&redirect).delete().await)
+            }
             What::ListRedirects => {
                 walk(self.list(), |page| {
                     let (me, org, site) = (me.clone(), org.clone(), site.clone());
-                    async move { p.list_redirects(&me, (&org, &site), &page).await }
+                    async move { p.as_actor(&me).org(&org).site(&site).redirects().list(&page).await }
                 })
                 .await
             }
-            What::FollowRedirect => {
+            _ => {
                 let source: RedirectSource = read(*self.dice.of(SOURCES))?;
-                told(p.resolve_redirect(&me, (&org, &site), &source).await)
+                told(p.as_actor(&me).org(&org).site(&site).resolve_redirect(&source).await)
             }
+        })
+    }
+
+    pub(super) async fn share_links(&mut self, what: What) -> Answer {
+        let (p, me) = (self.p, self.me.clone());
+        let known = self.known.site(&mut self.dice);
+        let (org, site) = place_of(&known);
+        let link: ShareLinkId = id(one(&mut self.dice, &known.links));
+        Ok(match what {
             What::AddShareLink => {
                 let name = self.text();
                 let add: CreateShareLink = read(json!({ "name": name }))?;
-                told(p.create_share_link(&me, &org, &site, add).await)
+                told(p.as_actor(&me).org(&org).site(&site).share_links().create(add).await)
             }
             What::PatchShareLink => {
                 let mut change = Map::new();
@@ -101,16 +129,27 @@ impl Act<'_> {
                 self.field(&mut change, "active", &[true.into(), false.into()]);
                 change.retain(|_, value| !value.is_null());
                 let change: UpdateShareLink = read(change)?;
-                told(p.update_share_link(&me, (&org, &site), &link, change).await)
+                told(p.as_actor(&me).org(&org).site(&site).share_link(&link).update(change).await)
             }
-            What::DeleteShareLink => told(p.delete_share_link(&me, (&org, &site), &link).await),
-            What::ListShareLinks => {
+            What::DeleteShareLink => {
+                told(p.as_actor(&me).org(&org).site(&site).share_link(&link).delete().await)
+            }
+            _ => {
                 walk(self.list(), |page| {
                     let (me, org, site) = (me.clone(), org.clone(), site.clone());
-                    async move { p.list_share_links(&me, (&org, &site), &page).await }
+                    async move { p.as_actor(&me).org(&org).site(&site).share_links().list(&page).await }
                 })
                 .await
             }
+        })
+    }
+
+    /// How visitors are signed in.
+    pub(super) async fn sign_in(&mut self, what: What) -> Answer {
+        let (p, me) = (self.p, self.me.clone());
+        let known = self.known.site(&mut self.dice);
+        let (org, site) = place_of(&known);
+        Ok(match what {
             What::PatchSignIn => {
                 let mut change = Map::new();
                 self.field(&mut change, "fallbackURL", &["https://in.example".into(), "no address".into()]);
@@ -118,10 +157,10 @@ impl Act<'_> {
                 self.field(&mut change, "integration", &["sso".into()]);
                 change.retain(|name, value| !value.is_null() || name != "backend");
                 let change: UpdatePublishingAuth = read(change)?;
-                told(p.update_publishing_auth(&me, &org, &site, change).await)
+                told(p.as_actor(&me).org(&org).site(&site).update_publishing_auth(change).await)
             }
-            What::RenewKey => told(p.regenerate_publishing_auth(&me, &org, &site).await),
-            _ => told(p.get_publishing_auth(&me, &org, &site).await),
+            What::RenewKey => told(p.as_actor(&me).org(&org).site(&site).regenerate_publishing_auth().await),
+            _ => told(p.as_actor(&me).org(&org).site(&site).get_publishing_auth().await),
         })
     }
 
@@ -147,8 +186,8 @@ impl Act<'_> {
         };
         let me = self.me.clone();
         match self.dice.below(6) {
-            0 | 1 => Ok(told(p.published_site(&me, (&org, &site)).await)),
-            2 => Ok(told(p.site_structure(&me, (&org, &site)).await)),
+            0 | 1 => Ok(told(p.as_actor(&me).org(&org).site(&site).published().await)),
+            2 => Ok(told(p.as_actor(&me).org(&org).site(&site).structure().await)),
             3 => self.content(What::ListPages).await,
             4 => self.content(What::ListFiles).await,
             _ => self.content(What::GetPageByPath).await,
@@ -268,6 +307,6 @@ impl Act<'_> {
     }
 }
 
-fn place_of(known: &KnownSite) -> (OrgId, SiteId) {
+pub(super) fn place_of(known: &KnownSite) -> (OrgId, SiteId) {
     (id(if known.org.is_empty() { "nothing" } else { &known.org }), id(&known.id))
 }

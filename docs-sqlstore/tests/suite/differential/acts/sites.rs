@@ -2,7 +2,7 @@
 
 use docs_core::{
     model::{AddSiteSpace, CreateSite, OrgId, SiteId, SiteType, UpdateSite},
-    platform::SiteFilter,
+    platform::{SiteFilter, SiteSpaceFilter},
 };
 use serde_json::{Map, Value, json};
 
@@ -25,40 +25,47 @@ impl Act<'_> {
                 let filter = self.site_filter();
                 walk(self.list(), |page| {
                     let (me, org, filter) = (me.clone(), org.clone(), filter.clone());
-                    async move { p.list_sites(&me, &org, &filter, &page).await }
+                    async move { p.as_actor(&me).org(&org).sites().list(&filter, &page).await }
                 })
                 .await
             }
             What::CreateSite => {
                 let org = self.known.org(&mut self.dice);
                 let new: CreateSite = read(self.new_site())?;
-                told(p.create_site(&me, &org, new).await)
+                told(p.as_actor(&me).org(&org).sites().create(new).await)
             }
-            What::GetSite => told(p.get_site(&me, &org, &site).await),
+            What::GetSite => told(p.as_actor(&me).org(&org).site(&site).get().await),
             What::PatchSite => {
                 let change: UpdateSite = read(self.site_change(&known.places))?;
-                told(p.update_site(&me, &org, &site, change).await)
+                told(p.as_actor(&me).org(&org).site(&site).update(change).await)
             }
-            What::DeleteSite => told(p.delete_site(&me, &org, &site).await),
-            What::Publish => told(p.publish_site(&me, &org, &site).await),
-            What::Unpublish => told(p.unpublish_site(&me, &org, &site).await),
+            What::DeleteSite => told(p.as_actor(&me).org(&org).site(&site).delete().await),
+            What::Publish => told(p.as_actor(&me).org(&org).site(&site).publish().await),
+            What::Unpublish => told(p.as_actor(&me).org(&org).site(&site).unpublish().await),
             What::AddSiteSpace => {
                 let mut add = json!({ "spaceId": self.known.space_id(&mut self.dice, What::GetSpace) });
                 if self.dice.chance(5) {
                     add["sectionId"] = "section".into();
                 }
                 let add: AddSiteSpace = read(add)?;
-                told(p.add_site_space(&me, (&org, &site), &add).await)
+                told(p.as_actor(&me).org(&org).site(&site).spaces().create(add).await)
             }
             What::ListSiteSpaces => {
                 let default = *self.dice.of(&[None, None, Some(true), Some(false)]);
                 walk(self.list(), |page| {
                     let (me, org, site) = (me.clone(), org.clone(), site.clone());
-                    async move { p.list_site_spaces(&me, (&org, &site), default, &page).await }
+                    async move {
+                        p.as_actor(&me)
+                            .org(&org)
+                            .site(&site)
+                            .spaces()
+                            .list(SiteSpaceFilter { default }, &page)
+                            .await
+                    }
                 })
                 .await
             }
-            _ => told(p.published_site(&me, (&org, &site)).await),
+            _ => told(p.as_actor(&me).org(&org).site(&site).published().await),
         })
     }
 

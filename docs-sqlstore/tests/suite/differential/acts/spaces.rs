@@ -18,11 +18,11 @@ impl Act<'_> {
             let org = self.known.org(&mut self.dice);
             if what == What::CreateSpace {
                 let new: CreateSpace = read(self.new_space())?;
-                return Ok(told(p.create_space(&me, &org, new).await));
+                return Ok(told(p.as_actor(&me).org(&org).spaces().create(new).await));
             }
             let list = walk(self.list(), |page| {
                 let (me, org) = (me.clone(), org.clone());
-                async move { p.list_spaces(&me, &org, &page).await }
+                async move { p.as_actor(&me).org(&org).spaces().list(&page).await }
             });
             return Ok(list.await);
         }
@@ -31,23 +31,23 @@ impl Act<'_> {
             space = self.known.imported.as_deref().map_or(space, id);
         }
         Ok(match what {
-            What::GetSpace => told(p.get_space(&me, &space).await),
-            What::DeleteSpace => told(p.delete_space(&me, &space).await),
-            What::RestoreSpace => told(p.restore_space(&me, &space).await),
-            What::DuplicateSpace => told(p.duplicate_space(&me, &space).await),
-            What::PurgeSpace => told(p.purge_deleted_space(&me, &space).await),
+            What::GetSpace => told(p.as_actor(&me).space(&space).get().await),
+            What::DeleteSpace => told(p.as_actor(&me).space(&space).delete().await),
+            What::RestoreSpace => told(p.as_actor(&me).space(&space).restore().await),
+            What::DuplicateSpace => told(p.as_actor(&me).space(&space).duplicate().await),
+            What::PurgeSpace => told(p.as_actor(&me).space(&space).purge().await),
             What::ImportGit => {
                 let request: ImportGitRepository = read(self.import())?;
-                told(p.import_git(&me, &space, request).await)
+                told(p.as_actor(&me).space(&space).import_git(request).await)
             }
-            What::GitInfo => told(p.git_info(&me, &space).await),
+            What::GitInfo => told(p.as_actor(&me).space(&space).git_info().await),
             What::JobsOfSpace => {
-                let jobs = p.jobs_of_space(&me, &space).await;
-                told(jobs.map(|jobs| jobs.iter().map(|job| json!(**job)).collect::<Vec<_>>()))
+                let jobs = p.as_actor(&me).space(&space).list_jobs().await;
+                told(jobs.map(|jobs| jobs.iter().map(|job| json!(job)).collect::<Vec<_>>()))
             }
             _ => {
                 let change: UpdateSpace = read(self.space_change())?;
-                told(p.update_space(&me, &space, change).await)
+                told(p.as_actor(&me).space(&space).update(change).await)
             }
         })
     }

@@ -1,6 +1,6 @@
 //! What a site consists of: its sections, groups and spaces.
 
-use docs_core::model::{AddSection, AddSectionGroup, OrgId, SectionGroupId, SectionId, SiteId, SiteSpaceId};
+use docs_core::model::{AddSection, AddSectionGroup, SectionGroupId, SectionId, SiteSpaceId};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -8,19 +8,18 @@ use super::{
         known::{KnownSite, id, one},
         program::What,
     },
-    Act, Answer, read, told, walk,
+    Act, Answer, read,
+    settings::place_of,
+    told, walk,
 };
 
 impl Act<'_> {
-    pub(super) async fn structure(&mut self, what: What) -> Answer {
+    pub(super) async fn sections(&mut self, what: What) -> Answer {
         let (p, me) = (self.p, self.me.clone());
         let known = self.known.site(&mut self.dice);
-        let org: OrgId = id(if known.org.is_empty() { "nothing" } else { &known.org });
-        let site: SiteId = id(&known.id);
+        let (org, site) = place_of(&known);
         let of = (&org, &site);
         let section: SectionId = id(one(&mut self.dice, &known.sections));
-        let group: SectionGroupId = id(one(&mut self.dice, &known.groups));
-        let place: SiteSpaceId = id(one(&mut self.dice, &known.places));
         Ok(match what {
             What::AddSection => {
                 let space = self.known.space_id(&mut self.dice, What::GetSpace);
@@ -29,13 +28,35 @@ impl Act<'_> {
                 self.field(&mut add, "title", &[title.into(), "Guide".into(), "GUIDE".into()]);
                 self.field(&mut add, "icon", &["book".into()]);
                 let add: AddSection = read(add)?;
-                told(p.add_section(&me, of, add).await)
+                told(p.as_actor(&me).org(of.0).site(of.1).sections().create(add).await)
             }
             What::PatchSection => {
                 let change = self.section_change(&known);
-                told(p.update_section(&me, of, &section, read(change)?).await)
+                told(p.as_actor(&me).org(of.0).site(of.1).section(&section).update(read(change)?).await)
             }
-            What::DeleteSection => told(p.delete_section(&me, of, &section).await),
+            What::DeleteSection => {
+                told(p.as_actor(&me).org(of.0).site(of.1).section(&section).delete().await)
+            }
+            _ => {
+                walk(self.list(), |page| {
+                    let (me, org, site) = (me.clone(), org.clone(), site.clone());
+                    async move { p.as_actor(&me).org(&org).site(&site).sections().list(&page).await }
+                })
+                .await
+            }
+        })
+    }
+
+    /// Groups of sections, what stands where, and the whole.
+    pub(super) async fn structure(&mut self, what: What) -> Answer {
+        let (p, me) = (self.p, self.me.clone());
+        let known = self.known.site(&mut self.dice);
+        let (org, site) = place_of(&known);
+        let of = (&org, &site);
+        let section: SectionId = id(one(&mut self.dice, &known.sections));
+        let group: SectionGroupId = id(one(&mut self.dice, &known.groups));
+        let place: SiteSpaceId = id(one(&mut self.dice, &known.places));
+        Ok(match what {
             What::AddSectionGroup => {
                 let mut add = json!({ "title": "Group" });
                 if self.dice.chance(60) {
@@ -45,33 +66,30 @@ impl Act<'_> {
                     add["parent"] = json!(group);
                 }
                 let add: AddSectionGroup = read(add)?;
-                told(p.add_section_group(&me, of, add).await)
+                told(p.as_actor(&me).org(of.0).site(of.1).section_groups().create(add).await)
             }
-            What::DeleteSectionGroup => told(p.delete_section_group(&me, of, &group).await),
+            What::DeleteSectionGroup => {
+                told(p.as_actor(&me).org(of.0).site(of.1).section_group(&group).delete().await)
+            }
             What::GatherSection if self.dice.chance(60) => {
                 let add = read(json!({ "sectionId": section }))?;
-                told(p.add_section_to_group(&me, of, &group, &add).await)
+                told(p.as_actor(&me).org(of.0).site(of.1).section_group(&group).add_section(add).await)
             }
-            What::GatherSection => told(p.remove_section_from_group(&me, of, &group, &section).await),
+            What::GatherSection => told(
+                p.as_actor(&me).org(of.0).site(of.1).section_group(&group).remove_section(&section).await,
+            ),
             What::SortStructure => {
                 let sort = self.sort(&known);
-                told(p.sort_structure(&me, of, read(sort)?).await)
+                told(p.as_actor(&me).org(of.0).site(of.1).sort_structure(read(sort)?).await)
             }
             What::PatchSiteSpace => {
                 let mut change = Map::new();
                 self.field(&mut change, "path", &["a".into(), "A".into(), "b".into(), "a/b".into()]);
                 self.field(&mut change, "condition", &["true".into(), "1 +".into()]);
-                told(p.update_site_space(&me, of, &place, read(change)?).await)
+                told(p.as_actor(&me).org(of.0).site(of.1).space(&place).update(read(change)?).await)
             }
-            What::DeleteSiteSpace => told(p.delete_site_space(&me, of, &place).await),
-            What::ListSections => {
-                walk(self.list(), |page| {
-                    let (me, org, site) = (me.clone(), org.clone(), site.clone());
-                    async move { p.list_sections(&me, (&org, &site), &page).await }
-                })
-                .await
-            }
-            _ => told(p.site_structure(&me, of).await),
+            What::DeleteSiteSpace => told(p.as_actor(&me).org(of.0).site(of.1).space(&place).delete().await),
+            _ => told(p.as_actor(&me).org(of.0).site(of.1).structure().await),
         })
     }
 

@@ -9,7 +9,8 @@
 //!
 //! Left out are members that only JavaScript has (`name`, `index`, `call`), objects with conversions of their own
 //! (`valueOf`), parameters that are changed or read before they are given, holes of arrays, orders that contradict
-//! themselves, halves of pairs in literals, `\B` (which the engine finds within pairs), what a locale decides, and powers that no two libraries of mathematics agree on.
+//! themselves, halves of pairs in literals, `\B` (which the engine finds within pairs), what a locale decides, and
+//! powers that no two libraries of mathematics agree on.
 
 use super::{Random, kinds::Kind, pools};
 

@@ -6,7 +6,7 @@ use super::{
     super::{
         Invalid,
         atoms::DARK,
-        escape::Place,
+        escape::InlineContext,
         figures::{is_plain_line, length_text, word},
         html,
         lines::{self, SPACE},
@@ -31,7 +31,7 @@ impl Printer {
         if let Some(id) = id {
             html::write_attribute(&mut out, "id", id);
         }
-        let text = self.text(nodes, Place::Html)?;
+        let text = self.text(nodes, InlineContext::Html)?;
         Ok(format!("{out}>{text}</{name}>"))
     }
 
@@ -104,7 +104,7 @@ impl Printer {
             && matches!(block.kind, BlockKind::Paragraph { align: None })
             && block.spelling.as_deref() != Some("p")
         {
-            return self.text(&block.nodes, Place::Html);
+            return self.text(&block.nodes, InlineContext::Html);
         }
         blocks.into_iter().map(|block| self.rich_block(block)).collect()
     }
@@ -113,16 +113,12 @@ impl Printer {
         match &block.kind {
             BlockKind::Paragraph { align: None } => {
                 let is_bare = block.spelling.as_deref() == Some("bare");
-                let text = self.text(&block.nodes, Place::Html)?;
+                let text = self.text(&block.nodes, InlineContext::Html)?;
                 Ok(if is_bare { text } else { format!("<p>{text}</p>") })
             }
             BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
-                let level = data.level.unwrap_or(match &block.kind {
-                    BlockKind::Heading1(_) => 2,
-                    BlockKind::Heading2(_) => 3,
-                    _ => 4,
-                });
+                let level = data.level.unwrap_or(block.kind.heading().map_or(4, |(level, _)| level + 1));
                 if let Some(align) = data.align {
                     return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
                 }
@@ -130,7 +126,7 @@ impl Printer {
                 if let Some(id) = &data.id {
                     html::write_attribute(&mut out, "id", id);
                 }
-                let text = self.text(&block.nodes, Place::Html)?;
+                let text = self.text(&block.nodes, InlineContext::Html)?;
                 Ok(format!("{out}>{text}</h{level}>"))
             }
             BlockKind::ListUnordered {} => Ok(format!("<ul>{}</ul>", self.rich_items(block)?)),
@@ -140,7 +136,36 @@ impl Printer {
             }
             BlockKind::Images { align: None, full_width: None, with_frame: None } => self.images(block),
             BlockKind::Code { .. } => self.pre(block),
-            _ => Err(self.invalid("only paragraphs, headings, lists, images and code can stand here")),
+            BlockKind::ListTasks {}
+            | BlockKind::ListItem { .. }
+            | BlockKind::Divider {}
+            | BlockKind::Blockquote {}
+            | BlockKind::Hint { .. }
+            | BlockKind::CodeLine { .. }
+            | BlockKind::Math { .. }
+            | BlockKind::Images { .. }
+            | BlockKind::Image(_)
+            | BlockKind::File { .. }
+            | BlockKind::Drawing { .. }
+            | BlockKind::Embed { .. }
+            | BlockKind::ContentRef { .. }
+            | BlockKind::Expandable { .. }
+            | BlockKind::Tabs { .. }
+            | BlockKind::TabsItem { .. }
+            | BlockKind::Stepper {}
+            | BlockKind::StepperStep { .. }
+            | BlockKind::Columns { .. }
+            | BlockKind::Column { .. }
+            | BlockKind::Table(_)
+            | BlockKind::If { .. }
+            | BlockKind::ReusableContent { .. }
+            | BlockKind::Integration(_)
+            | BlockKind::Swagger { .. }
+            | BlockKind::OpenapiOperation { .. }
+            | BlockKind::OpenapiSchemas { .. }
+            | BlockKind::OpenapiWebhook { .. } => {
+                Err(self.invalid("only paragraphs, headings, lists, images and code can stand here"))
+            }
         }
     }
 
@@ -164,7 +189,7 @@ impl Printer {
                             matches!(block.kind, BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. })
                         }) =>
                 {
-                    out.push_str(&self.text(&first.nodes, Place::Html)?);
+                    out.push_str(&self.text(&first.nodes, InlineContext::Html)?);
                     for block in rest {
                         out.push_str(&self.rich_block(block)?);
                     }
@@ -199,7 +224,7 @@ impl Printer {
         let title = match block.fragment("expandable-title").map_or(&[][..], |fragment| &fragment.nodes) {
             [] => String::new(),
             [title] if matches!(title.kind, BlockKind::Paragraph { align: None }) => {
-                self.text(&title.nodes, Place::Html)?
+                self.text(&title.nodes, InlineContext::Html)?
             }
             _ => return Err(self.invalid("expandable-title is one paragraph")),
         };
@@ -301,8 +326,11 @@ impl Printer {
 
     fn code_text(&mut self, line: &Block) -> Result<String, Invalid> {
         let text: Vec<Node> = line.nodes.clone();
-        let written =
-            inlines::write(&spelling::without(&text), (inlines::Mode::Usual, Place::Html), &mut self.labels);
+        let written = inlines::write(
+            &spelling::without(&text),
+            (inlines::Mode::Usual, InlineContext::Html),
+            &mut self.labels,
+        );
         let has_break = |node: &Node| spelling::plain(std::slice::from_ref(node)).contains(['\n', '\r']);
         let is_plain = normal::inlines(&line.nodes).iter().all(|node| match node {
             Node::Text(text) => text.leaves.iter().all(|leaf| leaf.marks.is_empty()),

@@ -11,11 +11,11 @@ use super::super::{
     atoms,
     builder::NOTE_ANCHOR,
     emoji,
-    escape::{self, Around, Place},
+    escape::{self, InlineContext, Surroundings},
     html,
     inlines::{self, Rules},
     normal,
-    notes::Notes,
+    notes::{LabelLog, Notes},
     rich, spelling, targets,
 };
 
@@ -35,9 +35,8 @@ pub(in super::super) enum Mode {
 /// The labels of notes, and the definitions of links, while a document is written.
 #[derive(Default, Clone)]
 pub(in super::super) struct Labels {
-    used: HashSet<String>,
     /// The notes in their order.
-    pub(in super::super) notes: Vec<(String, Vec<Block>)>,
+    pub(in super::super) notes: LabelLog,
     /// The labels of all notes of the document.
     pub(in super::super) known: Arc<HashSet<String>>,
     /// The definitions of links that the document keeps.
@@ -54,16 +53,8 @@ impl Labels {
     }
 
     /// The same, where notes were taken before.
-    pub(in super::super) fn at(&self, taken: &[String]) -> Self {
-        let mut labels = self.clone();
-        labels.used.extend(taken.iter().cloned());
-        labels.notes.extend(taken.iter().map(|label| (label.clone(), Vec::new())));
-        labels
-    }
-
-    /// The labels that notes have so far, in their order.
-    pub(in super::super) fn taken(&self) -> impl Iterator<Item = &str> {
-        self.notes.iter().map(|(label, _)| label.as_str())
+    pub(in super::super) fn at(&self, taken: &LabelLog) -> Self {
+        Self { notes: taken.clone(), ..self.clone() }
     }
 
     /// Gives labels to all annotations of a block, in the order of the text.
@@ -78,7 +69,7 @@ impl Labels {
 
     /// The labels that were given.
     pub(in super::super) fn given(self) -> HashSet<String> {
-        self.used
+        self.notes.names()
     }
 
     /// The label of the next note: the wanted one, or else a number.
@@ -89,27 +80,23 @@ impl Labels {
                     c.is_whitespace() || matches!(c, '[' | ']' | '\\' | '`' | '|' | '<' | '&' | '^')
                 })
         };
-        let wanted = wanted.filter(fits).filter(|label| !self.used.contains(*label)).map(str::to_owned);
+        let wanted = wanted.filter(fits).filter(|label| !self.notes.has(label)).map(str::to_owned);
         let label = wanted.unwrap_or_else(|| {
             let from = self.notes.len() + 1;
-            (from..)
-                .map(|number| number.to_string())
-                .find(|label| !self.used.contains(label))
-                .unwrap_or_default()
+            (from..).map(|number| number.to_string()).find(|label| !self.notes.has(label)).unwrap_or_default()
         });
-        self.used.insert(label.clone());
-        self.notes.push((label.clone(), body.to_vec()));
+        self.notes.push(&label, body.into());
         label
     }
 }
 
 /// Writes nodes so that they read back; `None` when that cannot be.
-pub(in super::super) fn print(nodes: &[Node], place: Place, labels: &mut Labels) -> Option<String> {
+pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &mut Labels) -> Option<String> {
     let wanted = normal::inlines(nodes);
     for mode in [Mode::Spelled, Mode::Usual, Mode::Guarded] {
         let mut attempt = labels.clone();
-        let Some(written) = write(nodes, (mode, place), &mut attempt) else { continue };
-        if reads_as(&written, place, &wanted, labels) {
+        let Some(written) = write(nodes, (mode, context), &mut attempt) else { continue };
+        if reads_as(&written, context, &wanted, labels) {
             *labels = attempt;
             return Some(written);
         }
@@ -117,12 +104,12 @@ pub(in super::super) fn print(nodes: &[Node], place: Place, labels: &mut Labels)
     None
 }
 
-fn reads_as(written: &str, place: Place, wanted: &[Node], labels: &Labels) -> bool {
-    let mut notes = Notes::known(&labels.known, labels.taken());
+fn reads_as(written: &str, context: InlineContext, wanted: &[Node], labels: &Labels) -> bool {
+    let mut notes = Notes::known(&labels.known, &labels.notes);
     let mut rules = Rules { definitions: &labels.definitions, notes: &mut notes };
-    let read = match place {
-        Place::Html => html::tree(written).and_then(|nodes| rich::inlines(&nodes, &mut rules)),
-        Place::Lines | Place::Line => inlines::read(written, &mut rules),
+    let read = match context {
+        InlineContext::Html => html::tree(written).and_then(|nodes| rich::inlines(&nodes, &mut rules)),
+        InlineContext::Lines | InlineContext::Line => inlines::read(written, &mut rules),
     };
     read.is_some_and(|nodes| normal::inlines(&nodes) == wanted)
 }
@@ -130,11 +117,11 @@ fn reads_as(written: &str, place: Place, wanted: &[Node], labels: &Labels) -> bo
 /// Writes nodes without looking whether they read back.
 pub(in super::super) fn write(
     nodes: &[Node],
-    (mode, place): (Mode, Place),
+    (mode, context): (Mode, InlineContext),
     labels: &mut Labels,
 ) -> Option<String> {
     let mut writer =
-        Writer { out: String::new(), mode, place, open: Vec::new(), labels, in_label: false, skip: 0 };
+        Writer { out: String::new(), mode, context, open: Vec::new(), labels, in_label: false, skip: 0 };
     writer.nodes(nodes)?;
     Some(writer.out)
 }
@@ -142,7 +129,7 @@ pub(in super::super) fn write(
 struct Writer<'l> {
     out: String,
     mode: Mode,
-    place: Place,
+    context: InlineContext,
     /// The marks that are open, and how they are closed.
     open: Vec<(Mark, &'static str)>,
     labels: &'l mut Labels,
@@ -253,7 +240,7 @@ impl Writer<'_> {
     }
 
     fn open_mark(&mut self, mark: Mark, behind: Option<char>) {
-        let html = self.mode == Mode::Guarded || self.place == Place::Html;
+        let html = self.mode == Mode::Guarded || self.context == InlineContext::Html;
         let spelling = mark.spelling.filter(|_| self.mode == Mode::Spelled);
         let is_within =
             self.out.ends_with(char::is_alphanumeric) || behind.is_some_and(char::is_alphanumeric);
@@ -287,7 +274,7 @@ impl Writer<'_> {
     fn leaf(&mut self, leaf: &Leaf, (is_first, is_last): (bool, bool), next: Option<char>) -> Option<()> {
         let code = leaf.marks.iter().skip(self.skip).any(is_sign);
         if let (Mode::Spelled, Some(spelling)) = (self.mode, &leaf.spelling) {
-            let is_wrapped = code && self.place == Place::Html;
+            let is_wrapped = code && self.context == InlineContext::Html;
             self.out.push_str(&if is_wrapped {
                 format!("<code>{spelling}</code>")
             } else {
@@ -295,11 +282,11 @@ impl Writer<'_> {
             });
             return Some(());
         }
-        if self.place == Place::Html || self.mode == Mode::Guarded {
+        if self.context == InlineContext::Html || self.mode == Mode::Guarded {
             self.out.push_str(if code { "<code>" } else { "" });
-            match self.place {
-                Place::Html => escape::html_text(&mut self.out, &leaf.text),
-                Place::Lines | Place::Line => escape::guarded(&mut self.out, &leaf.text),
+            match self.context {
+                InlineContext::Html => escape::html_text(&mut self.out, &leaf.text),
+                InlineContext::Lines | InlineContext::Line => escape::guarded(&mut self.out, &leaf.text),
             }
             self.out.push_str(if code { "</code>" } else { "" });
             return Some(());
@@ -309,8 +296,8 @@ impl Writer<'_> {
             return Some(());
         }
         let is_inside = self.in_label || !self.open.is_empty();
-        let around = Around {
-            place: self.place,
+        let around = Surroundings {
+            context: self.context,
             is_first: is_first && !is_inside,
             is_last: is_last && !self.in_label,
             in_label: self.in_label,
@@ -333,7 +320,7 @@ impl Writer<'_> {
             InlineKind::Mention { target } => self.mention(&targets::write(target)),
             InlineKind::InlineMath { formula } => self.out.push_str(&format!("$${formula}$$")),
             InlineKind::Emoji { code } => match emoji::name(code) {
-                Some(name) if self.place != Place::Html => self.out.push_str(&format!(":{name}:")),
+                Some(name) if self.context != InlineContext::Html => self.out.push_str(&format!(":{name}:")),
                 _ => self.out.push_str(&atoms::write(&inline.kind)?),
             },
             kind => self.out.push_str(&atoms::write(kind)?),
@@ -346,7 +333,7 @@ impl Writer<'_> {
         let mut writer = Writer {
             out: String::new(),
             mode: self.mode,
-            place: self.place,
+            context: self.context,
             open: Vec::new(),
             labels: &mut *self.labels,
             in_label: true,
@@ -366,7 +353,7 @@ impl Writer<'_> {
             [Node::Text(text)] if text.leaves.len() == 1 => Some(text.leaves[0].text.as_str()),
             _ => None,
         };
-        let is_html = self.place == Place::Html
+        let is_html = self.context == InlineContext::Html
             || self.mode == Mode::Guarded
             || spelling == "a"
             || spelling.starts_with("<a ");
@@ -416,15 +403,20 @@ impl Writer<'_> {
 
     fn mention(&mut self, url: &str) {
         let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or(url);
-        if self.place == Place::Html || self.mode == Mode::Guarded {
+        if self.context == InlineContext::Html || self.mode == Mode::Guarded {
             self.out.push_str("<a data-mention");
             html::write_attribute(&mut self.out, "href", url);
             self.out.push_str(&format!(">{}</a>", html::text(name)));
             return;
         }
         let mut label = String::new();
-        let around =
-            Around { place: Place::Line, is_first: false, is_last: false, in_label: true, next: Some(']') };
+        let around = Surroundings {
+            context: InlineContext::Line,
+            is_first: false,
+            is_last: false,
+            in_label: true,
+            next: Some(']'),
+        };
         escape::text(&mut label, name, around);
         self.out.push_str(&format!("[{label}]({} \"mention\")", escape::destination(url)));
     }
@@ -434,7 +426,7 @@ impl Writer<'_> {
         let before = self.out.ends_with(|c: char| !c.is_whitespace());
         let name = self.labels.next(Some(spelling).filter(|s| !s.is_empty()), &body);
         let label = self.label(inline, count)?;
-        if self.place == Place::Html {
+        if self.context == InlineContext::Html {
             self.out.push_str(&format!(
                 "<a data-footnote-ref href=\"#{NOTE_ANCHOR}{}\">{label}</a>",
                 html::text(&name)

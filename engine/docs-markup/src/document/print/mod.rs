@@ -2,10 +2,11 @@
 
 mod html;
 mod inlines;
+mod lists;
 mod tables;
 mod tagged;
 
-use docs_model::{Block, BlockKind, Fragment, HeadingData, Leaf, Node, TextNode};
+use docs_model::{Block, BlockKind, BlockTag, ContentRef, Fragment, HeadingData, Leaf, Node, TextNode};
 
 pub(super) use self::{
     inlines::{Labels, Mode, write as write_inlines},
@@ -15,11 +16,11 @@ pub(super) use self::{
 use super::{
     Invalid,
     chunks::{self, ChunkKind},
-    escape::Place,
+    escape::InlineContext,
     html as markup, inlines as reader_inlines,
     lines::{self, Line, SPACE},
-    marks, normal,
-    notes::Notes,
+    normal,
+    notes::{LabelLog, Notes},
     read,
     read::{Reader, VERBATIM},
     spelling, targets, weight, whole,
@@ -95,15 +96,15 @@ pub(super) fn is_alike(a: &Block, b: &Block) -> bool {
 }
 
 /// Text as it stands between HTML tags, where notes were taken before.
-pub(super) fn rich(nodes: &[Node], taken: &[String]) -> Option<String> {
+pub(super) fn rich(nodes: &[Node], taken: &LabelLog) -> Option<String> {
     let mut labels = Labels::default().at(taken);
-    write_inlines(nodes, (Mode::Usual, Place::Html), &mut labels)
+    write_inlines(nodes, (Mode::Usual, InlineContext::Html), &mut labels)
 }
 
 /// Text without marks, as it stands in the title of a column.
-pub(super) fn title(text: &str, place: Place) -> Option<String> {
+pub(super) fn title(text: &str, context: InlineContext) -> Option<String> {
     let nodes = [Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))];
-    write_inlines(&nodes, (Mode::Usual, place), &mut Labels::default())
+    write_inlines(&nodes, (Mode::Usual, context), &mut Labels::default())
 }
 
 /// What stands before a block at its level.
@@ -279,32 +280,42 @@ impl Printer {
             }
             BlockKind::ListItem { .. } => Err(self.invalid("a list-item stands only in a list")),
             BlockKind::Divider {} => Ok("***".to_owned()),
-            BlockKind::Blockquote {} => {
-                let inside = self.inside(block)?;
-                if spelling == "tight" && self.is_checked {
-                    let close = prefixed(&inside.replace("\n\n", "\n"));
-                    if self.reads_as(&close, block, &self.labels) {
-                        return Ok(close);
-                    }
-                }
-                Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
-            }
+            BlockKind::Blockquote {} => self.quote(block, spelling),
             BlockKind::Code { .. } => self.code(block, before),
             BlockKind::CodeLine { .. } => Err(self.invalid("a code-line stands only in code")),
             BlockKind::Math { formula } => self.math(formula),
             BlockKind::Images { .. } => self.images(block),
             BlockKind::Image(_) => Err(self.invalid("an image stands only in images")),
-            BlockKind::Drawing { target } => {
-                let mut out = String::from("<img");
-                if let Some(target) = target {
-                    markup::write_attribute(&mut out, "src", &targets::write(target));
-                }
-                Ok(out + " alt=\"\" class=\"gitbook-drawing\">")
-            }
+            BlockKind::Drawing { target } => Ok(drawing(target.as_ref())),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, spelling),
             BlockKind::Table(data) => self.table(block, data),
-            _ => self.tag(block),
+            BlockKind::Hint { .. } | BlockKind::If { .. } => self.around(block),
+            BlockKind::Tabs { .. } => self.parts(block, BlockTag::Tab),
+            BlockKind::Stepper {} => self.parts(block, BlockTag::Step),
+            BlockKind::Columns { .. } => self.parts(block, BlockTag::Column),
+            BlockKind::TabsItem { .. } => Err(self.invalid("a tabs-item stands only in tabs")),
+            BlockKind::StepperStep { .. } => Err(self.invalid("a stepper-step stands only in a stepper")),
+            BlockKind::Column { .. } => Err(self.invalid("a column stands only in columns")),
+            BlockKind::File { .. } | BlockKind::Embed { .. } => self.captioned(block),
+            BlockKind::ContentRef { target } => self.content_ref(block, target),
+            BlockKind::Swagger { target, .. } => self.swagger(block, target),
+            BlockKind::OpenapiOperation { target, .. }
+            | BlockKind::OpenapiSchemas { target, .. }
+            | BlockKind::OpenapiWebhook { target, .. } => self.openapi(block, target),
+            BlockKind::ReusableContent { .. } | BlockKind::Integration(_) => self.opening(block),
         }
+    }
+
+    /// A quotation: without empty lines between its blocks where it says so and that reads the same.
+    fn quote(&mut self, block: &Block, spelling: &str) -> Result<String, Invalid> {
+        let inside = self.inside(block)?;
+        if spelling == "tight" && self.is_checked {
+            let close = prefixed(&inside.replace("\n\n", "\n"));
+            if self.reads_as(&close, block, &self.labels) {
+                return Ok(close);
+            }
+        }
+        Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
     }
 
     /// A paragraph. One that would read as another block is written as HTML.
@@ -312,14 +323,14 @@ impl Printer {
         let is_html = block.spelling.as_deref() == Some("<p>");
         let before = self.labels.clone();
         if !is_html {
-            let text = self.text(&block.nodes, Place::Lines)?;
+            let text = self.text(&block.nodes, InlineContext::Lines)?;
             let is_plain = |line: &str| line.starts_with(char::is_alphabetic);
             if !self.is_checked || text.split('\n').all(is_plain) || self.reads_as(&text, block, &before) {
                 return Ok(text);
             }
             self.labels = before.clone();
         }
-        let text = self.text(&block.nodes, Place::Html)?;
+        let text = self.text(&block.nodes, InlineContext::Html)?;
         let text = format!("<p>{text}</p>");
         if !self.is_checked || self.reads_as(&text, block, &before) {
             return Ok(text);
@@ -364,12 +375,12 @@ impl Printer {
     }
 
     /// Text with marks.
-    pub(super) fn text(&mut self, nodes: &[Node], place: Place) -> Result<String, Invalid> {
+    pub(super) fn text(&mut self, nodes: &[Node], context: InlineContext) -> Result<String, Invalid> {
         let written = if self.is_checked {
-            inlines::print(nodes, place, &mut self.labels)
+            inlines::print(nodes, context, &mut self.labels)
         } else {
             // What was just read is written as it says, for comparing.
-            write_inlines(nodes, (Mode::Spelled, place), &mut self.labels)
+            write_inlines(nodes, (Mode::Spelled, context), &mut self.labels)
         };
         written.ok_or_else(|| {
             self.invalid("its text cannot be written as Markdown: it holds text and inline elements only")
@@ -377,11 +388,8 @@ impl Printer {
     }
 
     fn heading(&mut self, block: &Block, data: &HeadingData) -> Result<String, Invalid> {
-        let level = data.level.filter(|level| matches!(level, 1 | 5 | 6)).unwrap_or(match &block.kind {
-            BlockKind::Heading1(_) => 2,
-            BlockKind::Heading2(_) => 3,
-            _ => 4,
-        });
+        let usual = block.kind.heading().map_or(4, |(level, _)| level + 1);
+        let level = data.level.filter(|level| matches!(level, 1 | 5 | 6)).unwrap_or(usual);
         if read::heading(level, data.clone()) != block.kind {
             return Err(self.invalid("`level` is 1 for heading-1, and 5 or 6 for heading-3"));
         }
@@ -396,15 +404,15 @@ impl Printer {
             && self.is_checked
         {
             let mut labels = self.labels.clone();
-            let written =
-                inlines::print(&block.nodes, Place::Lines, &mut labels).map(|text| format!("{text}\n{line}"));
+            let written = inlines::print(&block.nodes, InlineContext::Lines, &mut labels)
+                .map(|text| format!("{text}\n{line}"));
             let same = |text: &String| self.reads_as(text, block, &self.labels);
             if let Some(text) = written.filter(same) {
                 self.labels = labels;
                 return Ok(text);
             }
         }
-        let text = self.text(&block.nodes, Place::Line)?;
+        let text = self.text(&block.nodes, InlineContext::Line)?;
         let mut out = "#".repeat(level.into());
         for part in
             [Some(text.as_str()).filter(|text| !text.is_empty()), anchor.as_deref()].into_iter().flatten()
@@ -419,87 +427,6 @@ impl Printer {
         Ok(out)
     }
 
-    fn list(&mut self, block: &Block) -> Result<String, Invalid> {
-        let spelling = block.spelling.as_deref().unwrap_or_default();
-        let (is_ordered, start) = match &block.kind {
-            BlockKind::ListOrdered { start } => (true, start.unwrap_or(1)),
-            _ => (false, 1),
-        };
-        let marks: &[char] = if is_ordered { &['.', ')'] } else { &['*', '-', '+'] };
-        let wanted = spelling.chars().next().filter(|mark| marks.contains(mark)).unwrap_or(marks[0]);
-        let last = self.list_marks.last().copied().flatten();
-        // Two lists of one kind are told apart by their marks.
-        let mark = if last == Some(wanted) {
-            marks.iter().copied().find(|mark| Some(*mark) != last).unwrap_or(wanted)
-        } else {
-            wanted
-        };
-        if let Some(last) = self.list_marks.last_mut() {
-            *last = Some(mark);
-        }
-        let numbers = numbers(spelling, start, block.nodes.len());
-        if block.nodes.is_empty() {
-            return Err(self.invalid("a list has at least one item"));
-        }
-        if start > 999_999_999 - block.nodes.len() as u64 {
-            return Err(self.invalid("`start` is too large"));
-        }
-        let mut out = Vec::new();
-        for (index, item) in self.children(block)?.into_iter().enumerate() {
-            self.path.push(format!("nodes[{index}]"));
-            let number = numbers.get(index).copied().unwrap_or(start + index as u64);
-            let bullet = if is_ordered { format!("{number}{mark}") } else { mark.to_string() };
-            out.push(self.item(item, &bullet, block)?);
-            self.path.pop();
-        }
-        Ok(out.join("\n"))
-    }
-
-    fn item(&mut self, item: &Block, bullet: &str, list: &Block) -> Result<String, Invalid> {
-        let BlockKind::ListItem { checked } = &item.kind else {
-            return Err(self.invalid("a list holds list-items only"));
-        };
-        let is_task = matches!(list.kind, BlockKind::ListTasks {});
-        let checked = checked.or(is_task.then_some(false));
-        let blocks = self.children(item)?;
-        let text = self.item_blocks(&blocks)?;
-        let boxed = match checked {
-            Some(true) => "[x] ",
-            Some(false) => "[ ] ",
-            None => "",
-        };
-        let indent = " ".repeat(bullet.len() + 1);
-        let body = indented(&text, &indent, "");
-        let out = format!("{bullet} {boxed}{body}");
-        // What an item cannot begin with follows on the next line.
-        let is_divider = marks::is_divider(out.split('\n').next().unwrap_or_default());
-        let begins_apart = checked.is_none() && (is_divider || text.starts_with("    "));
-        Ok(match (text.is_empty(), begins_apart) {
-            (true, _) => out.trim_end_matches(SPACE).to_owned(),
-            (false, true) => format!("{bullet}\n{indent}{body}"),
-            (false, false) => out,
-        })
-    }
-
-    /// The blocks of an item: a list follows its paragraph without an empty line.
-    fn item_blocks(&mut self, blocks: &[&Block]) -> Result<String, Invalid> {
-        let is_text =
-            |block: &Block| matches!(block.kind, BlockKind::Paragraph { align: None }) && !is_verbatim(block);
-        let text = self.sequence(blocks, "nodes")?;
-        let starts_at_one = |list: &Block| {
-            matches!(list.kind, BlockKind::ListOrdered { start: None | Some(1) })
-                || !matches!(list.kind, BlockKind::ListOrdered { .. })
-        };
-        let is_close = matches!(blocks, [first, second, ..] if is_text(first) && is_list(second) && starts_at_one(second));
-        Ok(match text.split_once("\n\n").filter(|_| is_close) {
-            // A list that begins with an empty item, or not with one, would be part of the text.
-            Some((first, rest)) if begins_with_text(rest) && !first.starts_with(['<', '$', '|']) => {
-                format!("{first}\n{rest}")
-            }
-            _ => text,
-        })
-    }
-
     fn math(&self, formula: &str) -> Result<String, Invalid> {
         let is_fit = !formula.trim_matches(SPACE).is_empty()
             && !formula.contains("$$")
@@ -510,6 +437,15 @@ impl Printer {
             Err(self.invalid("a formula has no empty lines and no `$$`"))
         }
     }
+}
+
+/// A drawing: a picture that says that it is one.
+fn drawing(target: Option<&ContentRef>) -> String {
+    let mut out = String::from("<img");
+    if let Some(target) = target {
+        markup::write_attribute(&mut out, "src", &targets::write(target));
+    }
+    out + " alt=\"\" class=\"gitbook-drawing\">"
 }
 
 /// Tells whether a text takes all that follows with it, as a comment that is not closed does.
@@ -539,20 +475,13 @@ pub(super) fn is_nothing(block: &Block) -> bool {
         && !is_verbatim(block)
 }
 
-/// Tells whether the first item of a list has text on its first line.
-fn begins_with_text(list: &str) -> bool {
-    let line = list.split('\n').next().unwrap_or_default();
-    let (mark, text) = line.split_once(' ').unwrap_or_default();
-    !text.trim_matches(SPACE).is_empty() && (mark.len() == 1 || matches!(mark, "1." | "1)"))
-}
-
 /// The blocks of a text on its own.
 pub(super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
     if !weight::fits(&lines) {
         return Some(vec![read::verbatim(&lines)]);
     }
-    let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, labels.taken()));
+    let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, &labels.notes));
     reader.depth = depth;
     let blocks = reader.level(&lines);
     (!blocks.is_empty()).then_some(blocks)
@@ -573,17 +502,6 @@ pub(super) fn indented(text: &str, indent: &str, first: &str) -> String {
         out.push_str(line);
     }
     out
-}
-
-/// The numbers of items as they are written; none where they count up.
-fn numbers(spelling: &str, start: u64, count: usize) -> Vec<u64> {
-    let Some((_, list)) = spelling.split_once(':') else {
-        return if spelling.ends_with('=') { vec![start; count] } else { Vec::new() };
-    };
-    let numbers: Vec<u64> = list.split(',').filter_map(|number| number.parse().ok()).collect();
-    let fits =
-        numbers.len() == count && numbers[0] == start && numbers.iter().all(|number| *number < 1_000_000_000);
-    if fits { numbers } else { Vec::new() }
 }
 
 /// Lines behind `>`.

@@ -10,7 +10,7 @@ use docs_model::{
 use super::{
     super::{
         Invalid,
-        escape::Place,
+        escape::InlineContext,
         figures::word,
         html,
         inlines::{self as markdown, Rules},
@@ -124,7 +124,7 @@ impl Printer {
         let mut head = String::from("|");
         let mut alignments = Vec::new();
         for column in columns {
-            head.push_str(&format!(" {} |", pipes::escaped(&self.title(column, Place::Line))));
+            head.push_str(&format!(" {} |", pipes::escaped(&self.title(column, InlineContext::Line))));
             alignments.push(match &column.kind {
                 TableColumnKind::Text { text_alignment, .. } => *text_alignment,
                 _ => CellAlign::Left,
@@ -140,7 +140,7 @@ impl Printer {
                     .fragment(&fragments, record, column)?
                     .and_then(|fragment| fragment.nodes.first())
                 {
-                    Some(paragraph) => self.text(&paragraph.nodes, Place::Line)?,
+                    Some(paragraph) => self.text(&paragraph.nodes, InlineContext::Line)?,
                     None => String::new(),
                 };
                 line.push_str(&format!(" {} |", pipes::escaped(&text)));
@@ -160,19 +160,19 @@ impl Printer {
     }
 
     /// The title of a column: as it says it is written, if that means the same.
-    fn title(&self, column: &TableColumn, place: Place) -> String {
+    fn title(&self, column: &TableColumn, context: InlineContext) -> String {
         if let Some(written) = &column.spelling {
             let mut notes = Notes::default();
             let mut rules = Rules { definitions: &self.labels.definitions, notes: &mut notes };
-            let nodes = match place {
-                Place::Html => html::tree(written).and_then(|tree| rich::inlines(&tree, &mut rules)),
+            let nodes = match context {
+                InlineContext::Html => html::tree(written).and_then(|tree| rich::inlines(&tree, &mut rules)),
                 _ => markdown::read(written, &mut rules),
             };
             if !written.contains('\n') && nodes.is_some_and(|nodes| spelling::plain(&nodes) == column.title) {
                 return written.clone();
             }
         }
-        super::title(&column.title, place).unwrap_or_default()
+        super::title(&column.title, context).unwrap_or_default()
     }
 
     fn table_tag(&self, block: &Block, data: &TableData) -> String {
@@ -255,7 +255,7 @@ impl Printer {
             TableColumnKind::ContentRef => out.push_str(" data-type=\"content-ref\""),
             TableColumnKind::Image => out.push_str(" data-type=\"image\""),
         }
-        format!("{out}>{}{select}</th>", self.title(column, Place::Html))
+        format!("{out}>{}{select}</th>", self.title(column, InlineContext::Html))
     }
 
     fn fragment<'b>(

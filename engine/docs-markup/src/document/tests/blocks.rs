@@ -39,7 +39,7 @@ fn text_headings_and_dividers() {
 }
 
 #[test]
-fn lists() {
+fn lists_are_read_and_written_in_all_their_forms() {
     let item = |nodes: Value| json!({ "type": "list-item", "nodes": nodes });
     both_ways(
         "* a\n* b\n  * c",
@@ -207,7 +207,7 @@ fn operations_of_openapi_documents() {
 }
 
 #[test]
-fn containers() {
+fn containers_are_read_and_written_with_what_they_hold() {
     both_ways(
         "{% tabs %}\n{% tab title=\"A\" icon=\"x\" %}\na\n{% endtab %}\n\n{% tab title=\"A\" %}\nb\n{% endtab %}\n{% endtabs %}",
         json!({ "type": "tabs", "nodes": [
@@ -255,7 +255,7 @@ fn containers() {
 }
 
 #[test]
-fn tables() {
+fn tables_are_read_and_written_as_grids_and_as_cards() {
     let column = |id: &str, title: &str, align: &str| json!({ "id": id, "title": title, "type": "text", "textAlignment": align });
     both_ways(
         "| A | B |\n| --- | :---: |\n| a | `b \\| c` |",

@@ -8,7 +8,7 @@ fn of(nodes: Value) -> Value {
 }
 
 #[test]
-fn marks() {
+fn marks_are_read_and_written_in_all_their_kinds() {
     let marked =
         |mark: Value| of(json!([{ "leaves": [{ "text": "a " }, { "text": "b", "marks": [mark] }] }]));
     for (written, kind) in [
@@ -43,7 +43,7 @@ fn marks() {
 }
 
 #[test]
-fn links_and_mentions() {
+fn links_and_mentions_are_read_and_written_by_target() {
     let link =
         |target: Value| of(json!([{ "type": "link", "data": { "ref": target }, "nodes": [text("t")] }]));
     both_ways("[t](https://x.y)", link(json!({ "kind": "url", "url": "https://x.y" })));
@@ -74,7 +74,7 @@ fn links_and_mentions() {
 }
 
 #[test]
-fn elements_without_text() {
+fn elements_without_text_are_read_and_written() {
     for (written, kind, data) in [
         (":rocket:", "emoji", json!({ "code": "1f680" })),
         (
@@ -114,7 +114,7 @@ fn elements_without_text() {
 }
 
 #[test]
-fn annotations() {
+fn annotations_are_read_and_written_with_their_notes() {
     let body = |blocks: Value| json!([{ "type": "annotation-body", "nodes": blocks }]);
     both_ways(
         "a word[^1] b\n\n[^1]: note",

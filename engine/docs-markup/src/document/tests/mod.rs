@@ -3,6 +3,7 @@
 mod awkward;
 mod blocks;
 mod changes;
+mod commonmark;
 mod generated;
 mod inlines;
 

@@ -1,0 +1,312 @@
+//! Every converter on inputs that repeat what it reads, in breadth and in depth: nothing ends the process, and memory
+//! follows the bytes.
+//!
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile` reads as many, and asks for time, too.
+
+#[path = "../../../engine/docs-markup/tests/hostile/harness.rs"]
+mod harness;
+
+use std::io::{Cursor, Write as _};
+
+use docs_convert::{MAX_MARKDOWN_BYTES, MAX_TEXT_BYTES, convert, unpack};
+use docs_ports::{Document, DocumentFormat};
+use harness::{Parser, Random};
+
+#[test]
+fn repeated_constructs_take_memory_that_follows_their_bytes() {
+    harness::run(PARSERS);
+}
+
+/// An element of HTML and of XML takes up to a hundred bytes in a tree, and twice that while it grows.
+const TREE_MEMORY: usize = 60;
+
+const PARSERS: &[Parser] = &[
+    Parser {
+        name: "HTML",
+        pieces: HTML,
+        frames: PAGES,
+        most: MAX_TEXT_BYTES,
+        memory: TREE_MEMORY,
+        read: read_html,
+    },
+    Parser {
+        name: "Markdown",
+        pieces: MARKDOWN,
+        frames: &[("", "")],
+        most: MAX_MARKDOWN_BYTES,
+        memory: 160,
+        read: read_markdown,
+    },
+    Parser {
+        name: "Word",
+        pieces: WORD,
+        frames: &[("", "")],
+        most: 10 << 20,
+        memory: TREE_MEMORY,
+        read: read_word,
+    },
+    Parser {
+        name: "archive",
+        pieces: HTML,
+        frames: &[("", "")],
+        most: 1 << 20,
+        memory: 20,
+        read: read_archive,
+    },
+];
+
+fn document(format: DocumentFormat, bytes: Vec<u8>) -> Document {
+    let url = Some("https://a.test/b/c".to_owned());
+    Document { format, bytes: bytes.into(), name: "name".to_owned(), url, charset: None }
+}
+
+fn read_html(text: &str) {
+    drop(convert(&document(DocumentFormat::Html, text.as_bytes().to_vec())));
+}
+
+fn read_markdown(text: &str) {
+    drop(convert(&document(DocumentFormat::Markdown, text.as_bytes().to_vec())));
+}
+
+/// The text as the body of a Word document, and as each of its other parts.
+fn read_word(text: &str) {
+    let body = format!("<w:document><w:body>{text}</w:body></w:document>");
+    let others = ["word/styles.xml", "word/numbering.xml", "word/footnotes.xml"];
+    let mut files = vec![("word/document.xml", body.as_str())];
+    files.extend(others.iter().filter(|_| text.len() < 100_000).map(|path| (*path, text)));
+    drop(convert(&document(DocumentFormat::Docx, packed(&files))));
+}
+
+/// An archive, some of its bytes changed: where depends on the text.
+fn read_archive(text: &str) {
+    let path = text.chars().take(40).collect::<String>();
+    let mut archive = packed(&[("a.md", text), (path.as_str(), "b"), ("c/d.html", text)]);
+    let mut random = Random(text.len() as u64);
+    for _ in 0..random.below(6) {
+        let at = random.below(archive.len());
+        archive[at] = u8::try_from(random.below(256)).unwrap_or_default();
+    }
+    drop(unpack(&archive));
+}
+
+fn packed(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, text) in files {
+        let options =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        // Two files of one path, or a path that is none, leave the archive without the second.
+        if writer.start_file(*path, options).is_ok() {
+            writer.write_all(text.as_bytes()).expect("bytes");
+        }
+    }
+    writer.finish().expect("an archive").into_inner()
+}
+
+#[test]
+fn a_word_document_with_too_much_text_is_refused_before_it_is_a_page() {
+    let _alone = harness::alone();
+    for (words, what) in
+        [(45_000_000, "at most 40 MB of text"), (9_000_000, "at most 16000000 bytes of text")]
+    {
+        let (before, behind) =
+            ("<w:document><w:body><w:p><w:r><w:t>", "</w:t></w:r></w:p></w:body></w:document>");
+        let body = [before, &"a ".repeat(words), behind].concat();
+        let size = body.len();
+        let archive = packed(&[("word/document.xml", &body)]);
+        drop(body);
+        let (error, peak) = harness::peak_of(|| {
+            convert(&document(DocumentFormat::Docx, archive)).expect_err("too much").to_string()
+        });
+        assert!(error.contains(what), "{error}");
+        assert!(peak < 4 * size.min(40_000_000), "{peak} bytes for {size}");
+    }
+}
+
+const HTML: &[&str] = &[
+    "a",
+    " ",
+    "\n",
+    "<",
+    ">",
+    "</",
+    "<div>",
+    "</div>",
+    "<p>",
+    "</p>",
+    "<b>",
+    "</b>",
+    "<i>",
+    "<a href=x>",
+    "</a>",
+    "<ul>",
+    "<li>",
+    "</li>",
+    "</ul>",
+    "<ol>",
+    "<table>",
+    "<tr>",
+    "<td>",
+    "<td rowspan=999 colspan=999>",
+    "</td>",
+    "</tr>",
+    "</table>",
+    "<th>",
+    "<caption>",
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "<h1>",
+    "</h1>",
+    "<h2 id=x>",
+    "<blockquote>",
+    "</blockquote>",
+    "<details>",
+    "<summary>",
+    "<figure>",
+    "<img src=y>",
+    "<figcaption>",
+    "<br>",
+    "<hr>",
+    "<main>",
+    "<article>",
+    "<nav>",
+    "<script>",
+    "</script>",
+    "<style>",
+    "<title>",
+    "<base href=z>",
+    "<dl>",
+    "<dt>",
+    "<dd>",
+    "<div class=admonition>",
+    "<input type=checkbox>",
+    "<iframe src=q>",
+    "<svg>",
+    "<math>",
+    "<template>",
+    "<select>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "<!DOCTYPE ",
+    "<?",
+    "&amp;",
+    "&lt",
+    "&#0;",
+    "&#x41;",
+    "&nope;",
+    "&",
+    " a=\"v\"",
+    " a='v'",
+    " a=v",
+    " href=\"",
+    "\"",
+    "'",
+    "*",
+    "_",
+    "`",
+    "[",
+    "]",
+    "|",
+    "{%",
+    "#",
+    "\0",
+    "\t",
+    "é",
+    "🚀",
+    "class=\"a b c\" ",
+    "/>",
+];
+
+const PAGES: &[(&str, &str)] = &[
+    ("", ""),
+    ("<p", ">t</p>"),
+    ("<p>t</p", ">"),
+    ("<table>", "</table>"),
+    ("<pre>", "</pre>"),
+    ("<main>", "</main>"),
+    ("<a href=\"", "\">x</a>"),
+    ("<div class=\"", "\">x</div>"),
+];
+
+const MARKDOWN: &[&str] = &[
+    "a",
+    " ",
+    "\n",
+    "\n\n",
+    "[",
+    "](",
+    ")",
+    "![",
+    "[a](b)",
+    "[a]: b\n",
+    "<a href=\"b\">",
+    "<img srcset=\"a 1x, b 2x\">",
+    "<",
+    "{% ",
+    "%}",
+    "`",
+    "```\n",
+    "> ",
+    "- ",
+    "*",
+    "_",
+    "|a|\n",
+    "&amp;",
+    "---\n",
+    "# a\n",
+    "\0",
+    "é",
+];
+
+const WORD: &[&str] = &[
+    "<w:p>",
+    "</w:p>",
+    "<w:r>",
+    "</w:r>",
+    "<w:t>",
+    "</w:t>",
+    "x ",
+    "<w:p><w:r><w:t>x</w:t></w:r></w:p>",
+    "<w:tbl>",
+    "</w:tbl>",
+    "<w:tr>",
+    "</w:tr>",
+    "<w:tc>",
+    "</w:tc>",
+    "<w:br/>",
+    "<w:tab/>",
+    "<w:sdt><w:sdtContent>",
+    "</w:sdtContent></w:sdt>",
+    "<w:ins>",
+    "</w:ins>",
+    "<w:pPr><w:numPr><w:ilvl w:val=\"9\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr>",
+    "<w:hyperlink w:anchor=\"a\">",
+    "</w:hyperlink>",
+    "<w:bookmarkStart w:name=\"a\"/>",
+    "<w:fldChar w:fldCharType=\"begin\"/>",
+    "<w:fldChar w:fldCharType=\"separate\"/>",
+    "<w:fldChar w:fldCharType=\"end\"/>",
+    "<w:instrText>HYPERLINK \"u\"</w:instrText>",
+    "<w:footnoteReference w:id=\"1\"/>",
+    "<w:footnote w:id=\"1\">",
+    "<w:rPr><w:b/><w:i/></w:rPr>",
+    "&amp;",
+    "&x;",
+    "<![CDATA[y]]>",
+    "<!-- ",
+    "-->",
+    "<w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr>",
+    "<w:style w:styleId=\"a\">",
+    "<w:basedOn w:val=\"a\"/>",
+    "</w:style>",
+    "<w:abstractNum w:abstractNumId=\"1\">",
+    "<w:lvl w:ilvl=\"0\">",
+    " w:a=\"b\"",
+    "<w:x",
+    "/>",
+    ">",
+    "<",
+    "é",
+];

@@ -1,0 +1,213 @@
+//! What somebody sees of an organization's content: grants and collections are read once for many spaces.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use crate::{
+    Result,
+    model::{CollectionId, Grantee, Role, TeamId, UserId},
+    platform::Actor,
+    policy::{CollectionAccess, Layer, OrgAccess, SpaceAccess},
+    store::{
+        Key, StoreResult, Tx, decode,
+        records::{CollectionRecord, GrantRecord, SpaceRecord, TeamMemberRecord, TeamRecord},
+    },
+};
+
+/// Most teams that have a role on the same content by name.
+pub(in crate::platform) const MAX_TEAM_GRANTS: u32 = 100;
+/// Most collections that lie in each other.
+pub(in crate::platform) const MAX_DEPTH: usize = 10;
+
+/// The access decisions of an actor in an organization. What was read for one space serves the next.
+///
+/// It lives as long as the transaction it reads in.
+pub(in crate::platform) struct AccessResolver {
+    org: OrgAccess,
+    user: Option<UserId>,
+    collections: HashMap<CollectionId, Option<Arc<CollectionRecord>>>,
+    held: HashMap<Box<str>, Held>,
+    teams: HashMap<TeamId, bool>,
+}
+
+/// The roles by name that somebody has on content: their own, and the highest of their teams.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    member: Option<Role>,
+    team: Option<Role>,
+}
+
+/// Content as far as rights go.
+struct Subject<'a> {
+    id: &'a str,
+    parent: Option<&'a CollectionId>,
+    layer: Layer,
+}
+
+impl AccessResolver {
+    /// The resolver of an actor who has access to the organization.
+    pub(in crate::platform) fn new(org: OrgAccess, actor: &Actor) -> Self {
+        Self::of(org, actor.user().cloned())
+    }
+
+    /// The resolver of a user; `None` for the platform itself.
+    pub(in crate::platform) fn of(org: OrgAccess, user: Option<UserId>) -> Self {
+        Self { org, user, collections: HashMap::new(), held: HashMap::new(), teams: HashMap::new() }
+    }
+
+    /// The access to the organization.
+    pub(in crate::platform) const fn org(&self) -> &OrgAccess {
+        &self.org
+    }
+
+    /// The access to each of these spaces, in their order; `None` for those that are not there or not seen.
+    pub(in crate::platform) async fn spaces(
+        &mut self,
+        tx: &Tx,
+        spaces: Vec<Option<Arc<SpaceRecord>>>,
+    ) -> Result<Vec<Option<SpaceAccess>>> {
+        let subjects = |user: Option<&UserId>| -> Vec<Subject<'_>> {
+            let present = spaces.iter().flatten();
+            present.map(|space| space_subject(space, user)).collect()
+        };
+        let user = self.user.clone();
+        self.read(tx, &subjects(user.as_ref())).await?;
+        let access = |space: Arc<SpaceRecord>| {
+            let layers = self.layers(&space_subject(&space, user.as_ref()));
+            self.org.space(space, &layers).ok()
+        };
+        Ok(spaces.iter().cloned().map(|space| space.and_then(access)).collect())
+    }
+
+    /// The access to each of these collections, in their order; `None` for those that are not there or not seen.
+    pub(in crate::platform) async fn collections(
+        &mut self,
+        tx: &Tx,
+        collections: Vec<Option<Arc<CollectionRecord>>>,
+    ) -> Result<Vec<Option<CollectionAccess>>> {
+        let user = self.user.clone();
+        let subjects: Vec<Subject<'_>> = collections
+            .iter()
+            .flatten()
+            .map(|collection| collection_subject(collection, user.as_ref()))
+            .collect();
+        self.read(tx, &subjects).await?;
+        let access = |collection: Arc<CollectionRecord>| {
+            let layers = self.layers(&collection_subject(&collection, user.as_ref()));
+            self.org.collection(collection, &layers).ok()
+        };
+        Ok(collections.iter().cloned().map(|collection| collection.and_then(access)).collect())
+    }
+
+    /// What is held on content and on what it lies in, from the inside out.
+    fn layers(&self, subject: &Subject<'_>) -> Vec<Layer> {
+        let with = |subject: &Subject<'_>| {
+            let held = self.held.get(subject.id).copied().unwrap_or_default();
+            Layer { member: held.member, team: held.team, ..subject.layer }
+        };
+        let mut layers = vec![with(subject)];
+        let mut parent = subject.parent;
+        while let Some(above) = parent.and_then(|id| self.collections.get(id)).and_then(Option::as_ref) {
+            let above = collection_subject(above, self.user.as_ref());
+            layers.push(with(&above));
+            parent = above.parent.filter(|_| layers.len() <= MAX_DEPTH);
+        }
+        layers
+    }
+
+    /// Reads what the layers of these are made of.
+    async fn read(&mut self, tx: &Tx, subjects: &[Subject<'_>]) -> Result<()> {
+        let mut contents: BTreeSet<Box<str>> = subjects.iter().map(|subject| subject.id.into()).collect();
+        let mut parents: BTreeSet<CollectionId> =
+            subjects.iter().filter_map(|subject| subject.parent.cloned()).collect();
+        for _ in 0..MAX_DEPTH {
+            if parents.is_empty() {
+                break;
+            }
+            self.read_collections(tx, &parents).await?;
+            let found = parents.iter().filter_map(|id| self.collections.get(id)?.as_ref());
+            let above = found.filter_map(|collection| collection.parent.clone()).collect();
+            contents.extend(parents.iter().map(|id| id.as_str().into()));
+            parents = above;
+        }
+        // An administrator has every role, whatever somebody was given.
+        if self.org.role() == Some(Role::Admin) {
+            return Ok(());
+        }
+        contents.retain(|id| !self.held.contains_key(id));
+        self.read_grants(tx, contents.into_iter().collect()).await
+    }
+
+    async fn read_collections(&mut self, tx: &Tx, ids: &BTreeSet<CollectionId>) -> Result<()> {
+        let unknown: Vec<&CollectionId> =
+            ids.iter().filter(|id| !self.collections.contains_key(*id)).collect();
+        let keys: Vec<Key> = unknown.iter().map(|id| CollectionRecord::at(id)).collect();
+        let found = tx.get_many::<CollectionRecord>(&keys).await?;
+        self.collections.extend(unknown.into_iter().cloned().zip(found));
+        Ok(())
+    }
+
+    async fn read_grants(&mut self, tx: &Tx, contents: Vec<Box<str>>) -> Result<()> {
+        let Some(user) = self.user.clone().filter(|_| !contents.is_empty()) else { return Ok(()) };
+        let keys: Vec<Key> = contents.iter().map(|id| GrantRecord::of_user(id, &user)).collect();
+        let own = tx.get_many::<GrantRecord>(&keys).await?;
+        let scans: Vec<_> =
+            contents.iter().map(|id| GrantRecord::teams_of(id).scan(MAX_TEAM_GRANTS)).collect();
+        let mut of_teams: Vec<Vec<Arc<GrantRecord>>> = Vec::with_capacity(contents.len());
+        for rows in tx.scan_many(&scans).await? {
+            let rows = rows.into_iter().map(|(_, value)| decode(value));
+            of_teams.push(rows.collect::<StoreResult<_>>()?);
+        }
+        self.read_teams(tx, of_teams.iter().flatten().filter_map(|grant| team_of(grant)), &user).await?;
+        for ((id, own), of_teams) in contents.into_iter().zip(own).zip(of_teams) {
+            let mine = of_teams.iter().filter(|grant| {
+                team_of(grant).and_then(|team| self.teams.get(team)).copied().unwrap_or_default()
+            });
+            let team = mine.map(|grant| grant.role).max();
+            self.held.insert(id, Held { member: own.map(|grant| grant.role), team });
+        }
+        Ok(())
+    }
+
+    /// Finds out which of these teams the user is in.
+    async fn read_teams<'t>(
+        &mut self,
+        tx: &Tx,
+        teams: impl Iterator<Item = &'t TeamId>,
+        user: &UserId,
+    ) -> Result<()> {
+        let unknown: BTreeSet<&TeamId> = teams.filter(|team| !self.teams.contains_key(*team)).collect();
+        let keys: Vec<Key> = unknown.iter().map(|team| TeamMemberRecord::at(team, user)).collect();
+        let places = tx.get_values(&keys).await?;
+        let (mine, others): (Vec<_>, Vec<_>) =
+            unknown.into_iter().zip(places).partition(|(_, place)| place.is_some());
+        self.teams.extend(others.into_iter().map(|(team, _)| (team.clone(), false)));
+        // A team that was deleted gives nothing, while a job still removes what it had.
+        let keys: Vec<Key> = mine.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+        let there = tx.get_values(&keys).await?;
+        let mine = mine.into_iter().zip(there).map(|((team, _), there)| (team.clone(), there.is_some()));
+        self.teams.extend(mine);
+        Ok(())
+    }
+}
+
+fn team_of(grant: &GrantRecord) -> Option<&TeamId> {
+    match &grant.grantee {
+        Grantee::Team(team) => Some(team),
+        Grantee::User(_) => None,
+    }
+}
+
+fn space_subject<'a>(space: &'a SpaceRecord, user: Option<&UserId>) -> Subject<'a> {
+    let is_creator = user == Some(&space.created_by);
+    let layer = Layer { level: space.default_level, is_creator, ..Layer::default() };
+    Subject { id: space.id.as_str(), parent: space.parent.as_ref(), layer }
+}
+
+fn collection_subject<'a>(collection: &'a CollectionRecord, user: Option<&UserId>) -> Subject<'a> {
+    let is_creator = user == Some(&collection.created_by);
+    let layer = Layer { level: collection.default_level, is_creator, ..Layer::default() };
+    Subject { id: collection.id.as_str(), parent: collection.parent.as_ref(), layer }
+}

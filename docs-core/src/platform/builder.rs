@@ -1,0 +1,183 @@
+//! How a platform is put together: its store, its ports, its settings.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    AuditLog, Inner, Platform, Urls,
+    metrics::{Measuring, OpenTransactions, StoreObserver},
+    pdf,
+    search::Follower,
+};
+use crate::{
+    content::Content,
+    ports::{
+        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, RandomIds, SamlVerifier, SealingKey,
+        SearchIndex, Secrets, SystemClock, Web,
+    },
+    store::{Objects, Store},
+};
+
+/// The ports that operations ask. What needs one that is `None` is refused.
+pub(super) struct Ports {
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<dyn Ids>,
+    pub(super) git: Option<Arc<dyn GitRemote>>,
+    pub(super) web: Option<Arc<dyn Web>>,
+    pub(super) converter: Option<Arc<dyn Converter>>,
+    pub(super) pdf: Option<Arc<dyn Pdf>>,
+    pub(super) saml: Option<Arc<dyn SamlVerifier>>,
+    pub(super) metrics: Arc<dyn Metrics>,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            git: None,
+            web: None,
+            converter: None,
+            pdf: None,
+            saml: None,
+            metrics: Arc::new(NoMetrics),
+        }
+    }
+}
+
+/// What a platform is made of.
+pub struct Builder {
+    store: Arc<dyn Store>,
+    objects: Arc<dyn Objects>,
+    ports: Ports,
+    search: Option<Arc<dyn SearchIndex>>,
+    secrets: Option<Arc<dyn Secrets>>,
+    audit: AuditLog,
+    urls: Urls,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("urls", &self.urls).finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// A platform over a store and its objects, with the machine's clock and random ids.
+    pub(super) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
+        let urls = Urls::new("http://127.0.0.1:4000");
+        let (ports, audit) = (Ports::default(), AuditLog::default());
+        Self { store, objects, ports, search: None, secrets: None, audit, urls }
+    }
+
+    /// Takes the time from somewhere else, such as a manual clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.ports.clock = Arc::new(clock);
+        self
+    }
+
+    /// Takes ids from somewhere else, such as a seeded source.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids) -> Self {
+        self.ports.ids = Arc::new(ids);
+        self
+    }
+
+    /// Reads Git repositories through this; without it, Git imports are refused.
+    #[must_use]
+    pub fn git(mut self, git: Arc<dyn GitRemote>) -> Self {
+        self.ports.git = Some(git);
+        self
+    }
+
+    /// Fetches from the web through this; without it, content that only has an address is refused.
+    #[must_use]
+    pub fn web(mut self, web: Arc<dyn Web>) -> Self {
+        self.ports.web = Some(web);
+        self
+    }
+
+    /// Reads documents of other formats through this; without it, imports of documents are refused.
+    #[must_use]
+    pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
+        self.ports.converter = Some(converter);
+        self
+    }
+
+    /// Searches with this index, which the platform keeps up to date; without it, searches are refused.
+    ///
+    /// An index belongs to one platform. Servers that share a store each have their own.
+    #[must_use]
+    pub fn search(mut self, index: Arc<dyn SearchIndex>) -> Self {
+        self.search = Some(index);
+        self
+    }
+
+    /// Makes PDF files with this; without it, they are refused.
+    #[must_use]
+    pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
+        self.ports.pdf = Some(pdf);
+        self
+    }
+
+    /// Verifies what SAML identity providers say with this; without it, nobody signs in through them.
+    #[must_use]
+    pub fn saml(mut self, verifier: Arc<dyn SamlVerifier>) -> Self {
+        self.ports.saml = Some(verifier);
+        self
+    }
+
+    /// Counts with this what operators watch; without it, nothing is counted. [`METRICS`](super::metrics::METRICS) lists
+    /// all of it.
+    #[must_use]
+    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
+        self.ports.metrics = metrics;
+        self
+    }
+
+    /// Seals secrets with this; without it, with a key that lives as long as the process.
+    #[must_use]
+    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
+        self.secrets = Some(Arc::new(secrets));
+        self
+    }
+
+    /// Keeps the audit log like this; without it, for a year.
+    #[must_use]
+    pub fn audit(mut self, audit: AuditLog) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Makes the addresses in answers begin with this.
+    #[must_use]
+    pub fn base_url(mut self, base: &str) -> Self {
+        self.urls = Urls::new(base);
+        self
+    }
+
+    /// The platform.
+    #[must_use]
+    pub fn build(self) -> Platform {
+        let Self { store, objects, ports, search, secrets, audit, urls } = self;
+        let open = Arc::new(OpenTransactions::default());
+        let inner = Inner {
+            secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
+            content: Content::new(Arc::clone(&objects)),
+            follower: search.map(|index| Follower::new(index, ports.clock.now())),
+            pdfs: pdf::Pdfs::default(),
+            observer: Arc::new(StoreObserver {
+                open: Arc::clone(&open),
+                metrics: Arc::clone(&ports.metrics),
+            }),
+            open,
+            measuring: Measuring::default(),
+            store,
+            objects,
+            ports,
+            audit,
+            urls,
+        };
+        Platform { inner: Arc::new(inner), request: None }
+    }
+}

@@ -1,0 +1,183 @@
+//! The writes of change requests.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::{feed_head, find, require_living, require_own};
+use crate::{
+    Error, Result,
+    model::{
+        ChangeRequestId, ChangeRequestStatus, CreateChangeRequest, SpaceId, Timestamp, UpdateChangeRequest,
+        UserId,
+    },
+    platform::{Actor, access, spaces::move_head},
+    policy::{SpaceAction, SpaceProof},
+    store::{
+        Key, Operation, Tx, Value,
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// A request and its space, as they were when two sides were brought together.
+pub(super) struct Sides {
+    pub(super) space: Arc<SpaceRecord>,
+    pub(super) request: Arc<ChangeRequestRecord>,
+    pub(super) action: SpaceAction,
+}
+
+impl Sides {
+    /// Reads both again, with the right; `None` when one of them moved.
+    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
+        let access = access::space(tx, actor, &self.space.id).await?;
+        let proof = access.require(self.action)?;
+        let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
+        require_living(&request)?;
+        let same = proof.space().head == self.space.head && request.head == self.request.head;
+        Ok(same.then_some((proof, request)))
+    }
+}
+
+pub(super) struct ChangeRequestCreation {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) space: SpaceId,
+    pub(super) id: ChangeRequestId,
+    pub(super) new: CreateChangeRequest,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ChangeRequestCreation {
+    type Out = ();
+    const NAME: &'static str = "change_request_create";
+
+    fn hot(&self) -> Vec<Key> {
+        vec![ChangeRequestRecord::last_number(&self.space)]
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
+        let space = proof.space();
+        let last = ChangeRequestRecord::last_number(&self.space);
+        let number = tx.number(&last).await? + 1;
+        tx.put_value(last, Value::Int(number));
+        let mut record = ChangeRequestRecord {
+            id: self.id.clone(),
+            space: self.space.clone(),
+            number: u64::try_from(number).map_err(Error::internal)?,
+            status: ChangeRequestStatus::Draft,
+            subject: self
+                .new
+                .subject
+                .clone()
+                .unwrap_or_else(|| "".parse().unwrap_or_else(|_| unreachable!())),
+            agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            head: space.head.clone(),
+            root: space.root,
+            initial: space.head.clone(),
+            ancestor: None,
+            base_root: space.root,
+            merged: None,
+            contributors: Vec::new(),
+            contributions: BTreeMap::new(),
+        };
+        record.contribute(&self.by, self.now);
+        tx.create(record);
+        Ok(())
+    }
+}
+
+pub(super) struct ChangeRequestUpdate {
+    pub(super) actor: Actor,
+    pub(super) space: SpaceId,
+    pub(super) name: String,
+    pub(super) change: UpdateChangeRequest,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ChangeRequestUpdate {
+    type Out = ();
+    const NAME: &'static str = "change_request_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::space(tx, &self.actor, &self.space).await?;
+        access.require(SpaceAction::Edit)?;
+        let old = find(tx, &self.space, &self.name).await?;
+        require_own(&access, &self.actor, &old)?;
+        let mut new = ChangeRequestRecord::clone(&old);
+        if let Some(status) = self.change.status {
+            if old.status == ChangeRequestStatus::Merged {
+                return Err(Error::conflict("status: a merged change request stays merged"));
+            }
+            new.status = status.into();
+        }
+        new.subject = self.change.subject.clone().unwrap_or(new.subject);
+        if new != *old {
+            new.updated_at = self.now.later_than(old.updated_at);
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+/// Stores a merge; `Out` tells whether both sides were still where they had been.
+pub(super) struct MergeChangeRequest {
+    pub(super) actor: Actor,
+    pub(super) at: Sides,
+    pub(super) revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for MergeChangeRequest {
+    type Out = bool;
+    const NAME: &'static str = "change_request_merge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let now = self.revision.created_at;
+        move_head(tx, &proof, self.revision.clone())?;
+        let new = ChangeRequestRecord {
+            status: ChangeRequestStatus::Merged,
+            merged: Some(self.revision.id.clone()),
+            updated_at: now.later_than(old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
+}
+
+/// Stores an update; `Out` tells whether both sides were still where they had been.
+pub(super) struct PullChangeRequest {
+    pub(super) actor: Actor,
+    pub(super) at: Sides,
+    pub(super) revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for PullChangeRequest {
+    type Out = bool;
+    const NAME: &'static str = "change_request_pull";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let space = proof.space();
+        let new = ChangeRequestRecord {
+            head: self.revision.id.clone(),
+            root: self.revision.root,
+            ancestor: Some(space.head.clone()),
+            base_root: space.root,
+            updated_at: self.revision.created_at.later_than(old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        tx.create(self.revision.clone());
+        feed_head(tx, &old);
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,161 @@
+//! When the collector runs: every day, by a job for each step, so that one that is broken off goes on from there.
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use super::{CollectMode, Collection};
+use crate::{
+    Error, Result,
+    model::{JobId, Timestamp},
+    platform::{
+        Platform,
+        jobs::{Effect, Job, Run},
+    },
+    ports::id_text,
+    store::{
+        Key, KeyBuf, Operation, StoreError, Tx, Value,
+        jobs::{self, FinishJob, JobEnd, NewJob},
+    },
+};
+
+/// How often objects are collected.
+const COLLECT_EVERY: TimeDelta = TimeDelta::hours(24);
+/// What the jobs of the collector are about.
+const COLLECT_SUBJECT: &str = "objects";
+
+/// A step of a collection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) enum CollectObjects {
+    /// The storage areas after one.
+    Domains {
+        /// The last that is done.
+        after: Option<String>,
+    },
+    /// What broken-off uploads left.
+    Leftovers,
+}
+
+#[async_trait]
+impl Job for CollectObjects {
+    const KIND: &'static str = "objects_collect";
+
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        let next = {
+            let go_on = || !run.is_stopping();
+            match self {
+                Self::Leftovers => {
+                    platform.collect_leftovers(CollectMode::Remove, &go_on).await?;
+                    return Ok(Effect::Done);
+                }
+                Self::Domains { after } => {
+                    let step = Collection::new(platform, CollectMode::Remove, &go_on);
+                    step.step(after.as_deref()).await?.next
+                }
+            }
+        };
+        let next = next.map_or(Self::Leftovers, |after| Self::Domains { after: Some(after) });
+        let now = platform.now();
+        let finish = FinishJob { job: run.job.clone(), now, end: JobEnd::Done, log: run.log.clone() };
+        let goes_on = GoOn { finish, next: next.about(&platform.id(), COLLECT_SUBJECT, now)? };
+        // Whoever took the job over does the rest.
+        platform.upkeep(&goes_on).await?;
+        Ok(Effect::Finished)
+    }
+}
+
+/// Ends a step and enqueues the next.
+struct GoOn {
+    finish: FinishJob,
+    next: NewJob,
+}
+
+#[async_trait]
+impl Operation for GoOn {
+    type Out = ();
+    const NAME: &'static str = "collection_go_on";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        if jobs::finish(tx, &self.finish).await? {
+            jobs::enqueue(tx, self.finish.now, self.next.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is known of collections of a store.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct CollectionState {
+    /// Names the store, to whom its blobs belong.
+    pub(super) store: String,
+    /// When the last collection was enqueued.
+    enqueued_at: Timestamp,
+}
+
+/// Reads what is known of collections, made where there is nothing; enqueues the next when it is time.
+struct ReadState {
+    drawn: String,
+    now: Timestamp,
+    enqueue: Option<NewJob>,
+}
+
+fn state_key() -> Key {
+    KeyBuf::new("sys").part("collection").key()
+}
+
+#[async_trait]
+impl Operation for ReadState {
+    type Out = CollectionState;
+    const NAME: &'static str = "collection_state";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<CollectionState> {
+        let (mut state, is_new) = match tx.get_value(&state_key()).await? {
+            Some(Value::Json(json)) => (serde_json::from_slice(&json).map_err(Error::internal)?, false),
+            Some(_) => {
+                return Err(StoreError::Corrupt("the state of collections is no JSON".to_owned()).into());
+            }
+            None => (CollectionState { store: self.drawn.clone(), enqueued_at: self.now }, true),
+        };
+        let due =
+            self.enqueue.as_ref().filter(|_| self.now.time() - state.enqueued_at.time() >= COLLECT_EVERY);
+        if let Some(job) = due {
+            state.enqueued_at = self.now;
+            jobs::enqueue(tx, self.now, job.clone()).await?;
+        }
+        if is_new || due.is_some() {
+            let json = serde_json::to_vec(&state).map_err(Error::internal)?;
+            tx.put_value(state_key(), Value::Json(json.into()));
+        }
+        Ok(state)
+    }
+}
+
+impl Platform {
+    pub(super) async fn collection_state(&self, enqueue: Option<NewJob>) -> Result<CollectionState> {
+        let drawn = id_text(self.ids().next());
+        self.upkeep(&ReadState { drawn, now: self.now(), enqueue }).await
+    }
+
+    /// Enqueues a collection, a day after the last.
+    pub(in crate::platform) async fn schedule_collection(&self) -> Result<()> {
+        let now = self.now();
+        let job = CollectObjects::Domains { after: None }.about(&self.id::<JobId>(), COLLECT_SUBJECT, now)?;
+        self.collection_state(Some(job)).await.map(drop)
+    }
+}
+
+/// Removes notes of copies.
+pub(super) struct DropNotes(pub(super) Vec<Key>);
+
+#[async_trait]
+impl Operation for DropNotes {
+    type Out = ();
+    const NAME: &'static str = "copy_notes_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        for note in &self.0 {
+            tx.delete_value(Key::clone(note));
+        }
+        Ok(())
+    }
+}

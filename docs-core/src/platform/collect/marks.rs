@@ -1,0 +1,118 @@
+//! What must not be removed: [`MarkSet`].
+
+use std::collections::HashSet;
+
+use crate::{content::Marks, store::Hash};
+
+/// Bits of the filter: 16 MiB, with less than one false positive in a million for a million objects, and one in thirty
+/// for ten million.
+const MARK_BITS: u64 = 1 << 27;
+/// Bits of the filter that stand for one object.
+const MARK_PROBES: usize = 4;
+/// Nodes that are remembered to have been walked below, about 64 MiB.
+const MAX_WALKED: usize = 1_000_000;
+
+/// Objects that revisions name, in a bounded amount of memory however many there are.
+///
+/// It may take an object for marked that is not, which is then kept until another collection, whose filter has another
+/// salt; never the other way round. Which nodes were walked below is known exactly, so that nothing below one is missed;
+/// when there are too many, they are forgotten, and some are walked again.
+pub(super) struct MarkSet {
+    bits: Vec<u64>,
+    salt: [u64; MARK_PROBES],
+    walked: HashSet<(u32, Hash)>,
+    /// Stands for the domain whose objects are marked.
+    domain: u32,
+}
+
+impl MarkSet {
+    pub(super) fn new(salt: uuid::Uuid) -> Self {
+        let (a, b) = salt.as_u64_pair();
+        let words = usize::try_from(MARK_BITS / 64).unwrap_or(usize::MAX);
+        Self {
+            bits: vec![0; words],
+            salt: [a, b, a.rotate_left(21) ^ b, b.rotate_left(43) ^ a],
+            walked: HashSet::new(),
+            domain: 0,
+        }
+    }
+
+    /// The marks of one domain: the same object in another is another one.
+    pub(super) const fn of_domain(&mut self, domain: u32) -> &mut Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Tells whether an object is marked, or looks like it.
+    pub(super) fn has(&self, hash: Hash) -> bool {
+        self.probes(hash)
+            .into_iter()
+            .all(|(word, bit)| self.bits.get(word).is_some_and(|bits| bits & bit != 0))
+    }
+
+    /// The places of an object in the filter. A hash is as good as random, so its parts are.
+    fn probes(&self, hash: Hash) -> [(usize, u64); MARK_PROBES] {
+        let bytes = hash.as_bytes();
+        std::array::from_fn(|n| {
+            let mut part = [0; 8];
+            part.copy_from_slice(&bytes[n * 8..n * 8 + 8]);
+            let part = u64::from_le_bytes(part)
+                ^ self.salt[n]
+                ^ u64::from(self.domain).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let at = part.wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29) % MARK_BITS;
+            (usize::try_from(at / 64).unwrap_or(usize::MAX), 1 << (at % 64))
+        })
+    }
+}
+
+impl Marks for MarkSet {
+    fn enter(&mut self, node: Hash) -> bool {
+        if self.walked.len() >= MAX_WALKED {
+            self.walked.clear();
+        }
+        self.mark(node);
+        self.walked.insert((self.domain, node))
+    }
+
+    fn mark(&mut self, object: Hash) {
+        for (word, bit) in self.probes(object) {
+            if let Some(bits) = self.bits.get_mut(word) {
+                *bits |= bit;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_memstore::SeededIds;
+
+    use super::*;
+    use crate::ports::Ids as _;
+
+    fn hash(n: u32) -> Hash {
+        Hash::of(&n.to_le_bytes())
+    }
+
+    #[test]
+    fn what_is_marked_is_never_taken_for_unmarked_and_seldom_the_other_way_round() {
+        let mut marks = MarkSet::new(SeededIds::new(3).next());
+        for n in 0..100_000 {
+            marks.of_domain(n % 2).mark(hash(n));
+        }
+        for n in 0..100_000 {
+            assert!(marks.of_domain(n % 2).has(hash(n)), "{n}");
+        }
+        let wrong = (0..100_000).filter(|n| marks.of_domain(1 - n % 2).has(hash(*n))).count();
+        assert!(wrong < 5, "{wrong} of 100,000 that are not marked look like it");
+    }
+
+    #[test]
+    fn a_node_is_entered_once_in_each_domain() {
+        let mut marks = MarkSet::new(SeededIds::new(3).next());
+        assert!(marks.of_domain(1).enter(hash(1)));
+        assert!(!marks.of_domain(1).enter(hash(1)));
+        assert!(marks.of_domain(2).enter(hash(1)));
+        assert!(marks.has(hash(1)));
+    }
+}

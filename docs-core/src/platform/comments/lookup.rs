@@ -1,0 +1,88 @@
+//! Finding comments: where they stand, and those of them that a list asks for.
+
+use std::sync::Arc;
+
+use crate::{
+    Error, Result,
+    model::{CommentId, CommentReplyId, CommentStatus, RevisionId, UserId},
+    platform::{Actor, ContentOf, Version, access, change_requests},
+    policy::SpaceAccess,
+    store::{
+        Hash, Key, Tx, Value, id_of,
+        records::{ChangeRequestRecord, CommentRecord, CommentScope, ReplyRecord, linked_id},
+    },
+};
+
+/// Where comments are, found and allowed.
+#[derive(Debug)]
+pub(in crate::platform) struct CommentedContent {
+    pub(in crate::platform) access: SpaceAccess,
+    pub(in crate::platform) request: Option<Arc<ChangeRequestRecord>>,
+}
+
+impl CommentedContent {
+    /// Finds it, where the actor may see it.
+    pub(in crate::platform) async fn find(tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Self> {
+        let access = access::space(tx, actor, &of.space).await?;
+        if let Version::Revision(_) = of.version {
+            return Err(Error::invalid("version", "comments stand at a space or a change request"));
+        }
+        let request = match of.request_name() {
+            None => None,
+            Some(name) => Some(change_requests::find(tx, &of.space, name).await?),
+        };
+        Ok(Self { access, request })
+    }
+
+    pub(in crate::platform) fn scope(&self) -> CommentScope {
+        CommentScope {
+            space: self.access.space().id.clone(),
+            request: self.request.as_ref().map(|request| request.id.clone()),
+        }
+    }
+
+    /// The active revision, and the root of its content.
+    pub(in crate::platform) fn head(&self) -> (&RevisionId, Hash) {
+        let space = self.access.space();
+        self.request.as_ref().map_or((&space.head, space.root), |request| (&request.head, request.root))
+    }
+
+    pub(super) async fn comment(&self, tx: &Tx, id: &CommentId) -> Result<Arc<CommentRecord>> {
+        let comment: Option<Arc<CommentRecord>> = tx.get(&CommentRecord::at(id)).await?;
+        let here = self.scope();
+        comment.filter(|comment| comment.scope == here).ok_or_else(|| Error::not_found("comment"))
+    }
+
+    /// A reply; one whose comment is gone waits for its removal, and is not found.
+    pub(super) async fn reply(
+        &self,
+        tx: &Tx,
+        comment: &CommentId,
+        id: &CommentReplyId,
+    ) -> Result<Arc<ReplyRecord>> {
+        self.comment(tx, comment).await?;
+        let reply: Option<Arc<ReplyRecord>> = tx.get(&ReplyRecord::at(comment, id)).await?;
+        reply.ok_or_else(|| Error::not_found("reply"))
+    }
+}
+
+/// How many comments there are in a state.
+pub(super) async fn count(tx: &Tx, scope: &CommentScope, status: CommentStatus) -> Result<Option<u64>> {
+    let counters = match status {
+        CommentStatus::Open => vec![scope.count_of_open()],
+        CommentStatus::Resolved => vec![scope.count_of_resolved()],
+        CommentStatus::All => vec![scope.count_of_open(), scope.count_of_resolved()],
+    };
+    Ok(u64::try_from(tx.numbers(&counters).await?.into_iter().sum::<i64>()).ok())
+}
+
+/// The comment that a row leads to.
+pub(super) fn comment_of(row: &Key) -> Result<CommentId> {
+    id_of(row)
+}
+
+/// Tells whether the author that a row names is one of these.
+pub(super) fn is_of(author: &Value, authors: &[String]) -> Result<bool> {
+    let author: UserId = linked_id(author)?;
+    Ok(authors.iter().any(|wanted| wanted == author.as_str()))
+}

@@ -1,0 +1,123 @@
+//! A page as it is shown: with its text, and the pages below it.
+
+use std::sync::Arc;
+
+use super::{Located, Shown};
+use crate::{
+    Error, Result,
+    content::{Evaluated, PageEntry, Rendering, document},
+    model::{ContentFormat, PageId, RevisionPage},
+    platform::{Platform, visitors::ContentFilter},
+};
+
+/// Most levels of pages that are shown below one another; content has fewer.
+const MAX_DEPTH: usize = 128;
+
+impl Platform {
+    /// A page with its text, and the pages below it without theirs.
+    pub(super) async fn whole_page(
+        &self,
+        at: &Located,
+        id: &PageId,
+        entry: PageEntry,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
+        let filter = at.content_filter().await?;
+        filter.require(id, &entry).await?;
+        let path = at.view.path_of(id).await?.unwrap_or_default();
+        let below = self.pages_below((at, &filter), (id, &path), shown).await?;
+        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
+        if filter.hides() {
+            without_conflicts(&mut page);
+        }
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown if shown.evaluated == Evaluated::No && !filter.hides() => {
+                    page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
+                }
+                ContentFormat::Markdown => {
+                    let text = at.view.text(&entry.body, Rendering::Request).await?;
+                    let document = Arc::unwrap_or_clone(at.view.document_of(&text));
+                    let document = filter.document(document, &entry.variables, shown.evaluated).await?;
+                    // Blocks in which there was nothing to evaluate stay as they were written.
+                    page.markdown = Some(document::update(&text, &document).map_err(Error::internal)?);
+                }
+                ContentFormat::Document if entry.body.is_empty() => {}
+                ContentFormat::Document => {
+                    let document = at.view.document(&entry.body, Rendering::Request).await?;
+                    let document = Arc::unwrap_or_clone(document);
+                    let document = filter.document(document, &entry.variables, shown.evaluated).await?;
+                    page.document = Some(document);
+                }
+            }
+        }
+        Ok(page)
+    }
+
+    /// The pages below one: costs what it answers, not what the space holds.
+    async fn pages_below(
+        &self,
+        (at, filter): (&Located, &ContentFilter),
+        (top, path): (&PageId, &str),
+        shown: Shown,
+    ) -> Result<Vec<RevisionPage>> {
+        struct Level {
+            page: Option<(PageId, PageEntry, String)>,
+            path: String,
+            left: std::vec::IntoIter<(PageId, PageEntry)>,
+            done: Vec<RevisionPage>,
+        }
+        let first = at.view.children(Some(top)).await?.into_iter();
+        let mut stack = vec![Level { page: None, path: path.to_owned(), left: first, done: Vec::new() }];
+        loop {
+            let depth = stack.len();
+            let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
+            if let Some((id, entry)) = level.left.next() {
+                if !filter.meets(&id, &entry) {
+                    continue;
+                }
+                let path = join(&level.path, &entry.slug);
+                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() }
+                    .into_iter();
+                stack.push(Level {
+                    page: Some((id, entry, path.clone())),
+                    path,
+                    left: below,
+                    done: Vec::new(),
+                });
+                continue;
+            }
+            let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
+            let Some((id, entry, path)) = finished.page else { return Ok(finished.done) };
+            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown)?;
+            if let Some(above) = stack.last_mut() {
+                above.done.push(shown);
+            }
+        }
+    }
+}
+
+/// What merges left undecided is for those who decide it.
+pub(super) fn without_conflicts(page: &mut RevisionPage) {
+    let below = match page {
+        RevisionPage::Document(page) => {
+            page.base.conflicts.clear();
+            &mut page.pages
+        }
+        RevisionPage::Group(page) => {
+            page.base.conflicts.clear();
+            &mut page.pages
+        }
+        RevisionPage::Link(page) => return page.base.conflicts.clear(),
+        RevisionPage::Computed(page) => return page.base.conflicts.clear(),
+    };
+    below.iter_mut().for_each(without_conflicts);
+}
+
+fn join(path: &str, slug: &str) -> String {
+    match (path, slug) {
+        (_, "") => String::new(),
+        ("", slug) => slug.to_owned(),
+        (path, slug) => format!("{path}/{slug}"),
+    }
+}

@@ -1,0 +1,121 @@
+//! Changes that are about no page: files that go, variables, reusable contents.
+
+use super::{
+    body, links,
+    plan::{Edits, Plan},
+};
+use crate::{
+    Error, Result,
+    content::{Edit, NewBody, Rendering, ReusablePatch, View},
+    model::{
+        ContentEdit, DeleteFilesChange, DocumentInput, FileId, InsertReusableContentChange, ReusableId,
+        UpdateReusableContentChange, UpdateVariablesChange,
+    },
+};
+
+/// Most files that one change removes.
+const MAX_DELETED_FILES: usize = 20;
+/// The field that names a reusable content.
+const REUSABLE: &str = "reusableContent";
+
+impl Plan {
+    /// Adds the edits that a change comes down to which is about no page; `id` is that of what it inserts.
+    pub(super) async fn push_assets(
+        &self,
+        view: &View,
+        (at, change, id): (usize, &ContentEdit, Option<&ReusableId>),
+        edits: &mut Edits,
+    ) -> Result<()> {
+        match change {
+            ContentEdit::DeleteFiles(delete) => {
+                for (n, file) in files_of(delete)?.into_iter().enumerate() {
+                    edits.push_field((at, format!("files[{n}]")), Edit::DeleteFile { file });
+                }
+            }
+            ContentEdit::UpdateVariables(update) => edits.push(at, variables(update)?),
+            ContentEdit::InsertReusableContent(insert) => {
+                let id = id.ok_or_else(|| Error::internal("an insert without an id"))?;
+                let edit = self.insert_reusable(view, insert, id).await?;
+                edits.push(at, edit);
+            }
+            ContentEdit::UpdateReusableContent(update) => {
+                let edit = self.update_reusable(view, update).await?;
+                edits.push_field((at, REUSABLE.to_owned()), edit);
+            }
+            ContentEdit::DeleteReusableContent(delete) => {
+                let reusable = reusable_id(&delete.reusable_content)?;
+                edits.push_field((at, REUSABLE.to_owned()), Edit::DeleteReusable { reusable });
+            }
+            ContentEdit::UpdatePage(_)
+            | ContentEdit::InsertPage(_)
+            | ContentEdit::DeletePage(_)
+            | ContentEdit::RevertPage(_)
+            | ContentEdit::InsertFiles(_) => {}
+        }
+        Ok(())
+    }
+
+    async fn insert_reusable(
+        &self,
+        view: &View,
+        insert: &InsertReusableContentChange,
+        id: &ReusableId,
+    ) -> Result<Edit> {
+        let body = self.reusable_body(view, &insert.document, "").await?;
+        let fields = ReusablePatch {
+            title: Some(insert.title.to_string()),
+            body: Some(body),
+            ..ReusablePatch::default()
+        };
+        Ok(Edit::PutReusable { reusable: id.clone(), fields })
+    }
+
+    async fn update_reusable(&self, view: &View, update: &UpdateReusableContentChange) -> Result<Edit> {
+        let reusable = reusable_id(&update.reusable_content)?;
+        let entry = view.reusable(&reusable).await?.ok_or_else(no_reusable)?;
+        let body = match &update.document {
+            None => None,
+            Some(document) => {
+                let old = view.text(&entry.body, Rendering::Request).await?;
+                Some(self.reusable_body(view, document, &old).await?)
+            }
+        };
+        let title = update.title.as_ref().map(ToString::to_string);
+        let fields = ReusablePatch { title, body, ..ReusablePatch::default() };
+        Ok(Edit::PutReusable { reusable, fields })
+    }
+
+    /// The text of a reusable content. It is no page: what stands at its start is part of it.
+    async fn reusable_body(&self, view: &View, document: &DocumentInput, old: &str) -> Result<NewBody> {
+        let text = body::text(document, old)?;
+        links::resolve(&text, &self.names, view, "").await.map(NewBody::Text)
+    }
+}
+
+fn files_of(delete: &DeleteFilesChange) -> Result<Vec<FileId>> {
+    if delete.files.is_empty() || delete.files.len() > MAX_DELETED_FILES {
+        let has = delete.files.len();
+        return Err(Error::invalid(
+            "files",
+            format_args!("must be 1 to {MAX_DELETED_FILES} files, has {has}"),
+        ));
+    }
+    let ids = delete.files.iter().enumerate();
+    ids.map(|(n, id)| id.parse().map_err(|_| Error::invalid(&format!("files[{n}]"), "no such file")))
+        .collect()
+}
+
+fn variables(update: &UpdateVariablesChange) -> Result<Edit> {
+    if update.variables.is_empty() {
+        return Err(Error::invalid("variables", "must name at least one variable"));
+    }
+    Ok(Edit::SetVariables { variables: update.variables.clone() })
+}
+
+fn reusable_id(id: &str) -> Result<ReusableId> {
+    id.parse().map_err(|_| no_reusable())
+}
+
+fn no_reusable() -> Error {
+    Error::invalid(REUSABLE, "no such reusable content")
+}

@@ -1,0 +1,83 @@
+//! What a change may set of a page of each kind, and where links lead.
+
+use super::links::Names;
+use crate::{
+    Error, Result,
+    content::{PageKind, View},
+    model::{ContentRef, PageFields, PageType},
+};
+
+/// The kind of a new page.
+pub(super) fn kind_of(kind: Option<PageType>) -> Result<PageKind> {
+    Ok(match kind {
+        None | Some(PageType::Document) => PageKind::Document,
+        Some(PageType::Group) => PageKind::Group,
+        Some(PageType::Link) => PageKind::Link,
+        Some(PageType::Computed) => {
+            return Err(Error::invalid(
+                "type",
+                "must be `document`, `group` or `link`: computed pages cannot be added",
+            ));
+        }
+    })
+}
+
+/// Refuses a type that the page does not have: pages keep theirs.
+pub(super) fn check_kind(given: Option<PageType>, kind: PageKind) -> Result<()> {
+    match given {
+        Some(given) if given != PageType::from(kind) => {
+            Err(Error::invalid("type", "a page keeps the type that it has; insert another page instead"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses fields that pages of this kind never show. Taking away what is not there is nothing to refuse.
+pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
+    let is_link = kind == PageKind::Link;
+    let given = [
+        (
+            kind != PageKind::Document && fields.description.as_deref().is_some_and(|it| !it.is_empty()),
+            "description",
+        ),
+        (is_link && fields.slug.is_some(), "slug"),
+        (is_link && fields.no_index == Some(true), "noIndex"),
+        (is_link && fields.no_robots_index == Some(true), "noRobotsIndex"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, "description")) => Err(Error::invalid("description", "is for documents only")),
+        Some((_, field)) => Err(Error::invalid(field, "is for documents and groups only")),
+        None => Ok(()),
+    }
+}
+
+/// Where a link leads: pages and files may be called by the names that the request gives them, and what is in the same
+/// space has to be there.
+pub(super) async fn target(target: &ContentRef, names: &Names, view: &View) -> Result<ContentRef> {
+    let mut target = target.clone();
+    let missing = |field: &str| Err(Error::invalid(field, "the content has nothing of this id"));
+    match &mut target {
+        ContentRef::Page { page, space: None } | ContentRef::Anchor { page: Some(page), space: None, .. } => {
+            *page = names.page_id("target.page", page.as_str())?;
+            if !names.inserts(page) && view.page(page).await?.is_none() {
+                return missing("target.page");
+            }
+        }
+        ContentRef::File { file } => {
+            *file = names.file_named(file.as_str()).unwrap_or_else(|| file.clone());
+            if !names.inserts_file(file) && view.file(file).await?.is_none() {
+                return missing("target.file");
+            }
+        }
+        ContentRef::ReusableContent { reusable_content, space: None }
+            if view.reusable(reusable_content).await?.is_none() =>
+        {
+            return missing("target.reusableContent");
+        }
+        ContentRef::Anchor { page: None, space: None, .. } => {
+            return Err(Error::invalid("target.page", "is required: a link stands on no page"));
+        }
+        _ => {}
+    }
+    Ok(target)
+}

@@ -1,0 +1,126 @@
+//! Lists of links: the revision that a list is of, and the rows that it is made of.
+
+use std::collections::HashSet;
+
+use super::{frame::Frame, wrong_cursor};
+use crate::{
+    Error, Result,
+    content::{Link, LinkRange, LinkSource, LinkTarget, Standing, View},
+    model::{LinkStatus, RevisionId},
+    platform::Platform,
+    store::{CursorFingerprint, Hash, Key, records::ChangeRequestRecord, seal_cursor},
+};
+
+/// A list of one revision, at one of its pages.
+pub(super) struct Listing {
+    pub(super) frame: Frame,
+    pub(super) view: View,
+    pub(super) revision: RevisionId,
+    /// The revision that the request is based on.
+    pub(super) base: Option<(RevisionId, Hash)>,
+    pub(super) after: Option<String>,
+    pub(super) limit: usize,
+    pub(super) fingerprint: CursorFingerprint,
+}
+
+impl Listing {
+    pub(super) fn cursor(&self, position: &str) -> String {
+        let base = self.base.as_ref().map(|(id, _)| format!("{id}!")).unwrap_or_default();
+        seal_cursor(&format!("{}!{base}{position}", self.revision), self.fingerprint)
+    }
+
+    /// The links that the request adds, or that stand otherwise because of it; none for a space.
+    pub(super) async fn changed(
+        &self,
+        platform: &Platform,
+        source: Option<&LinkSource>,
+    ) -> Result<Vec<(Key, Link)>> {
+        let Some((_, base)) = &self.base else { return Ok(Vec::new()) };
+        let domain = &self.frame.record.domain;
+        Ok(platform.content().changed_links(domain, *base, self.view.root(), source).await?)
+    }
+
+    /// Refuses what the content does not have.
+    pub(super) async fn require(&self, target: &LinkTarget) -> Result<()> {
+        let (there, noun) = match target {
+            LinkTarget::Page(id) => (self.view.page(id).await?.is_some(), "page"),
+            LinkTarget::File(id) => (self.view.file(id).await?.is_some(), "file"),
+            LinkTarget::Reusable(id) => (self.view.reusable(id).await?.is_some(), "reusable content"),
+        };
+        if there { Ok(()) } else { Err(Error::not_found(noun)) }
+    }
+}
+
+/// What a cursor says: a revision, the base of a request, and the last position.
+pub(super) struct CursorPlace {
+    pub(super) revision: RevisionId,
+    pub(super) base: Option<RevisionId>,
+    pub(super) after: Option<String>,
+}
+
+impl CursorPlace {
+    pub(super) fn read(text: &str, request: Option<&ChangeRequestRecord>) -> Result<Self> {
+        let (revision, rest) = text.split_once('!').ok_or_else(wrong_cursor)?;
+        let (base, after) = if request.is_some() {
+            let (base, after) = rest.split_once('!').ok_or_else(wrong_cursor)?;
+            (Some(base.parse().map_err(|_| wrong_cursor())?), after)
+        } else {
+            (None, rest)
+        };
+        let revision = revision.parse().map_err(|_| wrong_cursor())?;
+        Ok(Self { revision, base, after: Some(after.to_owned()) })
+    }
+}
+
+/// Where links come from, in the order of their keys.
+pub(super) enum Rows<'a> {
+    /// A revision: all of it, or one source.
+    Of(&'a View, Option<LinkSource>),
+    /// Those of a revision that are not among these.
+    Inherited(&'a View, HashSet<Key>),
+    Listed(Vec<(Key, Link)>),
+}
+
+impl Rows<'_> {
+    pub(super) async fn after(
+        &self,
+        status: Option<LinkStatus>,
+        after: Option<&str>,
+        wanted: usize,
+    ) -> Result<Vec<(Key, Link)>> {
+        let (view, source) = match self {
+            Self::Listed(rows) => {
+                let start = after.map_or(0, |after| rows.partition_point(|(key, _)| **key <= *after));
+                return Ok(rows.iter().skip(start).take(wanted).cloned().collect());
+            }
+            Self::Of(view, source) => (view, source.clone()),
+            Self::Inherited(view, _) => (view, None),
+        };
+        let mut out = Vec::new();
+        for standing in standings(status) {
+            let range = LinkRange { standing: *standing, source: source.clone() };
+            out.extend(view.links(&range, after, wanted - out.len()).await?);
+            if out.len() == wanted {
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    pub(super) fn takes(&self, key: &Key) -> bool {
+        match self {
+            Self::Inherited(_, changed) => !changed.contains(key),
+            Self::Of(..) | Self::Listed(_) => true,
+        }
+    }
+}
+
+/// The standings that links of a status can have.
+pub(super) const fn standings(status: Option<LinkStatus>) -> &'static [Standing] {
+    match status {
+        None => &Standing::ALL,
+        Some(LinkStatus::Broken) => &[Standing::Broken, Standing::Outside],
+        Some(LinkStatus::Ok) => &[Standing::Inside, Standing::Outside, Standing::Web],
+        Some(LinkStatus::InApp) => &[Standing::Web],
+    }
+}

@@ -1,0 +1,303 @@
+//! What operators watch: each [metric](METRICS), and the numbers that are read when somebody looks.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::Mutex, time::Instant};
+
+use super::{Platform, search::Follower};
+use crate::{
+    BoxFuture, ErrorKind, Result,
+    content::CacheStats,
+    ports::{Metric, Metrics},
+    store::{
+        AttemptOutcome, Entity, MAX_SCAN, Mode, Observer, Scan, StoreError,
+        records::{JobRecord, JobState},
+        topic,
+    },
+};
+
+/// Attempts at writes: more than one for a write is a conflict with another.
+pub const TRANSACTION_ATTEMPTS: Metric = Metric::counter(
+    "docs_transaction_attempts_total",
+    &["operation", "outcome"],
+    "Attempts at writes, by operation and how they ended: conflicts are made again.",
+);
+/// Writes that were not done.
+pub const WRITE_FAILURES: Metric = Metric::counter(
+    "docs_write_failures_total",
+    &["operation", "error"],
+    "Writes that were not done, by operation and kind of failure.",
+);
+/// Transactions that have begun and not ended.
+pub const OPEN_TRANSACTIONS: Metric = Metric::gauge(
+    "docs_transactions_open",
+    &["mode"],
+    "Transactions of this process that have begun and not ended.",
+);
+/// Runs of jobs that have ended.
+pub const JOB_RUNS: Metric = Metric::counter(
+    "docs_job_runs_total",
+    &["kind", "outcome"],
+    "Runs of jobs that ended in this process: done, failed, to be run again, or taken over by another worker.",
+);
+/// How long runs of jobs took.
+pub const JOB_DURATION: Metric =
+    Metric::histogram("docs_job_duration_seconds", &["kind"], "Time that runs of jobs took.");
+/// Failures of jobs by their reason.
+pub const JOB_FAILURES: Metric = Metric::counter(
+    "docs_job_failures_total",
+    &["kind", "error"],
+    "Runs of jobs that failed, by kind of job and kind of failure.",
+);
+/// Jobs that wait for a worker.
+pub const JOBS_DUE: Metric = Metric::gauge(
+    "docs_jobs_due",
+    &[],
+    "Jobs of the store that are due and wait for a worker; counted up to a bound.",
+);
+/// Jobs that run, or whose time is still to come.
+pub const JOBS_LATER: Metric = Metric::gauge(
+    "docs_jobs_later",
+    &[],
+    "Jobs of the store that run now or are due later; counted up to a bound.",
+);
+/// How long the first job has waited.
+pub const JOB_WAIT: Metric =
+    Metric::gauge("docs_jobs_oldest_due_seconds", &[], "How long the job that is due first has waited.");
+/// Whether searches are answered.
+pub const INDEX_READY: Metric = Metric::gauge(
+    "docs_search_index_ready",
+    &[],
+    "1 once the search index of this process has all that was stored at some time, 0 before.",
+);
+/// News that the index has not followed.
+pub const INDEX_LAG: Metric = Metric::gauge(
+    "docs_search_index_lag_changes",
+    &[],
+    "Moved heads of content that the search index has not followed; counted up to a bound.",
+);
+/// How long the index has been behind.
+pub const INDEX_LAG_TIME: Metric = Metric::gauge(
+    "docs_search_index_lag_seconds",
+    &[],
+    "How long ago the search index had followed everything; 0 while it has.",
+);
+/// Lookups in the caches of content.
+pub const CACHE_LOOKUPS: Metric = Metric::counter(
+    "docs_content_cache_lookups_total",
+    &["cache", "result"],
+    "Lookups in the caches of content, by cache and whether it had what was looked for.",
+);
+/// Objects that were removed.
+pub const OBJECTS_REMOVED: Metric = Metric::counter(
+    "docs_objects_removed_total",
+    &[],
+    "Objects that the collector removed because no revision names them.",
+);
+/// Objects that the collector looked at and left.
+pub const OBJECTS_KEPT: Metric = Metric::counter(
+    "docs_objects_kept_total",
+    &[],
+    "Objects that the collector looked at and left because a revision names them.",
+);
+/// What broken-off uploads left.
+pub const UPLOADS_REMOVED: Metric = Metric::counter(
+    "docs_broken_uploads_removed_total",
+    &[],
+    "Blobs of broken-off uploads that the collector removed.",
+);
+/// Storage areas that were collected.
+pub const COLLECTIONS: Metric = Metric::counter(
+    "docs_storage_areas_collected_total",
+    &["outcome"],
+    "Storage areas that the collector looked at: read, or left alone because content in them is unreadable.",
+);
+
+/// Every metric of the platform.
+pub const METRICS: &[&Metric] = &[
+    &TRANSACTION_ATTEMPTS,
+    &WRITE_FAILURES,
+    &OPEN_TRANSACTIONS,
+    &JOB_RUNS,
+    &JOB_DURATION,
+    &JOB_FAILURES,
+    &JOBS_DUE,
+    &JOBS_LATER,
+    &JOB_WAIT,
+    &INDEX_READY,
+    &INDEX_LAG,
+    &INDEX_LAG_TIME,
+    &CACHE_LOOKUPS,
+    &OBJECTS_REMOVED,
+    &OBJECTS_KEPT,
+    &UPLOADS_REMOVED,
+    &COLLECTIONS,
+];
+
+/// How often at most the store is asked for what is measured: whoever looks more often sees the same numbers.
+const MEASURE_EVERY: Duration = Duration::from_secs(1);
+
+/// When the numbers were last read.
+pub(super) type Measuring = Mutex<Option<Instant>>;
+
+/// Transactions that have begun and not ended.
+#[derive(Debug, Default)]
+pub(super) struct OpenTransactions {
+    reading: AtomicI64,
+    writing: AtomicI64,
+}
+
+impl OpenTransactions {
+    fn of(&self, mode: Mode) -> &AtomicI64 {
+        match mode {
+            Mode::Read => &self.reading,
+            Mode::Write => &self.writing,
+        }
+    }
+}
+
+/// Counts what the store's transactions do.
+#[derive(Debug)]
+pub(super) struct StoreObserver {
+    pub(super) open: Arc<OpenTransactions>,
+    pub(super) metrics: Arc<dyn Metrics>,
+}
+
+impl Observer for StoreObserver {
+    fn begun(&self, mode: Mode) {
+        self.open.of(mode).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn ended(&self, mode: Mode) {
+        self.open.of(mode).fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn attempted(&self, operation: &'static str, outcome: AttemptOutcome) {
+        let outcome = match outcome {
+            AttemptOutcome::Done => "done",
+            AttemptOutcome::Conflict => "conflict",
+            AttemptOutcome::Exists => "exists",
+            AttemptOutcome::Unknown => "unknown",
+            AttemptOutcome::Unavailable => "unavailable",
+            AttemptOutcome::Refused => "refused",
+        };
+        self.metrics.add(&TRANSACTION_ATTEMPTS, &[operation, outcome], 1);
+    }
+
+    fn failed(&self, operation: &'static str, kind: ErrorKind) {
+        self.metrics.add(&WRITE_FAILURES, &[operation, error_label(kind)], 1);
+    }
+}
+
+/// The value of the label `error`.
+pub(super) const fn error_label(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Invalid => "invalid",
+        ErrorKind::Unauthenticated => "unauthenticated",
+        ErrorKind::Forbidden => "forbidden",
+        ErrorKind::NotFound => "not_found",
+        ErrorKind::Conflict => "conflict",
+        ErrorKind::Precondition => "precondition",
+        ErrorKind::TooLarge => "too_large",
+        ErrorKind::Unprocessable => "unprocessable",
+        ErrorKind::RateLimited => "rate_limited",
+        ErrorKind::Unavailable => "unavailable",
+        _ => "internal",
+    }
+}
+
+impl Platform {
+    /// Reads the numbers that nobody counts as they change, such as how many jobs wait, and sets their metrics. Call it
+    /// before metrics are shown; `GET /metrics` does.
+    ///
+    /// # Errors
+    /// The store's, and the search index's; other numbers are set nevertheless.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// platform.measure().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn measure<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut last = self.inner.measuring.lock().await;
+            if last.is_some_and(|last| last.elapsed() < MEASURE_EVERY) {
+                return Ok(());
+            }
+            *last = Some(Instant::now());
+            self.measure_process();
+            let queue = self.measure_queue().await;
+            if let Some(follower) = self.follower() {
+                self.measure_index(follower).await?;
+            }
+            queue
+        })
+    }
+
+    fn measure_process(&self) {
+        let metrics = self.metrics();
+        for (mode, name) in [(Mode::Read, "read"), (Mode::Write, "write")] {
+            // As of now: a transaction of a platform that is shared may end meanwhile.
+            let open = self.inner.open.of(mode).load(Ordering::Relaxed);
+            metrics.set(&OPEN_TRANSACTIONS, &[name], float(open));
+        }
+        for CacheStats { cache, hits, misses } in self.content().cache_stats() {
+            metrics.set_total(&CACHE_LOOKUPS, &[cache, "hit"], hits);
+            metrics.set_total(&CACHE_LOOKUPS, &[cache, "miss"], misses);
+        }
+    }
+
+    async fn measure_queue(&self) -> Result<()> {
+        let tx = self.read().await?;
+        let now = self.clock().now();
+        let (from, end) = JobRecord::due().below();
+        let (_, border) = JobRecord::due().time(now).below();
+        let due = Scan { from, to: border.clone(), rev: false, limit: MAX_SCAN };
+        let later = Scan { from: border, to: end, rev: false, limit: MAX_SCAN };
+        let found = tx.scan_many(&[due, later]).await?;
+        let first = match found[0].first() {
+            Some((row, _)) => tx.get::<JobRecord>(&JobRecord::named_by(row)).await?,
+            None => None,
+        };
+        let waited = first.filter(|job| matches!(job.state, JobState::Queued | JobState::Running));
+        let waited = waited.map_or(0, |job| (now - job.due.time()).num_milliseconds().max(0));
+        let metrics = self.metrics();
+        metrics.set(&JOBS_DUE, &[], float(found[0].len()));
+        metrics.set(&JOBS_LATER, &[], float(found[1].len()));
+        metrics.set(&JOB_WAIT, &[], float(waited) / 1_000.0);
+        Ok(())
+    }
+
+    async fn measure_index(&self, follower: &Follower) -> Result<()> {
+        let ready = follower.is_caught_up().await?;
+        let metrics = self.metrics();
+        metrics.set(&INDEX_READY, &[], if ready { 1.0 } else { 0.0 });
+        let position = follower.index().position().await?;
+        let behind = match self.store().changes(topic::HEAD, position, MAX_SCAN).await {
+            Ok(news) => news.len(),
+            // The index is of another store, and made anew by the worker.
+            Err(StoreError::Misuse(_)) => MAX_SCAN as usize,
+            Err(error) => return Err(error.into()),
+        };
+        metrics.set(&INDEX_LAG, &[], float(behind));
+        let lag =
+            if behind == 0 && ready { 0 } else { follower.behind_for(self.clock().now()).num_milliseconds() };
+        metrics.set(&INDEX_LAG_TIME, &[], float(lag.max(0)) / 1_000.0);
+        Ok(())
+    }
+}
+
+/// A number as metrics have it; those here are far from where that loses precision.
+#[expect(clippy::cast_precision_loss, reason = "counts of at most a thousand, and milliseconds of a process")]
+fn float(n: impl TryInto<i64>) -> f64 {
+    n.try_into().unwrap_or(i64::MAX) as f64
+}

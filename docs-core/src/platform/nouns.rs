@@ -1,0 +1,571 @@
+//! The nouns of the API: who acts, then what is acted on.
+//!
+//! [`Platform::as_user`], [`as_visitor`](Platform::as_visitor) and [`as_platform`](Platform::as_platform) answer a
+//! [`Caller`]; its methods lead to nouns, and the methods of these are the operations. All of them are small values that
+//! borrow the platform and the ids: copy them, keep them in variables, make them anew. Making one reads nothing.
+//!
+//! The ways from noun to noun stand in the submodules, the operations in the file of their noun.
+
+mod of_caller;
+mod of_org;
+mod of_site;
+mod of_space;
+
+use std::fmt;
+
+use super::{ContentOf, Platform, Visitor, sites::SiteOf};
+use crate::model::{
+    CollectionId, CommentId, CommentReplyId, ContentTarget, InviteId, OrgId, RedirectId, RevisionId,
+    SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, UserId,
+};
+
+/// The platform as one caller may use it: where every operation begins.
+///
+/// # Example
+/// ```
+/// # async fn example(platform: &docs_core::Platform, ada: &docs_core::model::UserId) -> docs_core::Result<()> {
+/// let me = platform.as_user(ada);
+/// println!("{}", me.current_user().await?.display_name);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Caller<'p> {
+    pub(super) platform: &'p Platform,
+    who: Who<'p>,
+}
+
+/// An [`Actor`] that borrows what it consists of.
+#[derive(Clone, Copy, Debug)]
+enum Who<'p> {
+    User(&'p UserId),
+    Platform,
+    Visitor(&'p Visitor),
+}
+
+impl fmt::Debug for Caller<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Caller").field(&self.who).finish()
+    }
+}
+
+/// Defines a noun: its type with the fields that address it.
+macro_rules! nouns {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<'p> {
+            pub(super) caller: Caller<'p>,
+            $(pub(super) $field: $type,)*
+        }
+    )*};
+}
+
+nouns! {
+    /// The users of the platform. One of them is a [`UserHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result};
+    /// # async fn example(platform: &Platform) -> Result<()> {
+    /// let grace = platform.as_platform().users().by_email("grace@example.com").await?;
+    /// println!("{}", grace.display_name);
+    /// # Ok(())
+    /// # }
+    /// ```
+    Users {}
+    /// A user of the platform, and the tokens that stand for them.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, model::UserId, store::PageRequest};
+    /// # async fn example(platform: &Platform, ada: &UserId) -> Result<()> {
+    /// for token in platform.as_user(ada).user(ada).list_tokens(&PageRequest::default()).await?.items {
+    ///     println!("{}", token.label);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    UserHandle { user: &'p UserId }
+    /// The organizations. One of them is an [`OrgHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>) -> Result<()> {
+    /// for org in me.orgs().list(&PageRequest::default()).await?.items {
+    ///     println!("{}", org.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    Orgs {}
+    /// An organization: itself, and the way to all that belongs to it.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let org = me.org(org);
+    /// println!("{}", org.get().await?.title);
+    /// println!("{} spaces on a page", org.spaces().list(&PageRequest::default()).await?.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    OrgHandle { org: &'p OrgId }
+    /// The members of an organization. One of them is a [`MemberHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{Caller, MemberFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let members = me.org(org).members();
+    /// let page = members.list(&MemberFilter::default(), &PageRequest::default()).await?;
+    /// println!("{} of {:?} members", page.items.len(), page.count);
+    /// # Ok(())
+    /// # }
+    /// ```
+    Members { org: &'p OrgId }
+    /// A user's membership of an organization.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, UserId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, grace: &UserId) -> Result<()> {
+    /// let grace = me.org(org).member(grace);
+    /// println!("{} teams", grace.get().await?.teams);
+    /// # Ok(())
+    /// # }
+    /// ```
+    MemberHandle { org: &'p OrgId, user: &'p UserId }
+    /// The teams of an organization. One of them is a [`TeamHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{Caller, TeamFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let teams = me.org(org).teams().list(&TeamFilter::default(), &PageRequest::default()).await?;
+    /// for team in teams.items {
+    ///     println!("{}", team.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    Teams { org: &'p OrgId }
+    /// A team: itself and its members.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, TeamId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, team: &TeamId) -> Result<()> {
+    /// let writers = me.org(org).team(team);
+    /// println!("{}", writers.get().await?.title);
+    /// println!("{} members on a page", writers.list_members(&PageRequest::default()).await?.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    TeamHandle { org: &'p OrgId, team: &'p TeamId }
+    /// The invites to an organization: of e-mail addresses, and by link. One of the latter is an [`InviteHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let invites = me.org(org).invites();
+    /// let waiting = invites.list_emails(&PageRequest::default()).await?.items.len();
+    /// println!("{waiting} people are invited");
+    /// # Ok(())
+    /// # }
+    /// ```
+    Invites { org: &'p OrgId }
+    /// An invite by link.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{InviteId, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, invite: &InviteId) -> Result<()> {
+    /// me.org(org).invite(invite).join().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    InviteHandle { org: &'p OrgId, invite: &'p InviteId }
+    /// The SAML providers of an organization. One of them is a [`SamlProviderHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let providers = me.org(org).saml_providers().list(&PageRequest::default()).await?;
+    /// println!("{} providers", providers.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    SamlProviders { org: &'p OrgId }
+    /// A SAML provider.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SamlProviderId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, provider: &SamlProviderId) -> Result<()> {
+    /// println!("{}", me.org(org).saml_provider(provider).get().await?.label);
+    /// # Ok(())
+    /// # }
+    /// ```
+    SamlProviderHandle { org: &'p OrgId, provider: &'p SamlProviderId }
+    /// The collections of an organization. One of them is a [`CollectionHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{Caller, Reach}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let all = me.org(org).collections().list(Reach::Nested, &PageRequest::default()).await?;
+    /// for collection in all.items {
+    ///     println!("{}", collection.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    Collections { org: &'p OrgId }
+    /// A collection: itself, what it holds, and who has a role in it.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::CollectionId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, collection: &CollectionId) -> Result<()> {
+    /// let handbooks = me.collection(collection);
+    /// println!("{}", handbooks.get().await?.title);
+    /// println!("{} spaces", handbooks.list_spaces(&PageRequest::default()).await?.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    CollectionHandle { collection: &'p CollectionId }
+    /// The spaces of an organization. One of them is a [`SpaceHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{CreateSpace, OrgId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let space = me.org(org).spaces().create(CreateSpace::default()).await?;
+    /// println!("{}", space.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    Spaces { org: &'p OrgId }
+    /// A space: itself, and the way to its content, its change requests and its permissions.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let manual = me.space(space);
+    /// println!("{}", manual.get().await?.title);
+    /// println!("{} pages at the top", manual.content().list_pages(Shown::default()).await?.pages.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    SpaceHandle { space: &'p SpaceId }
+    /// The roles that users and teams have in a space or a collection.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let given = me.space(space).permissions().list_users(&PageRequest::default()).await?;
+    /// println!("{} people have a role by name", given.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    Permissions { content: GrantTarget<'p> }
+    /// The change requests of a space. One of them is a [`ChangeRequestHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{CreateChangeRequest, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_requests().create(CreateChangeRequest::default()).await?;
+    /// println!("#{}", request.number);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ChangeRequests { space: &'p SpaceId }
+    /// A change request: itself, its content and its reviews.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let request = me.space(space).change_request("3");
+    /// println!("{}", request.get().await?.subject);
+    /// request.merge().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ChangeRequestHandle { at: RequestRef<'p> }
+    /// Content: the current one of a space, that of a change request, or that of a revision.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{RevisionId, SpaceId}, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, revision: &RevisionId) -> Result<()> {
+    /// let now = me.space(space).content();
+    /// let then = me.space(space).revision(revision);
+    /// println!("{}", now.get(Shown::default()).await?.id);
+    /// println!("{}", then.get(Shown::default()).await?.created_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ContentHandle { of: ContentAddress<'p> }
+    /// The comments on content. One of them is a [`CommentHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, CommentQuery}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let comments = me.space(space).change_request("3").content().comments();
+    /// let page = comments.list(&CommentQuery::default(), &PageRequest::default()).await?;
+    /// println!("{} comments", page.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    Comments { of: ContentAddress<'p> }
+    /// A comment: itself and the replies to it.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{CommentId, ContentFormat, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, comment: &CommentId) -> Result<()> {
+    /// let comment = me.space(space).content().comment(comment);
+    /// println!("{} replies", comment.get(ContentFormat::Markdown).await?.replies);
+    /// # Ok(())
+    /// # }
+    /// ```
+    CommentHandle { of: ContentAddress<'p>, comment: &'p CommentId }
+    /// A reply to a comment.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{CommentId, CommentReplyId, ContentFormat, SpaceId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, space: &SpaceId, comment: &CommentId, reply: &CommentReplyId,
+    /// # ) -> Result<()> {
+    /// let reply = me.space(space).content().comment(comment).reply(reply);
+    /// println!("{}", reply.get(ContentFormat::Markdown).await?.posted_at);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ReplyHandle { of: ContentAddress<'p>, comment: &'p CommentId, reply: &'p CommentReplyId }
+    /// The sites of an organization. One of them is a [`SiteHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::{Caller, SiteFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let sites = me.org(org).sites().list(&SiteFilter::default(), &PageRequest::default()).await?;
+    /// for site in sites.items {
+    ///     println!("{}", site.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    Sites { org: &'p OrgId }
+    /// A site: itself, its settings, and the way to its sections and spaces.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let site = me.org(org).site(site);
+    /// site.publish().await?;
+    /// println!("{} sections", site.sections().list(&PageRequest::default()).await?.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    SiteHandle { at: SiteRef<'p>, share_key: Option<&'p str> }
+    /// The sections of a site. One of them is a [`SectionHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let sections = me.org(org).site(site).sections().list(&PageRequest::default()).await?;
+    /// println!("{} sections", sections.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    Sections { at: SiteRef<'p>, share_key: Option<&'p str> }
+    /// A section of a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, SectionId, SiteId, UpdateSection}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSection { title: Some("Reference".parse()?), ..Default::default() };
+    /// println!("/{}", me.org(org).site(site).section(section).update(change).await?.path);
+    /// # Ok(())
+    /// # }
+    /// ```
+    SectionHandle { at: SiteRef<'p>, section: &'p SectionId }
+    /// The groups of sections of a site. One of them is a [`SectionGroupHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let groups = me.org(org).site(site).section_groups().list(&PageRequest::default()).await?;
+    /// println!("{} groups", groups.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    SectionGroups { at: SiteRef<'p>, share_key: Option<&'p str> }
+    /// A group of sections of a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, SectionGroupId, SiteId, UpdateSectionGroup}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, group: &SectionGroupId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSectionGroup { title: Some("Products".parse()?), ..Default::default() };
+    /// println!("{}", me.org(org).site(site).section_group(group).update(change).await?.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    SectionGroupHandle { at: SiteRef<'p>, group: &'p SectionGroupId }
+    /// The spaces on a site. One of them is a [`SiteSpaceHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::{Caller, SiteSpaceFilter}, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let others = SiteSpaceFilter { default: Some(false) };
+    /// let others = me.org(org).site(site).spaces().list(others, &PageRequest::default()).await?;
+    /// println!("{} spaces besides the one that the site begins with", others.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    SiteSpaces { at: SiteRef<'p>, share_key: Option<&'p str> }
+    /// A space on a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, SiteSpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<()> {
+    /// let reference = me.org(org).site(site).space(site_space);
+    /// println!("{:?}", reference.get_customization().await?.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    SiteSpaceHandle { at: SiteRef<'p>, site_space: &'p SiteSpaceId }
+    /// The redirects of a site. One of them is a [`RedirectHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let redirects = me.org(org).site(site).redirects().list(&PageRequest::default()).await?;
+    /// println!("{} redirects", redirects.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    Redirects { at: SiteRef<'p> }
+    /// A redirect of a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{OrgId, RedirectId, RedirectSource, SiteId, UpdateSiteRedirect};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, redirect: &RedirectId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let change = UpdateSiteRedirect { source: Some(RedirectSource::new("/v1")?), ..Default::default() };
+    /// println!("{}", me.org(org).site(site).redirect(redirect).update(change).await?.source);
+    /// # Ok(())
+    /// # }
+    /// ```
+    RedirectHandle { at: SiteRef<'p>, redirect: &'p RedirectId }
+    /// The share links of a site. One of them is a [`ShareLinkHandle`].
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let links = me.org(org).site(site).share_links().list(&PageRequest::default()).await?;
+    /// println!("{} links", links.items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ShareLinks { at: SiteRef<'p> }
+    /// A share link of a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, ShareLinkId, SiteId, UpdateShareLink}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, link: &ShareLinkId) -> Result<()> {
+    /// let off = UpdateShareLink { active: Some(false), ..Default::default() };
+    /// println!("{} is off", me.org(org).site(site).share_link(link).update(off).await?.name);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ShareLinkHandle { at: SiteRef<'p>, share_link: &'p ShareLinkId }
+}
+
+/// The ids of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SiteRef<'p> {
+    pub(crate) org: &'p OrgId,
+    pub(crate) site: &'p SiteId,
+}
+
+impl<'p> SiteRef<'p> {
+    /// The site as somebody reads it who may have the key of a share link.
+    pub(super) const fn opened_with(self, share_key: Option<&'p str>) -> SiteOf<'p> {
+        SiteOf { org: self.org, site: self.site, share_key }
+    }
+}
+
+/// The space of a change request, and the id or number of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestRef<'p> {
+    pub(crate) space: &'p SpaceId,
+    pub(crate) request: &'p str,
+}
+
+/// A [`ContentOf`] that borrows what it consists of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ContentAddress<'p> {
+    Live(&'p SpaceId),
+    Request(RequestRef<'p>),
+    Revision(&'p SpaceId, &'p RevisionId),
+}
+
+/// The content that permissions are of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum GrantTarget<'p> {
+    Collection(&'p CollectionId),
+    Space(&'p SpaceId),
+}
+
+impl ContentAddress<'_> {
+    pub(super) fn to_content_of(self) -> ContentOf {
+        match self {
+            Self::Live(space) => ContentOf::space(space.clone()),
+            Self::Request(at) => ContentOf::request(at.space.clone(), at.request),
+            Self::Revision(space, revision) => ContentOf::revision(space.clone(), revision.clone()),
+        }
+    }
+}
+
+impl GrantTarget<'_> {
+    pub(super) fn to_target(self) -> ContentTarget {
+        match self {
+            Self::Collection(id) => ContentTarget::Collection(id.clone()),
+            Self::Space(id) => ContentTarget::Space(id.clone()),
+        }
+    }
+}

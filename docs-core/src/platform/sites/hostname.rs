@@ -1,0 +1,76 @@
+//! Hosts of their own that sites are published on.
+
+use async_trait::async_trait;
+
+use super::mount;
+use crate::{
+    BoxFuture, Error, Result,
+    model::{OrgId, Site, SiteHostname, SiteId},
+    platform::{
+        Actor, access,
+        nouns::{SiteHandle, SiteRef},
+    },
+    policy::SiteAction,
+    store::{Key, Operation, Tx, records::SiteRecord},
+};
+
+impl<'p> SiteHandle<'p> {
+    /// Gives a site a host of its own, or takes it away: addresses on that host lead to the site, and those that are
+    /// told to search engines are on it. Whoever runs the platform lets the host's requests reach it, so only the
+    /// platform itself may.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound`; `Conflict` when another site has the host, or one of another organization is
+    /// mounted below it; `Invalid` for the platform's own host.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, model::{OrgId, SiteHostname, SiteId}};
+    /// # async fn example(
+    /// #     platform: &Platform, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let hostname = SiteHostname::new("docs.engines.example")?;
+    /// let site = platform.as_platform().org(org).site(site).set_hostname(Some(hostname.clone())).await?;
+    /// assert_eq!(site.hostname, Some(hostname));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_hostname(self, hostname: Option<SiteHostname>) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            actor.require_platform()?;
+            if let Some(hostname) = &hostname {
+                mount::check_host("hostname", hostname.as_str(), platform.urls().base())?;
+            }
+            let set = SetHostname { org: org.clone(), id: id.clone(), hostname };
+            platform.write_site(actor, &set, org, id).await
+        })
+    }
+}
+
+struct SetHostname {
+    org: OrgId,
+    id: SiteId,
+    hostname: Option<SiteHostname>,
+}
+
+#[async_trait]
+impl Operation for SetHostname {
+    type Out = ();
+    const NAME: &'static str = "site_hostname_set";
+
+    fn taken(&self, _: &Key) -> Error {
+        Error::conflict("hostname: another site has it")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let of = SiteRef { org: &self.org, site: &self.id };
+        let (_, old) = access::site(tx, &Actor::Platform, of, SiteAction::Manage).await?;
+        if let Some(hostname) = &self.hostname {
+            mount::check(tx, &self.org, ("hostname", hostname.as_str())).await?;
+        }
+        tx.put(&*old, SiteRecord { hostname: self.hostname.clone(), ..SiteRecord::clone(&old) })?;
+        Ok(())
+    }
+}

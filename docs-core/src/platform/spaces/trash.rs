@@ -1,0 +1,124 @@
+//! What counts of spaces leave out: roles by name on deleted spaces, and their places on sites.
+//!
+//! Each such record knows whether its space is deleted, so that counters follow from records alone. Deleting and
+//! restoring marks what fits into their own transaction; a job marks what is left.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Result,
+    model::{ContentTarget, JobId, SpaceId, Timestamp},
+    platform::{
+        Actor, Platform,
+        jobs::{Effect, Job, Run},
+    },
+    store::{
+        Entity, Key, KeyBuf, Operation, Scan, Tx, decode, jobs, key,
+        records::{GrantRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// Records of one kind that one transaction looks at.
+const MARK_CHUNK: u32 = 200;
+
+/// What marking on works on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct MarkTrash {
+    space: SpaceId,
+}
+
+#[async_trait]
+impl Job for MarkTrash {
+    const KIND: &'static str = "space_trash_mark";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        let mut step = MarkStep { space: self.space, after: After::default() };
+        while let Some(after) = platform.write(&Actor::Platform, &step).await? {
+            step.after = after;
+        }
+        Ok(Effect::Done)
+    }
+}
+
+/// The last record of each kind that was looked at.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct After {
+    grant: Option<Key>,
+    place: Option<Key>,
+}
+
+/// Marks some of what a space has; `Out` tells where to go on.
+struct MarkStep {
+    space: SpaceId,
+    after: After,
+}
+
+#[async_trait]
+impl Operation for MarkStep {
+    type Out = Option<After>;
+    const NAME: &'static str = "space_trash_mark";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Option<After>> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
+        match space {
+            Some(space) => mark_some(tx, (&self.space, space.deleted_at.is_some()), &self.after).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// Marks what a space has as that of a deleted one, or of one that is back; what does not fit is left to a job.
+pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Timestamp)) -> Result<()> {
+    let is_deleted = is_deleted(tx, &ContentTarget::Space(space.clone())).await?;
+    if mark_some(tx, (space, is_deleted), &After::default()).await?.is_some() {
+        jobs::enqueue(tx, now, MarkTrash { space: space.clone() }.about(job, space, now)?).await?;
+    }
+    Ok(())
+}
+
+/// Tells whether content is a space that is deleted.
+pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
+    let ContentTarget::Space(id) = content else { return Ok(false) };
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    Ok(space.is_some_and(|space| space.deleted_at.is_some()))
+}
+
+async fn mark_some(
+    tx: &mut Tx,
+    (space, space_deleted): (&SpaceId, bool),
+    after: &After,
+) -> Result<Option<After>> {
+    let grants = tx.scan(&scan(&GrantRecord::on(space.as_str()), after.grant.as_ref())).await?;
+    let places = tx.scan(&scan(&SiteSpaceRecord::of_space(space), after.place.as_ref())).await?;
+    let last = |rows: &[(Key, _)]| rows.last().map(|(key, _)| Key::clone(key));
+    let next = After {
+        grant: last(&grants).or_else(|| after.grant.clone()),
+        place: last(&places).or_else(|| after.place.clone()),
+    };
+    let is_full = |rows: usize| rows == MARK_CHUNK as usize;
+    let more = is_full(grants.len()) || is_full(places.len());
+    for (_, value) in grants {
+        let old: Arc<GrantRecord> = decode(value)?;
+        if old.space_deleted != space_deleted {
+            tx.put(&*old, GrantRecord { space_deleted, ..GrantRecord::clone(&old) })?;
+        }
+    }
+    let keys: Vec<Key> = places.iter().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
+    for old in tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten() {
+        if old.space_deleted != space_deleted {
+            tx.put(&*old, SiteSpaceRecord { space_deleted, ..SiteSpaceRecord::clone(&old) })?;
+        }
+    }
+    Ok(more.then_some(next))
+}
+
+fn scan(prefix: &KeyBuf, after: Option<&Key>) -> Scan {
+    let mut scan = prefix.scan(MARK_CHUNK);
+    if let Some(last) = after {
+        scan.from = key::after(last);
+    }
+    scan
+}

@@ -1,0 +1,141 @@
+//! Readers of content, and the filter that conditions make for them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{decider::Decider, uses::Uses};
+use crate::{
+    Error, Result,
+    content::{
+        Evaluated, PageEntry, PageTree, View, evaluate, evaluate_for_visitor,
+        expression::{Claims, Context},
+    },
+    model::{Document, HeaderLinks, PageId, Variables},
+};
+
+/// What is known of a visitor, as far as it decides what they see.
+#[derive(Clone, Debug)]
+pub(in crate::platform) struct VisitorClaims {
+    /// Claims that were signed.
+    pub(in crate::platform) signed: Value,
+    /// Claims that anybody can make.
+    pub(in crate::platform) unsigned: Value,
+    /// Which claims the site knows.
+    pub(in crate::platform) claims: Claims,
+}
+
+impl VisitorClaims {
+    /// Keeps the links of a site's header that are for the visitor, who is not told what they depend on.
+    pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
+        let decider = self.decider(Context::default());
+        links.retain(|link| decider.holds(link.condition.take().as_ref()));
+    }
+
+    /// Who decides conditions in a context.
+    pub(super) fn decider(&self, context: Context) -> Decider {
+        Decider::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
+    }
+}
+
+/// A reader of content, as far as conditions decide what they see.
+#[derive(Clone, Debug)]
+pub(in crate::platform) enum Reader {
+    /// A member, who sees what any visitor might.
+    Member,
+    /// A visitor of a site.
+    Visitor(Arc<VisitorClaims>),
+}
+
+impl Reader {
+    /// The filter between the reader and a content.
+    pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
+        let uses = Uses::default();
+        let Self::Visitor(claims) = self else {
+            return Ok(ContentFilter { view: view.clone(), visitor: None, uses });
+        };
+        let visitor = Some(claims.decider(of_space(view).await?));
+        Ok(ContentFilter { view: view.clone(), visitor, uses })
+    }
+}
+
+/// What a reader sees of one content.
+#[derive(Debug)]
+pub(in crate::platform) struct ContentFilter {
+    view: View,
+    /// Who decides conditions; none for members.
+    visitor: Option<Decider>,
+    uses: Uses,
+}
+
+impl ContentFilter {
+    /// Tells whether conditions hide something from the reader.
+    pub(in crate::platform) const fn hides(&self) -> bool {
+        self.visitor.is_some()
+    }
+
+    /// Tells whether the condition of a page lets the reader see it, whatever is above.
+    pub(in crate::platform) fn meets(&self, id: &PageId, page: &PageEntry) -> bool {
+        self.visitor.as_ref().is_none_or(|decider| decider.holds_of_page(id, page))
+    }
+
+    /// Which pages of a tree the reader sees: those whose own condition and all above hold.
+    pub(in crate::platform) fn shown(&self, tree: &PageTree) -> Vec<bool> {
+        let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
+        for page in tree.pages() {
+            let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
+            shown.push(above && self.meets(&page.id, &page.entry));
+        }
+        shown
+    }
+
+    /// Refuses a page that the reader does not see, as if it were not there.
+    pub(in crate::platform) async fn require(&self, id: &PageId, entry: &PageEntry) -> Result<()> {
+        if self.shows(id, entry).await? { Ok(()) } else { Err(Error::not_found("page")) }
+    }
+
+    /// Tells whether the reader sees a page: its own condition and those of all above hold.
+    pub(super) async fn shows(&self, id: &PageId, entry: &PageEntry) -> Result<bool> {
+        if !self.hides() {
+            return Ok(true);
+        }
+        let above = self.view.ancestors(id).await?;
+        Ok(above.iter().all(|(id, entry)| self.meets(id, entry)) && self.meets(id, entry))
+    }
+
+    pub(in crate::platform) const fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(super) const fn uses(&self) -> &Uses {
+        &self.uses
+    }
+
+    /// A document as the reader sees it: for a member as far as variables decide what it says, as members have no
+    /// claims.
+    pub(in crate::platform) async fn document(
+        &self,
+        document: Document,
+        of_page: &Variables,
+        mode: Evaluated,
+    ) -> Result<Document> {
+        Ok(match &self.visitor {
+            Some(decider) => {
+                let context = decider.context().clone().with_page(of_page);
+                evaluate_for_visitor(&document, mode, &context, decider.claims())
+            }
+            None if mode == Evaluated::No => document,
+            None => {
+                let context = of_space(&self.view).await?.with_page(of_page);
+                evaluate(&document, mode, &context, &Claims::default())
+            }
+        })
+    }
+}
+
+/// What expressions know of a space.
+async fn of_space(view: &View) -> Result<Context> {
+    let variables = view.variables().await?;
+    let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();
+    Ok(Context::default().with_space(&variables))
+}

@@ -1,0 +1,314 @@
+//! What foreign bytes may take: memory is counted, and bounded by what is allowed.
+//!
+//! Each test counts what is alive on the heap of this process, so that they run one after the other.
+
+mod remote;
+
+use std::{
+    fmt::Write as _,
+    io::{Cursor, Write as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use docs_convert::DocumentConverter;
+use docs_core::{
+    Actor, ErrorKind, Platform, Result,
+    content::Evaluated,
+    model::{
+        Block, BlockKind, EditMode, ImportContent, ImportContentResult, ImportGitRepository, JobState,
+        MAX_PAGE_BYTES, OrgId, RevisionPage, SpaceId, UpdateSpace,
+    },
+    platform::{NewUser, Shown},
+    store::Hash,
+};
+use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+use peak_alloc::PeakAlloc;
+use remote::{Remote, Served};
+use serde_json::json;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+const MB: usize = 1_000_000;
+
+/// What a test adds to the heap.
+struct Measured {
+    before: usize,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Measured {
+    fn begin() -> Self {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        MEMORY.reset_peak_usage();
+        Self { before: MEMORY.current_usage(), _alone: alone }
+    }
+
+    /// Counts from here on.
+    fn restart(&mut self) {
+        MEMORY.reset_peak_usage();
+        self.before = MEMORY.current_usage();
+    }
+
+    /// The most bytes that were alive at once.
+    fn peak(&self) -> usize {
+        MEMORY.peak_usage().saturating_sub(self.before)
+    }
+
+    /// The bytes that are alive still.
+    fn kept(&self) -> usize {
+        MEMORY.current_usage().saturating_sub(self.before)
+    }
+}
+
+struct Setting {
+    platform: Platform,
+    admin: Actor,
+    space: SpaceId,
+    remote: Remote,
+    web: Served,
+}
+
+impl Setting {
+    async fn new() -> Self {
+        let (remote, web) = (Remote::default(), Served::default());
+        let clock = ManualClock::default();
+        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+        let platform = Platform::builder(Arc::new(MemStore::new()), objects)
+            .clock(clock)
+            .ids(SeededIds::new(7))
+            .git(Arc::new(remote.clone()))
+            .web(Arc::new(web.clone()))
+            .converter(Arc::new(DocumentConverter))
+            .build();
+        let new = NewUser {
+            display_name: "Ada".parse().expect("a name"),
+            email: "ada@example.com".parse().expect("an address"),
+        };
+        let user = platform.as_platform().users().create(new).await.expect("a user").id;
+        let title = "Organization".parse().expect("a title");
+        let org: OrgId =
+            platform.as_platform().orgs().create(title, &user).await.expect("an organization").id;
+        let admin = Actor::User(user);
+        let space = platform
+            .as_actor(&admin)
+            .org(&org)
+            .spaces()
+            .create(Default::default())
+            .await
+            .expect("a space")
+            .id;
+        let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+        platform.as_actor(&admin).space(&space).update(change).await.expect("open for edits");
+        Self { platform, admin, space, remote, web }
+    }
+
+    /// Imports what the remote has; answers how the job ended, and all that it says.
+    async fn import_repository(&self) -> (JobState, String) {
+        let request: ImportGitRepository =
+            serde_json::from_value(json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" }))
+                .expect("a request");
+        let space = || self.platform.as_actor(&self.admin).space(&self.space);
+        space().import_git(request).await.expect("enqueued");
+        self.platform.settle().await.expect("settled");
+        let job = space().list_jobs().await.expect("listed").remove(0);
+        let lines: Vec<&str> = job.log.iter().map(|line| line.text.as_str()).collect();
+        (job.state, lines.join("\n") + job.error.as_deref().unwrap_or_default())
+    }
+
+    async fn import(&self, source: &str) -> Result<ImportContentResult> {
+        let request: ImportContent =
+            serde_json::from_value(json!({ "url": "https://files.example/a", "source": source }))
+                .expect("a request");
+        self.platform.as_actor(&self.admin).space(&self.space).content().import(request).await
+    }
+
+    async fn pages(&self) -> Vec<RevisionPage> {
+        let content = self.platform.as_actor(&self.admin).space(&self.space).content();
+        content.list_pages(Shown::default()).await.expect("read").pages
+    }
+}
+
+/// An archive of files, packed or not.
+fn archive(files: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, bytes) in files {
+        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        writer.start_file(path, options).expect("an entry");
+        writer.write_all(bytes).expect("bytes");
+    }
+    writer.finish().expect("an archive").into_inner()
+}
+
+#[tokio::test]
+async fn pages_with_many_links_take_what_their_links_are_and_give_the_rest_back() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let (pages, links) = (200, 50);
+    for page in 0..pages {
+        let mut text = format!("# Page {page}\n\n");
+        for link in 0..links {
+            let to = (page + link + 1) % pages;
+            let _ = writeln!(text, "See [page {to}](p{to}.md).");
+        }
+        setting.remote.put(&format!("p{page}.md"), text.into_bytes());
+    }
+    setting.remote.put("README.md", b"# Start\n".to_vec());
+    measured.restart();
+    let (state, said) = setting.import_repository().await;
+    assert_eq!(state, JobState::Done, "{said}");
+    let count = pages * links;
+    assert!(measured.peak() / count <= 1_000, "{} bytes a link at once", measured.peak() / count);
+    assert!(measured.kept() / count <= 600, "{} bytes a link are kept", measured.kept() / count);
+}
+
+#[tokio::test]
+async fn a_table_of_contents_that_repeats_a_text_by_aliases_takes_no_more_than_its_bytes() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    // Blocks, each of which would be a text of 20 KB for 900 times. They differ, or they would be packed too well.
+    let aliases = vec!["*a"; 900].join(",");
+    let mut contents = String::from("* [Start](README.md)\n");
+    for number in 0..150_u32 {
+        let noise: String =
+            (0..8_u32).map(|part| Hash::of(&(8 * number + part).to_be_bytes()).to_string()).collect();
+        let text = format!("{noise}{}", "x".repeat(20_000));
+        let _ = write!(contents, "* ```yaml\n  type: &a {text}\n  b: [{aliases}]\n  ```\n");
+    }
+    let files =
+        [("README.md".to_owned(), b"# Start\n".to_vec()), ("SUMMARY.md".to_owned(), contents.into_bytes())];
+    let packed = archive(&files, zip::CompressionMethod::Deflated);
+    assert!(packed.len() < 100_000, "{} bytes", packed.len());
+    setting.web.put("application/zip", packed);
+    measured.restart();
+    let done = setting.import("zip").await.expect("imported");
+    assert_eq!(done.imported_resources, 1);
+    assert!(measured.peak() < 40 * MB, "{} MB", measured.peak() / MB);
+}
+
+#[tokio::test]
+async fn pages_that_are_too_much_together_are_counted_before_they_are_copied() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let page = "Some words in a line.\n".repeat(MB / 22);
+    let files: Vec<(String, Vec<u8>)> =
+        (0..190).map(|number| (format!("p{number}.md"), page.clone().into_bytes())).collect();
+    let packed = archive(&files, zip::CompressionMethod::Deflated);
+    drop(files);
+    setting.web.put("application/zip", packed);
+    measured.restart();
+    let error = setting.import("zip").await.expect_err("too much");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains("at most 50000000 are imported"), "{error}");
+    // The archive may unpack to 200 MB, and a file grows while it is unpacked.
+    assert!(measured.peak() < 210 * MB, "{} MB", measured.peak() / MB);
+    assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
+}
+
+#[tokio::test]
+async fn a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_imported() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    setting.remote.put("README.md", b"# Start\n\nWords.\n".to_vec());
+    setting.remote.put("fits.md", [b"# Fits\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES]].concat());
+    setting.remote.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
+    setting.remote.put("huge.md", vec![b'a'; 99 * MB]);
+    // What is short enough and has links that become longer.
+    let links = "[a](fits.md)".repeat(MAX_PAGE_BYTES / 12);
+    setting.remote.put("links.md", format!("# Links\n\n{links}").into_bytes());
+    measured.restart();
+    let (state, said) = setting.import_repository().await;
+    assert_eq!(state, JobState::Done, "{said}");
+    for file in ["long.md", "huge.md", "links.md"] {
+        let line = format!("{file}: must be at most 1000000 bytes of Markdown, has ");
+        assert!(said.contains(&line), "{said}");
+    }
+    assert!(!said.contains("fits.md") && !said.contains("README.md:"), "{said}");
+    assert!(measured.kept() < 20 * MB, "{} MB", measured.kept() / MB);
+    let mut texts = Vec::new();
+    for page in setting.pages().await {
+        let RevisionPage::Document(page) = page else { panic!("{page:?}") };
+        texts.push((page.base.title.clone(), page.document_id.is_some()));
+    }
+    let named = |title: &str| texts.iter().find(|(own, _)| own.starts_with(title)).map(|(_, has)| *has);
+    assert_eq!((named("Start"), named("Fits")), (Some(true), Some(true)), "{texts:?}");
+    assert_eq!(
+        (named("Long"), named("Huge"), named("Links")),
+        (Some(false), Some(false), Some(false)),
+        "{texts:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_page_of_an_archive_that_is_too_long_is_left_out_and_the_rest_is_imported() {
+    let _alone = Measured::begin();
+    let setting = Setting::new().await;
+    let files = [
+        ("README.md".to_owned(), b"# Start\n\nWords.\n".to_vec()),
+        ("long.md".to_owned(), vec![b'a'; MAX_PAGE_BYTES + 1]),
+    ];
+    setting.web.put("application/zip", archive(&files, zip::CompressionMethod::Stored));
+    let done = setting.import("zip").await.expect("imported");
+    assert_eq!((done.imported_resources, done.total_resources), (1, 2));
+    assert_eq!(setting.pages().await.len(), 2);
+    setting.web.put("text/markdown", vec![b'a'; MAX_PAGE_BYTES + 1]);
+    let error = setting.import("markdown").await.expect_err("too long");
+    assert!(error.to_string().contains("must be at most 1000000 bytes of Markdown, has 1000001"), "{error}");
+}
+
+#[tokio::test]
+async fn quotes_in_quotes_are_read_in_memory_that_follows_their_bytes() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let mut text = String::from("# Quotes\n\n");
+    let mut depth = 0;
+    while text.len() < MAX_PAGE_BYTES / 4 {
+        depth = (depth + 1) % 40;
+        let _ = writeln!(text, "{}a", "> ".repeat(depth));
+    }
+    setting.web.put("text/markdown", text.clone().into_bytes());
+    setting.import("markdown").await.expect("imported");
+    let pages = setting.pages().await;
+    let RevisionPage::Document(page) = &pages[0] else { panic!("{pages:?}") };
+    let content = || setting.platform.as_actor(&setting.admin).space(&setting.space).content();
+    measured.restart();
+    let document = content().get_page_document(&page.base.id, Evaluated::No).await.expect("read");
+    let first = measured.peak();
+    assert!(first < 40 * text.len(), "{first} bytes for {}", text.len());
+    let is_kept = |block: &Block| matches!(block.kind, BlockKind::Paragraph { .. });
+    assert!(document.nodes.iter().all(is_kept), "what takes too many readings is kept as it is");
+    measured.restart();
+    let again = content().get_page_document(&page.base.id, Evaluated::No).await.expect("read");
+    assert_eq!(again, document);
+    assert!(measured.peak() < first / 4, "it is not read again: {} MB", measured.peak() / MB);
+}
+
+#[tokio::test]
+async fn a_tag_with_thousands_of_attributes_is_imported_from_every_source() {
+    let _alone = Measured::begin();
+    let distinct: String = (0..7_500).map(|number| format!(" a{number}=\"v\"")).collect();
+    let same = " a=\"v\"".repeat(7_500);
+    for attributes in [distinct, same] {
+        for html in [
+            format!("<h1>Title</h1><p>Text <a href=\"b\"{attributes}>x</a></p>"),
+            format!("<h1>Title</h1><p>Text <a href=\"b\">x</a{attributes}></p>"),
+        ] {
+            for source in ["html", "website", "zip"] {
+                let setting = Setting::new().await;
+                match source {
+                    "zip" => {
+                        let files = [("a.html".to_owned(), html.clone().into_bytes())];
+                        setting.web.put("application/zip", archive(&files, zip::CompressionMethod::Deflated));
+                    }
+                    _ => setting.web.put("text/html", html.clone().into_bytes()),
+                }
+                setting.import(source).await.expect(source);
+                let pages = setting.pages().await;
+                let RevisionPage::Document(page) = &pages[0] else { panic!("{pages:?}") };
+                assert_eq!(page.base.title, "Title", "{source}");
+                assert!(page.document_id.is_some(), "{source}");
+            }
+        }
+    }
+}

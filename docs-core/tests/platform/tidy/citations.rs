@@ -1,0 +1,166 @@
+//! What is cited is there: links within Markdown and rustdoc, and files that are named.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{files, root, sources};
+
+/// The Markdown that people read of the repository. Files that the platform or a test reads as Markdown are none of it.
+fn texts() -> Vec<PathBuf> {
+    let mut found = files(root(), "md");
+    found.retain(|file| {
+        let inside = file.strip_prefix(root()).expect("a file of the workspace");
+        !inside.iter().any(|part| part == "src" || part == "tests")
+    });
+    assert!(found.len() > 30, "{found:?}");
+    found
+}
+
+/// A text without its blocks of code: what it says itself.
+pub(super) fn prose(text: &str) -> String {
+    let mut fence: Option<String> = None;
+    let mut said = String::new();
+    for line in text.lines() {
+        let code = line.trim_start();
+        let marks: String = code.chars().take_while(|c| *c == '`').collect();
+        match &fence {
+            Some(open) if code.trim_end() == *open => fence = None,
+            None if marks.len() > 2 => fence = Some(marks),
+            Some(_) => {}
+            None => {
+                said.push_str(line);
+                said.push('\n');
+            }
+        }
+    }
+    said
+}
+
+/// The comments of a source file.
+pub(super) fn comments(text: &str) -> String {
+    let said = |line: &str| {
+        let (code, comment) = line.split_once("//")?;
+        let comment = comment.trim_start_matches(['/', '!']);
+        code.trim().is_empty().then(|| comment.strip_prefix(' ').unwrap_or(comment).to_owned())
+    };
+    // A line of code ends what was said before it, a block of code in that as well.
+    let lines = text.lines().map(|line| said(line).unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Where the links of a text lead within the repository.
+fn links(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '"']).next());
+    let local =
+        targets.filter(|to| !to.contains("://") && !to.starts_with(['#', '/']) && !to.starts_with("mailto:"));
+    local.map(|to| to.split('#').next().unwrap_or_default()).filter(|to| !to.is_empty()).collect()
+}
+
+/// What stands within single backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    let lines = text.lines().filter(|line| line.matches('`').count() % 2 == 0);
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+}
+
+/// The files of the repository, as paths from its root.
+struct Tree(BTreeSet<String>);
+
+impl Tree {
+    fn read() -> Self {
+        let all = files(root(), "").into_iter();
+        let inside =
+            all.map(|file| file.strip_prefix(root()).expect("a file").to_string_lossy().into_owned());
+        Self(inside.collect())
+    }
+
+    /// Tells whether a name is the end of the path of a file, or the path of a folder. A star stands for anything
+    /// within a name.
+    fn has(&self, name: &str) -> bool {
+        let (before, behind) = name.split_once('*').unwrap_or((name, ""));
+        let is_end = |path: &str| match name.contains('*') {
+            true => path.ends_with(behind) && format!("/{path}").contains(&format!("/{before}")),
+            false => path == name || path.ends_with(&format!("/{name}")),
+        };
+        let folder = format!("{}/", name.trim_end_matches('/'));
+        self.0.iter().any(|path| is_end(path) || path.starts_with(&folder))
+    }
+
+    /// Tells whether a quoted text names a file of the repository, rather than one of a reader.
+    fn is_named(&self, quoted: &str) -> bool {
+        let is_path = quoted.chars().all(|c| c.is_ascii_alphanumeric() || "/._-*".contains(c));
+        let first = quoted.split('/').next().unwrap_or_default();
+        let is_ours = quoted.contains('/') && self.0.iter().any(|path| path.split('/').next() == Some(first));
+        is_path && (is_ours || (quoted.ends_with(".rs") && quoted != ".rs"))
+    }
+}
+
+#[test]
+fn every_link_of_a_text_leads_to_a_file() {
+    let mut checked = 0;
+    for file in texts() {
+        let text = fs::read_to_string(&file).expect("a file");
+        for to in links(&prose(&text)) {
+            let folder = file.parent().expect("a folder");
+            assert!(folder.join(to).exists(), "{}: nothing is at `{to}`", file.display());
+            checked += 1;
+        }
+    }
+    assert!(checked > 60, "{checked}");
+}
+
+#[test]
+fn every_link_of_rustdoc_to_the_handbook_leads_to_a_page() {
+    for file in sources() {
+        let text = comments(&fs::read_to_string(&file).expect("a file"));
+        for to in links(&prose(&text)).into_iter().filter(|to| to.ends_with(".md")) {
+            let folder = file.parent().expect("a folder");
+            assert!(folder.join(to).exists(), "{}: nothing is at `{to}`", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_file_that_is_named_exists() {
+    let tree = Tree::read();
+    let mut checked = 0;
+    let mut missing = Vec::new();
+    let read = |file: &Path| fs::read_to_string(file).expect("a file");
+    let said = texts().into_iter().map(|file| (prose(&read(&file)), file));
+    let commented = sources().into_iter().map(|file| (prose(&comments(&read(&file))), file));
+    for (text, file) in said.chain(commented) {
+        for name in quoted(&text).into_iter().filter(|quoted| tree.is_named(quoted)) {
+            checked += 1;
+            if !tree.has(name) {
+                missing.push(format!("{}: {name}", file.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "these are not in the repository: {missing:#?}");
+    assert!(checked > 100, "{checked}");
+}
+
+#[test]
+fn nothing_is_cited_that_is_not_in_the_repository() {
+    for file in sources().into_iter().chain(texts()) {
+        let text = fs::read_to_string(&file).expect("a file");
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let citation = words.find(|word| ["SPEC", "FACTS"].contains(word));
+        assert_eq!(citation, None, "{}", file.display());
+    }
+}
+
+#[test]
+fn a_link_and_a_name_are_found_where_they_stand() {
+    let text = "See [a](b.md#c), [d](https://e.test/f.md) and `g/h.rs`.\n```\n[i](j.md)\n```\n";
+    assert_eq!(links(&prose(text)), ["b.md"]);
+    assert_eq!(quoted(&prose(text)), ["g/h.rs"]);
+    let tree = Tree(BTreeSet::from(["a/src/b/of_c.rs".to_owned(), "d/e.toml".to_owned()]));
+    let checks =
+        ["b/of_c.rs", "a/src/b/of_*.rs", "a/x.toml", "c.rs", "d/e.toml", "README.md", "f/g.md", "d/"];
+    let found = checks.map(|name| (tree.is_named(name), tree.has(name)));
+    let (there, dead, theirs) = ((true, true), (true, false), (false, false));
+    assert_eq!(found, [there, (true, true), dead, dead, there, theirs, theirs, there]);
+}

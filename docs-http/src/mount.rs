@@ -1,0 +1,102 @@
+//! The platform over HTTP: three ways for a host to mount it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docs_core::{Actor, BoxFuture, Platform};
+use poem::Route;
+use poem_openapi::OpenApiService;
+
+use crate::{
+    About, HealthCheck, HttpApp, HttpConfig,
+    api::{Api, api},
+    auth::Authenticator,
+    endpoints::ReadOnly,
+    files::Files,
+    join,
+    metrics::Metrics,
+    openapi::{OperationLayer, Problems},
+    pdf::PdfFiles,
+};
+
+#[async_trait]
+impl Authenticator for Platform {
+    type Actor = Actor;
+
+    async fn authenticate(&self, token: &str) -> docs_core::Result<Actor> {
+        Platform::authenticate(self, token).await
+    }
+
+    fn is_personal(&self, actor: &Actor) -> bool {
+        !matches!(actor, Actor::Visitor(_))
+    }
+}
+
+/// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
+/// are below `/files`, PDF files among them.
+///
+/// ```
+/// use docs_core::Platform;
+/// use docs_http::HttpConfig;
+/// # fn mount(platform: &Platform) -> Result<(), docs_http::openapi::Problems> {
+/// let app = poem::Route::new().nest("/docs-api", docs_http::routes(platform, HttpConfig::default())?);
+/// # let _ = app;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Problems`] when `config` names a path that is none.
+pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Problems> {
+    config.health.get_or_insert_with(|| check(platform, Platform::health));
+    config.readiness.get_or_insert_with(|| check(platform, Platform::ready));
+    config.measure.get_or_insert_with(|| check(platform, Platform::measure));
+    let files = Route::new()
+        .at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())))
+        .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())));
+    #[cfg(feature = "explorer")]
+    let files = files.at("/", crate::explorer::way_there());
+    join(api(platform), about(), config, Arc::new(platform.clone()), files)
+}
+
+/// A check of the platform's own.
+fn check(
+    platform: &Platform,
+    check: for<'a> fn(&'a Platform) -> BoxFuture<'a, docs_core::Result<()>>,
+) -> HealthCheck {
+    let platform = platform.clone();
+    HealthCheck::new(move || {
+        let platform = platform.clone();
+        async move { check(&platform).await }
+    })
+}
+
+/// The same for a host that is not poem: a `tower_service::Service` for axum and hyper.
+///
+/// # Errors
+/// As [`routes`].
+#[cfg(feature = "tower")]
+pub fn tower_service(
+    platform: &Platform,
+    config: HttpConfig,
+) -> Result<crate::tower::TowerService, Problems> {
+    Ok(routes(platform, config)?.into_tower())
+}
+
+/// The API alone, for those who want the document or put their own things around it.
+///
+/// # Errors
+/// [`Problems`] when the API contradicts itself, which a test of this crate rules out.
+pub fn open_api_service(platform: &Platform) -> Result<OpenApiService<OperationLayer<Api>, ()>, Problems> {
+    crate::service(api(platform), about(), Arc::new(Metrics::default()))
+}
+
+fn about() -> About {
+    let mut about = About::new("Documentation platform", env!("CARGO_PKG_VERSION"));
+    about.description = Some(
+        "Organizations, spaces with pages and files, change requests, sites. Every request carries a bearer token; \
+         every failure is `{\"error\":{\"code\":…,\"message\":…}}` with the status as its code."
+            .to_owned(),
+    );
+    about
+}

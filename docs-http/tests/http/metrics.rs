@@ -1,0 +1,145 @@
+//! What operators watch, at `/metrics`.
+
+use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
+
+use docs_core::{
+    Platform,
+    platform::{NewUser, metrics},
+    ports::Metric,
+};
+use docs_http::{HttpConfig, metrics::Registry};
+use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemSearch, MemStore, Plan, Step};
+use poem::test::TestClient;
+use serde_json::json;
+
+use crate::toy::parts;
+
+type Client = TestClient<docs_http::HttpApp>;
+
+fn served(store: Arc<dyn docs_core::store::Store>, clock: ManualClock) -> (Platform, Client) {
+    let registry = Arc::new(Registry::default());
+    let platform = Platform::builder(store, Arc::new(MemObjects::new()))
+        .clock(clock)
+        .metrics(registry.clone())
+        .search(Arc::new(MemSearch::new()))
+        .build();
+    let config = HttpConfig { registry: Some(registry), ..HttpConfig::default() };
+    let app = docs_http::routes(&platform, config).expect("routes");
+    (platform, TestClient::new(app))
+}
+
+async fn shown(client: &Client) -> String {
+    parts(client.get("/metrics").send().await.0).await.1
+}
+
+/// The number of a series.
+#[track_caller]
+fn number(text: &str, series: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{series} is missing in\n{text}")).parse().expect("a number")
+}
+
+async fn person(platform: &Platform, n: usize) -> docs_core::Result<docs_core::model::User> {
+    let new = NewUser {
+        display_name: "Ada".parse().expect("a name"),
+        email: format!("ada{n}@example.com").parse().expect("an address"),
+    };
+    platform.as_platform().users().create(new).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn operators_see_what_the_store_the_jobs_the_index_and_the_caches_do() {
+    let clock = ManualClock::default();
+    let (platform, client) = served(Arc::new(MemStore::new()), clock.clone());
+    let ada = person(&platform, 1).await.expect("created");
+    person(&platform, 1).await.expect_err("the address is taken");
+    let org = platform.as_platform().orgs().create("Engines".parse().expect("a title"), &ada.id);
+    let org = org.await.expect("created").id;
+    let me = platform.as_user(&ada.id);
+    let space = me.org(&org).spaces().create(Default::default()).await.expect("created").id;
+    let request = me.space(&space).change_requests().create(Default::default()).await.expect("created").id;
+    let insert = json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": "text" } });
+    let update = serde_json::from_value(json!({ "changes": [insert] })).expect("changes");
+    me.space(&space).change_request(request.as_str()).edit(update).await.expect("edited");
+    me.space(&space).change_request(request.as_str()).merge().await.expect("merged");
+    let text = shown(&client).await;
+    let created = r#"docs_transaction_attempts_total{operation="user_create",outcome="done"}"#;
+    let failed = r#"docs_write_failures_total{operation="user_create",error="conflict"}"#;
+    assert_eq!((number(&text, created), number(&text, failed)), (1.0, 1.0));
+    assert_eq!(number(&text, r#"docs_transactions_open{mode="write"}"#), 0.0);
+    assert_eq!(number(&text, r#"docs_transactions_open{mode="read"}"#), 0.0);
+    assert_eq!(number(&text, "docs_search_index_ready"), 0.0);
+    assert!(number(&text, "docs_search_index_lag_changes") >= 1.0, "{text}");
+    let hits = r#"docs_content_cache_lookups_total{cache="nodes",result="hit"}"#;
+    assert!(number(&text, hits) >= 1.0, "{text}");
+
+    platform.settle().await.expect("settled");
+    me.space(&space).delete().await.expect("deleted");
+    tokio::time::advance(Duration::from_secs(2)).await;
+    clock.advance(Duration::from_secs(60));
+    let text = shown(&client).await;
+    assert_eq!(number(&text, "docs_search_index_ready"), 1.0);
+    assert_eq!(number(&text, "docs_search_index_lag_changes"), 1.0);
+    assert_eq!(number(&text, "docs_search_index_lag_seconds"), 60.0);
+    assert_eq!((number(&text, "docs_jobs_due"), number(&text, "docs_jobs_later")), (0.0, 1.0));
+
+    // The space can be restored for seven days: its purge has waited for one by now.
+    clock.advance(Duration::from_secs(8 * 86_400 - 60));
+    let same = shown(&client).await;
+    assert_eq!(number(&same, "docs_jobs_due"), 0.0, "the store is asked once a second");
+    tokio::time::advance(Duration::from_secs(2)).await;
+    let text = shown(&client).await;
+    assert_eq!((number(&text, "docs_jobs_due"), number(&text, "docs_jobs_later")), (1.0, 0.0));
+    let waited = number(&text, "docs_jobs_oldest_due_seconds");
+    assert!((86_399.0..=86_400.0).contains(&waited), "{waited}");
+
+    platform.settle().await.expect("settled");
+    tokio::time::advance(Duration::from_secs(2)).await;
+    let text = shown(&client).await;
+    assert_eq!(number(&text, r#"docs_job_runs_total{kind="space_purge",outcome="done"}"#), 1.0);
+    assert_eq!(number(&text, r#"docs_job_duration_seconds_count{kind="space_purge"}"#), 1.0);
+    for gone in [
+        "docs_jobs_due",
+        "docs_jobs_oldest_due_seconds",
+        "docs_search_index_lag_changes",
+        "docs_search_index_lag_seconds",
+    ] {
+        assert_eq!(number(&text, gone), 0.0, "{gone}");
+    }
+}
+
+#[tokio::test]
+async fn conflicts_and_failures_of_the_store_are_counted_by_operation() {
+    let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let (platform, client) = served(Arc::new(faults.clone()), ManualClock::default());
+    faults.follow(Plan::none().at(Step::Commit, 1, Fault::Conflict));
+    person(&platform, 1).await.expect("at the second attempt");
+    let text = shown(&client).await;
+    let attempts = |outcome: &str| {
+        format!(r#"docs_transaction_attempts_total{{operation="user_create",outcome="{outcome}"}}"#)
+    };
+    assert_eq!(number(&text, &attempts("conflict")), 1.0);
+    assert_eq!(number(&text, &attempts("done")), 1.0);
+}
+
+/// The names, kinds and labels in the tables of the handbook.
+fn listed() -> BTreeSet<[String; 3]> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook/reference/metrics.md");
+    let text = std::fs::read_to_string(path).expect("the page is there");
+    let plain = |cell: &str| cell.trim().replace('`', "");
+    let rows = text.lines().filter(|line| line.starts_with("| `docs_"));
+    rows.map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(plain);
+        std::array::from_fn(|_| cells.next().expect("three columns and more"))
+    })
+    .collect()
+}
+
+#[test]
+fn the_handbook_lists_the_metrics_that_there_are() {
+    let row = |metric: &&Metric| {
+        [metric.name.to_owned(), metric.kind.as_str().to_owned(), metric.labels.join(", ")]
+    };
+    let all: BTreeSet<_> = metrics::METRICS.iter().chain(docs_http::metrics::METRICS).map(row).collect();
+    assert_eq!(listed(), all);
+}

@@ -1,0 +1,130 @@
+//! A server that has just started: its search index is still to be made of what is stored.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docs_core::{
+    Platform,
+    model::SpaceId,
+    ports::{
+        SearchError, SearchIndex,
+        search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery},
+    },
+    store::FeedPos,
+};
+use docs_http::HttpConfig;
+use docs_memstore::MemSearch;
+use poem::test::TestClient;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::{server::Server, toy::failure};
+
+/// An index that takes changes only while it is open.
+struct Gated {
+    index: MemSearch,
+    open: watch::Receiver<bool>,
+}
+
+#[async_trait]
+impl SearchIndex for Gated {
+    async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
+        let mut open = self.open.clone();
+        open.wait_for(|open| *open).await.expect("the test lasts longer");
+        self.index.apply(changes, position).await
+    }
+    async fn position(&self) -> Result<Option<FeedPos>, SearchError> {
+        self.index.position().await
+    }
+    async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
+        self.index.indexed(spaces).await
+    }
+    async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
+        self.index.spaces(after, limit).await
+    }
+    async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
+        self.index.find_pages(query).await
+    }
+    async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
+        self.index.documents(space).await
+    }
+    async fn clear(&self) -> Result<(), SearchError> {
+        self.index.clear().await
+    }
+}
+
+/// A store with a page, served by one server; the path of a search that finds the page.
+async fn stored() -> (Server, String) {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let insert =
+        json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": "a needle" } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [insert] })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    (s, format!("/v1/spaces/{space}/search?query=needle"))
+}
+
+/// Another server that starts on the same store, with an index of its own.
+fn started(s: &Server, index: Arc<dyn SearchIndex>) -> (Platform, TestClient<docs_http::HttpApp>) {
+    let platform = Platform::builder(Arc::clone(s.platform.store()), s.objects.clone())
+        .clock(s.clock.clone())
+        .search(index)
+        .build();
+    let app = docs_http::routes(&platform, HttpConfig::default()).expect("routes");
+    (platform, TestClient::new(app))
+}
+
+async fn found(client: &TestClient<docs_http::HttpApp>, s: &Server, path: &str) -> usize {
+    let response = client.get(path).header("authorization", format!("Bearer {}", s.admin)).send().await.0;
+    assert_eq!(response.status(), 200);
+    let body: Value = response.into_body().into_json().await.expect("JSON");
+    body["items"].as_array().expect("a list").len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_is_refused_until_the_index_is_made_and_readiness_says_so() {
+    let (s, path) = stored().await;
+    let (opening, open) = watch::channel(false);
+    let (platform, client) = started(&s, Arc::new(Gated { index: MemSearch::new(), open }));
+    let working = platform.clone();
+    let worker = tokio::spawn(async move { working.work(std::future::pending()).await });
+
+    let ask = || client.get(&path).header("authorization", format!("Bearer {}", s.admin)).send();
+    let refused = ask().await.0;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let why = failure(refused, 503).await;
+    assert_eq!(why, "the search index is still being made of what is stored; try again");
+    let not_ready = client.get("/readyz").send().await.0;
+    assert_eq!(not_ready.header("retry-after"), Some("1"));
+    assert_eq!(failure(not_ready, 503).await, why);
+    client.get("/healthz").send().await.assert_status_is_ok();
+
+    opening.send(true).expect("the index listens");
+    assert_eq!(found(&client, &s, &path).await, 1, "it is waited for");
+    client.get("/readyz").send().await.assert_status_is_ok();
+    worker.abort();
+}
+
+#[tokio::test]
+async fn a_search_finds_what_is_stored_without_a_worker() {
+    let (s, path) = stored().await;
+    let (_, client) = started(&s, Arc::new(MemSearch::new()));
+    failure(client.get("/readyz").send().await.0, 503).await;
+    assert_eq!(found(&client, &s, &path).await, 1);
+    client.get("/readyz").send().await.assert_status_is_ok();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_index_that_was_kept_answers_at_once() {
+    let (s, path) = stored().await;
+    let (opening, open) = watch::channel(true);
+    let index = Arc::new(Gated { index: MemSearch::new(), open });
+    let (before, _) = started(&s, index.clone());
+    before.settle().await.expect("settled");
+    // The next start: the index is there, and nothing can be added to it.
+    opening.send(false).expect("the index listens");
+    let (_, client) = started(&s, index);
+    client.get("/readyz").send().await.assert_status_is_ok();
+    assert_eq!(found(&client, &s, &path).await, 1);
+}

@@ -1,0 +1,98 @@
+//! Locks of hot keys: transactions that announce the same key run one after another.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
+
+use docs_store::Key;
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+
+/// The locks that somebody waits for or holds. Invariant: a lock without a [`KeyLock`] is not kept.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct KeyLocks(Arc<Mutex<BTreeMap<Key, Shared>>>);
+
+#[derive(Debug)]
+struct Shared {
+    lock: Arc<AsyncMutex<()>>,
+    users: usize,
+}
+
+/// A place at a lock: first waiting for it, then holding it until dropped.
+#[derive(Debug)]
+pub(crate) struct KeyLock {
+    of: KeyLocks,
+    key: Key,
+    held: Option<OwnedMutexGuard<()>>,
+}
+
+impl KeyLocks {
+    /// Locks all these keys, in their order, so that no two transactions wait for each other.
+    pub(crate) async fn lock_all(&self, hot: &[Key]) -> Vec<KeyLock> {
+        let mut keys: Vec<&Key> = hot.iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut locks = Vec::with_capacity(keys.len());
+        for key in keys {
+            let (mut place, lock) = self.enter(key);
+            place.held = Some(lock.lock_owned().await);
+            locks.push(place);
+        }
+        locks
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    fn enter(&self, key: &Key) -> (KeyLock, Arc<AsyncMutex<()>>) {
+        let mut shared = self.0.lock();
+        let at = shared.entry(key.clone()).or_insert_with(|| Shared { lock: Arc::default(), users: 0 });
+        at.users += 1;
+        (KeyLock { of: self.clone(), key: key.clone(), held: None }, at.lock.clone())
+    }
+}
+
+impl Drop for KeyLock {
+    fn drop(&mut self) {
+        self.held = None;
+        if let Entry::Occupied(mut at) = self.of.0.lock().entry(self.key.clone()) {
+            at.get_mut().users -= 1;
+            if at.get().users == 0 {
+                at.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn poll<F: Future>(future: &mut std::pin::Pin<Box<F>>) -> Poll<F::Output> {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one_and_forgotten_after_the_last() {
+        let key_locks = KeyLocks::default();
+        let keys = |names: &[&str]| names.iter().map(|name| Key::from(*name)).collect::<Vec<_>>();
+        let (ab, ba, b) = (keys(&["a", "b", "a"]), keys(&["b", "a"]), keys(&["b"]));
+        let mut first = Box::pin(key_locks.lock_all(&ab));
+        let Poll::Ready(held) = poll(&mut first) else { panic!("a free lock makes nobody wait") };
+        let mut second = Box::pin(key_locks.lock_all(&ba));
+        let mut third = Box::pin(key_locks.lock_all(&b));
+        assert!(poll(&mut second).is_pending());
+        assert!(poll(&mut third).is_pending());
+        drop(second);
+        assert_eq!(key_locks.len(), 2);
+        drop(held);
+        assert_eq!(key_locks.len(), 1);
+        let Poll::Ready(held) = poll(&mut third) else { panic!("the lock is free again") };
+        drop(held);
+        assert_eq!(key_locks.len(), 0);
+    }
+}

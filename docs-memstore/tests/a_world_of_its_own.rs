@@ -1,0 +1,101 @@
+//! Tests as a host writes them, to copy from: a platform of its own for each test, a clock that moves when the test says so,
+//! work that is done when the test says so, and a store that fails on demand. The handbook shows it on "As a test backend".
+//!
+//! `cargo test -p docs-memstore --test a_world_of_its_own`
+
+use std::{sync::Arc, time::Duration};
+
+use docs_core::{
+    ErrorKind, Platform,
+    model::{CreateSpace, OrgId, UserId},
+    platform::{Caller, NewUser},
+    store::PageRequest,
+};
+use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A fresh platform with one person and her organization.
+struct Docs {
+    platform: Platform,
+    clock: ManualClock,
+    store: Arc<FaultStore<MemStore>>,
+    ada: UserId,
+    org: OrgId,
+}
+
+async fn fresh_docs() -> Docs {
+    let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+    let clock = ManualClock::default();
+    let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+    let platform =
+        Platform::builder(store.clone(), objects).clock(clock.clone()).ids(SeededIds::new(1)).build();
+    let ada = NewUser {
+        display_name: "Ada".parse().expect("a name"),
+        email: "ada@example.com".parse().expect("an address"),
+    };
+    let ada = platform.as_platform().users().create(ada).await.expect("a user").id;
+    let title = "Engines".parse().expect("a title");
+    let org = platform.as_platform().orgs().create(title, &ada).await.expect("an organization").id;
+    Docs { platform, clock, store, ada, org }
+}
+
+impl Docs {
+    fn me(&self) -> Caller<'_> {
+        self.platform.as_user(&self.ada)
+    }
+
+    /// How many spaces the organization has.
+    async fn spaces(&self) -> usize {
+        let page = PageRequest::default();
+        self.me().org(&self.org).spaces().list(&page).await.expect("a list").items.len()
+    }
+
+    /// Moves the clock, and does what is due by then.
+    async fn let_pass(&self, time: Duration) {
+        self.clock.advance(time);
+        self.platform.settle().await.expect("all that is due is done");
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_space_can_be_restored_for_a_week_and_not_longer() {
+    let docs = fresh_docs().await;
+    let new = CreateSpace::default();
+    let space = docs.me().org(&docs.org).spaces().create(new).await.expect("created").id;
+    docs.me().space(&space).delete().await.expect("deleted");
+    docs.let_pass(6 * DAY).await;
+    docs.me().space(&space).restore().await.expect("restored");
+
+    docs.me().space(&space).delete().await.expect("deleted again");
+    docs.let_pass(8 * DAY).await;
+    let gone = docs.me().space(&space).restore().await.expect_err("it is gone");
+    assert_eq!(gone.kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_not_done_twice() {
+    let docs = fresh_docs().await;
+    // The next commit is applied, and nobody hears of it.
+    let next = docs.store.calls(Step::Commit) + 1;
+    docs.store.follow(Plan::none().at(Step::Commit, next, Fault::UnknownApplied));
+    docs.me().org(&docs.org).spaces().create(CreateSpace::default()).await.expect("found again");
+    assert_eq!(docs.store.injected().values().sum::<u64>(), 1, "the fault happened");
+    assert_eq!(docs.spaces().await, 1);
+}
+
+#[tokio::test]
+async fn a_store_that_is_away_is_an_error_that_says_so_and_leaves_nothing_half_done() {
+    let docs = fresh_docs().await;
+    docs.store.follow(Plan::none().away_after(docs.store.applied()));
+    let away = docs.me().org(&docs.org).spaces().create(CreateSpace::default()).await.expect_err("away");
+    assert_eq!(away.kind(), ErrorKind::Unavailable);
+    docs.store.follow(Plan::none());
+    assert_eq!(docs.spaces().await, 0);
+}
+
+#[tokio::test]
+async fn two_runs_with_one_seed_have_the_same_ids() {
+    let (one, other) = (fresh_docs().await, fresh_docs().await);
+    assert_eq!((one.ada, one.org), (other.ada, other.org));
+}

@@ -1,0 +1,57 @@
+//! The audit log.
+
+use clap::Subcommand;
+use docs_core::{Platform, platform::AuditFilter, store::PageRequest};
+
+use super::{Outcome, time, user};
+use crate::ServerError;
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Audit {
+    /// Lists changes, the newest first: time, operation, id of the user or `-`, number of changed records, their keys.
+    List {
+        /// Only those in an organization, by its id.
+        #[arg(long, value_name = "ID")]
+        org: Option<String>,
+        /// Only those by a user, by their e-mail address.
+        #[arg(long, value_name = "EMAIL")]
+        user: Option<String>,
+        /// Only those at this time or later, like 2030-12-31T00:00:00Z.
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// At most as many.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+}
+
+impl Audit {
+    pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
+        let Self::List { org, user: email, since, limit } = self;
+        let organization = org.as_deref().map(str::parse).transpose();
+        let mut filter = AuditFilter {
+            organization: organization.map_err(|why| ServerError::flag("--org", why))?,
+            since: since.as_deref().map(|text| time("--since", text)).transpose()?,
+            ..AuditFilter::default()
+        };
+        if let Some(email) = email {
+            filter.user = Some(user(platform, email).await?);
+        }
+        let (mut left, mut page) = (*limit, PageRequest::default());
+        while left > 0 {
+            let found = platform.as_platform().audit_log(&filter, &page).await?;
+            for entry in found.items.iter().take(left) {
+                let by = entry.user.as_ref().map_or("-", |user| user.as_str());
+                let keys: Vec<String> =
+                    entry.records.iter().map(|key| key.escape_debug().to_string()).collect();
+                println!("{}\t{}\t{by}\t{}\t{}", entry.at, entry.operation, entry.changed, keys.join(" "));
+            }
+            left = left.saturating_sub(found.items.len());
+            page.page = found.next;
+            if page.page.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Looking after the store of a server.
+
+use clap::Subcommand;
+use docs_core::{
+    Platform,
+    platform::{CollectMode, Collected},
+};
+
+use super::Outcome;
+use crate::ServerError;
+
+/// What is done to a store as a whole.
+#[derive(Subcommand, Debug)]
+pub(crate) enum StoreTask {
+    /// Recomputes every index row, unique value and counter from the records, and prints what differs: ends with 0 when
+    /// nothing does.
+    Verify,
+    /// Makes every index row, unique value and counter anew from the records. Stop all servers on the store first, and
+    /// start them when it is done; one that is broken off goes on when it is run again.
+    Rebuild,
+    /// Removes the bytes of content that no revision names, and files that a broken-off upload left among `--blobs`.
+    /// Servers do it every day by themselves, and may go on meanwhile.
+    Collect {
+        /// Only counts what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+impl StoreTask {
+    pub(crate) async fn run(&self, platform: &Platform) -> Outcome<()> {
+        match self {
+            Self::Verify => verify(platform).await,
+            Self::Rebuild => {
+                platform.as_platform().rebuild().await?;
+                println!("all rows were made anew");
+                Ok(())
+            }
+            Self::Collect { dry_run } => {
+                let mode = if *dry_run { CollectMode::DryRun } else { CollectMode::Remove };
+                show(&platform.as_platform().collect(mode).await?, mode);
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn verify(platform: &Platform) -> Outcome<()> {
+    let drift = platform.as_platform().verify().await?;
+    for key in &drift.missing {
+        println!("missing\t{key}");
+    }
+    for key in &drift.stray {
+        println!("stray\t{key}");
+    }
+    for (key, stored, counted) in &drift.counters {
+        println!("counter\t{key}\t{stored} instead of {counted}");
+    }
+    if drift.is_none() {
+        println!("every row is what the records say");
+        return Ok(());
+    }
+    let number = drift.missing.len() + drift.stray.len() + drift.counters.len();
+    Err(ServerError::other(format!(
+        "{number} rows are not what the records say: stop all servers and run `docs-server admin rebuild`"
+    )))
+}
+
+fn show(collected: &Collected, mode: CollectMode) {
+    let done = match mode {
+        CollectMode::DryRun => "would be removed",
+        CollectMode::Remove => "removed",
+    };
+    println!("storage areas\t{}", collected.domains);
+    println!("revisions read\t{}", collected.roots);
+    println!("objects {done}\t{}", collected.objects);
+    println!("broken-off uploads {done}\t{}", collected.leftovers);
+}

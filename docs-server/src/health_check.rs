@@ -1,0 +1,67 @@
+//! `docs-server health`: whether the server on this machine is well, for containers without another HTTP client.
+
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::{StatusCode, body::Bytes};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+
+use crate::{BindAddress, ServerError};
+
+/// How long the server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Most bytes of an answer that are shown.
+const MAX_ANSWER: usize = 4_096;
+
+/// What is asked of the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Question {
+    /// Whether it is alive.
+    Health,
+    /// Whether requests should be sent to it.
+    Readiness,
+}
+
+impl Question {
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Health => "healthz",
+            Self::Readiness => "readyz",
+        }
+    }
+}
+
+/// Asks the server that listens at an address, and prints what it says.
+pub(crate) async fn ask(bind: &BindAddress, question: Question) -> Result<(), ServerError> {
+    if bind.port() == 0 {
+        return Err(ServerError::flag("--bind", "must name the port of the server"));
+    }
+    let url = format!("http://{}/{}", bind.reachable(bind.port()), question.path());
+    let answer = tokio::time::timeout(PATIENCE, get(&url)).await;
+    let answer = answer
+        .map_err(|_| ServerError::other(format!("{url}: no answer within {} s", PATIENCE.as_secs())))?;
+    let (status, body) =
+        answer.map_err(|error| ServerError::other(format!("{url}: {}", innermost(&*error))))?;
+    if status != StatusCode::OK {
+        return Err(ServerError::other(format!("{url}: {status}: {body}")));
+    }
+    println!("{body}");
+    Ok(())
+}
+
+async fn get(url: &str) -> Result<(StatusCode, String), Box<dyn std::error::Error + Send + Sync>> {
+    let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let answer = client.get(url.parse()?).await?;
+    let status = answer.status();
+    let body = Limited::new(answer.into_body(), MAX_ANSWER).collect().await?.to_bytes();
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// The reason at the bottom, which says most: "connection refused" and not "client error".
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut reason = error;
+    while let Some(source) = reason.source() {
+        reason = source;
+    }
+    reason.to_string()
+}

@@ -1,0 +1,156 @@
+//! How long, how large and how many: the limits of fields from their schemas, the others from the constants of the code.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use docs_core::{
+    platform::{Amount, LIMITS},
+    store::{DEFAULT_LIMIT, MAX_LIMIT},
+};
+use docs_http::wire::payload::BodyLimit;
+use serde_json::Value;
+
+use super::{Table, code};
+
+const PAGE: &str = "limits.md";
+
+pub(super) fn tables(document: &Value) -> Vec<Table> {
+    let mut tables = vec![lists(), fields(document)];
+    for group in LIMITS {
+        let mut rows: Vec<_> =
+            group.limits.iter().map(|limit| vec![limit.name.to_owned(), said(limit.most)]).collect();
+        rows.extend(of_the_server(group.name));
+        tables.push(Table::new(PAGE, group.name, &["What", "Most"], &rows));
+    }
+    tables
+}
+
+/// Limits that the crates around the platform set, as the server has them.
+fn of_the_server(group: &str) -> Vec<Vec<String>> {
+    let row = |what: &str, most| vec![what.to_owned(), said(most)];
+    let pdf = docs_pdf::Limits::default();
+    match group {
+        "Requests" => vec![row("Body of a request", Amount::Bytes(BodyLimit::DEFAULT.0 as u64))],
+        "Content" => vec![
+            row("An archive that is imported, packed", Amount::Bytes(docs_convert::MAX_PACKED_BYTES as u64)),
+            row("Size of a PDF file", Amount::Bytes(pdf.bytes as u64)),
+            row("Time to typeset a PDF file", Amount::Time(pdf.time)),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+fn lists() -> Table {
+    let row =
+        ["`limit` of a list".to_owned(), "0".to_owned(), MAX_LIMIT.to_string(), DEFAULT_LIMIT.to_string()];
+    Table::new(PAGE, "Lists", &["What", "Least", "Most", "When you leave it out"], &[row.to_vec()])
+}
+
+fn said(amount: Amount) -> String {
+    match amount {
+        Amount::Count(count) => grouped(count),
+        Amount::Bytes(bytes) => size(bytes),
+        Amount::Time(time) => duration(time),
+        other => panic!("{other:?} needs words"),
+    }
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let parts: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+    parts.join(",")
+}
+
+/// A number of bytes in the largest unit that it is a whole number of.
+fn size(bytes: u64) -> String {
+    let units = [(1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB"), (1, "bytes")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("bytes");
+    format!("{} {name}", grouped(bytes / unit))
+}
+
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(24 * 3_600, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds")];
+    let is_many = |unit: u64| seconds.is_multiple_of(unit) && seconds / unit > 1;
+    let (unit, name) = units.into_iter().find(|(unit, _)| is_many(*unit)).unwrap_or((1, "seconds"));
+    format!("{} {name}", seconds / unit)
+}
+
+/// The fields of all requests that have a limit, by the schema that they are in.
+fn fields(document: &Value) -> Table {
+    let paths = document["paths"].as_object().expect("paths").values();
+    let operations = paths.flat_map(|of| of.as_object().expect("operations").values());
+    let bodies = operations.filter_map(|operation| operation["requestBody"]["content"].as_object());
+    let mut found = Fields { document, seen: BTreeSet::new(), rows: BTreeSet::new() };
+    for schema in bodies.flat_map(|content| content.values()).map(|body| &body["schema"]) {
+        found.visit(schema, "");
+    }
+    let rows: Vec<Vec<String>> = found.rows.into_iter().collect();
+    Table::new(PAGE, "Fields of requests", &["Field", "Least", "Most", "Of"], &rows)
+}
+
+/// A walk through schemas that collects the limits in them.
+struct Fields<'a> {
+    document: &'a Value,
+    seen: BTreeSet<&'a str>,
+    rows: BTreeSet<Vec<String>>,
+}
+
+impl<'a> Fields<'a> {
+    fn visit(&mut self, schema: &'a Value, at: &str) {
+        if let Some(name) = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
+            if self.seen.insert(name) {
+                self.visit(&self.document["components"]["schemas"][name], name);
+            }
+            return;
+        }
+        for (least, most, of) in
+            [("minLength", "maxLength", "characters"), ("minItems", "maxItems", "entries")]
+        {
+            let number = |name: &str| schema[name].as_u64().map(grouped).unwrap_or_default();
+            if schema.get(least).or(schema.get(most)).is_some() {
+                self.rows.insert(vec![code(at), number(least), number(most), of.to_owned()]);
+            }
+        }
+        for alternatives in ["allOf", "oneOf", "anyOf"].map(|name| schema[name].as_array()) {
+            alternatives.into_iter().flatten().for_each(|schema| self.visit(schema, at));
+        }
+        if let Some(items) = schema.get("items") {
+            self.visit(items, &format!("{at}[]"));
+        }
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            self.visit(property, &format!("{at}.{name}"));
+        }
+    }
+}
+
+#[test]
+fn amounts_are_said_in_whole_units() {
+    let said = [
+        Amount::Count(10_000),
+        Amount::Count(50),
+        Amount::Bytes(128 << 10),
+        Amount::Bytes(100_000_000),
+        Amount::Bytes(1_500),
+        Amount::Time(Duration::from_secs(30 * 86_400)),
+        Amount::Time(Duration::from_secs(86_400)),
+        Amount::Time(Duration::from_secs(3_600)),
+        Amount::Time(Duration::from_secs(90)),
+    ]
+    .map(said);
+    assert_eq!(
+        said,
+        [
+            "10,000",
+            "50",
+            "128 KiB",
+            "100 MB",
+            "1,500 bytes",
+            "30 days",
+            "24 hours",
+            "60 minutes",
+            "90 seconds"
+        ]
+    );
+}

@@ -1,0 +1,400 @@
+//! Three-way merge of one record, field by field, and the rule that all of it follows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use docs_model::check_page_size;
+use docs_store::{Hash, Key};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{
+        Body, Clash, Clashes, ContentError, ContentResult, TextMerger, clash_field,
+        content::term_texts,
+        entry::decode,
+        load::{Gather, Session, Step, Stop},
+        text::{body_of, merged_terms, unite},
+    },
+    Conflict, ConflictNote, Stored, Subject,
+};
+
+/// Fields that are merged together, by the name their clash has.
+const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
+    (clash_field::POSITION, &["parent", "rank"]),
+    (clash_field::CONTENT, &["contentType", "size", "dimensions", "blob"]),
+];
+/// Fields that are merged element by element.
+const MERGED_BY_ELEMENT: [&str; 2] = ["variables", "extra"];
+/// Fields with rules of their own.
+const MERGED_APART: [&str; 5] = ["createdAt", "updatedAt", "git", "body", "clash"];
+/// What may differ without the record having been changed by anyone: where it stands among its siblings is kept in
+/// the record, and moves when siblings are spread.
+const BOOKKEEPING_FIELDS: [&str; 3] = ["rank", "updatedAt", "git"];
+
+type Object = Map<String, Value>;
+
+/// Three versions of a value: the one that both sides came from, and those of the sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreeWay<T> {
+    /// What both sides came from.
+    pub base: T,
+    /// What main content has.
+    pub ours: T,
+    /// What the change request has.
+    pub theirs: T,
+}
+
+/// The side whose version of a value stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Winner {
+    /// Both sides have the same.
+    Either,
+    Ours,
+    Theirs,
+    /// Both sides changed it, and not to the same.
+    Neither,
+}
+
+impl<T: PartialEq> ThreeWay<T> {
+    /// The rule of a three-way merge: a change wins over what was left as it was.
+    pub(super) fn winner(&self) -> Winner {
+        if self.ours == self.theirs {
+            Winner::Either
+        } else if self.ours == self.base {
+            Winner::Theirs
+        } else if self.theirs == self.base {
+            Winner::Ours
+        } else {
+            Winner::Neither
+        }
+    }
+}
+
+impl<T> ThreeWay<T> {
+    pub(super) const fn as_ref(&self) -> ThreeWay<&T> {
+        ThreeWay { base: &self.base, ours: &self.ours, theirs: &self.theirs }
+    }
+
+    fn map<U>(self, mut each: impl FnMut(T) -> U) -> ThreeWay<U> {
+        ThreeWay { base: each(self.base), ours: each(self.ours), theirs: each(self.theirs) }
+    }
+
+    pub(super) fn try_map<U, E>(self, mut each: impl FnMut(T) -> Result<U, E>) -> Result<ThreeWay<U>, E> {
+        Ok(ThreeWay { base: each(self.base)?, ours: each(self.ours)?, theirs: each(self.theirs)? })
+    }
+
+    fn into_array(self) -> [T; 3] {
+        [self.base, self.ours, self.theirs]
+    }
+}
+
+/// Merges records one after the other; collects the texts they need, the texts they make, and the notes.
+pub(super) struct Fields<'a, 's> {
+    session: &'a Session<'s>,
+    merger: &'a dyn TextMerger,
+    gather: Gather,
+    notes: BTreeSet<ConflictNote>,
+    texts: Vec<String>,
+}
+
+impl<'a, 's> Fields<'a, 's> {
+    pub(super) fn new(session: &'a Session<'s>, merger: &'a dyn TextMerger) -> Self {
+        Self { session, merger, gather: Gather::default(), notes: BTreeSet::new(), texts: Vec::new() }
+    }
+
+    /// The notes and the new texts; or a stop, when texts have to be loaded first.
+    pub(super) fn finish(self) -> Step<(BTreeSet<ConflictNote>, Vec<String>)> {
+        self.gather.done()?;
+        Ok((self.notes, self.texts))
+    }
+
+    /// The record that three make.
+    pub(super) fn record<T: Serialize + DeserializeOwned>(
+        &mut self,
+        key: &Key,
+        subject: Subject,
+        three: &ThreeWay<Stored>,
+    ) -> Step<Option<T>> {
+        let read = |bytes: &Option<bytes::Bytes>| -> ContentResult<Option<Object>> {
+            bytes.as_ref().map(|b| decode(key, b)).transpose()
+        };
+        let whole = match three.winner() {
+            Winner::Either | Winner::Theirs => Some(&three.theirs),
+            Winner::Ours => Some(&three.ours),
+            Winner::Neither => None,
+        };
+        if let Some(taken) = whole {
+            return Ok(taken.as_ref().map(|bytes| decode(key, bytes)).transpose()?);
+        }
+        let ThreeWay { base, ours, theirs } = three.as_ref().try_map(read)?;
+        let merged = match (ours, theirs) {
+            (Some(ours), Some(theirs)) => {
+                let base = base.unwrap_or_default();
+                Some(self.object(&subject, ThreeWay { base: &base, ours: &ours, theirs: &theirs })?)
+            }
+            (Some(kept), None) => self.kept(subject, base.as_ref(), kept, ["kept", "deleted"]),
+            (None, Some(kept)) => self.kept(subject, base.as_ref(), kept, ["deleted", "kept"]),
+            (None, None) => None,
+        };
+        let typed = |object| {
+            serde_json::from_value(Value::Object(object))
+                .map_err(|e| ContentError::Corrupt(format!("the merged record `{key}` does not parse: {e}")))
+        };
+        Ok(merged.map(typed).transpose()?)
+    }
+
+    /// A record that one side removed: it stays if the other side changed it.
+    fn kept(
+        &mut self,
+        subject: Subject,
+        base: Option<&Object>,
+        mut kept: Object,
+        [ours, theirs]: [&str; 2],
+    ) -> Option<Object> {
+        let told = |object: &Object| -> Object {
+            object
+                .iter()
+                .filter(|(k, _)| !BOOKKEEPING_FIELDS.contains(&k.as_str()))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect()
+        };
+        if base.is_some_and(|base| told(base) == told(&kept)) {
+            return None;
+        }
+        self.note(subject, Conflict::Existence);
+        let clash = json!({ "other": ours, "base": "kept", "request": theirs });
+        match kept.get_mut("clash").and_then(Value::as_object_mut) {
+            Some(clashes) => {
+                clashes.insert(clash_field::EXISTENCE.to_owned(), clash);
+            }
+            None => {
+                kept.insert("clash".to_owned(), json!({ clash_field::EXISTENCE: clash }));
+            }
+        }
+        Some(kept)
+    }
+
+    /// A record that both sides changed.
+    fn object(&mut self, subject: &Subject, three: ThreeWay<&Object>) -> Step<Object> {
+        let mut out = Object::new();
+        let notes = three.try_map(clashes)?;
+        let mut clash = Clashes::new();
+        let mut merge = |names: &[&str], title: &str, merger: &mut Self| {
+            let values = three.map(|object| pick(object, names));
+            let before = notes.as_ref().map(|n| n.get(title).cloned());
+            let (value, note) = merger.merge_value(subject, title, values, before);
+            match value {
+                Value::Object(fields) if names.len() > 1 => out.extend(fields),
+                Value::Null => {}
+                value => {
+                    out.insert(title.to_owned(), value);
+                }
+            }
+            if let Some(note) = note {
+                clash.insert(title.to_owned(), note);
+            }
+        };
+        for (title, names) in MERGED_TOGETHER {
+            merge(names, title, self);
+        }
+        let single = |name: &&str| {
+            !MERGED_APART.contains(name)
+                && MERGED_BY_ELEMENT.iter().all(|set| name.split('.').next() != Some(set))
+                && MERGED_TOGETHER.iter().all(|(title, all)| name != title && !all.contains(name))
+        };
+        // A field that a note is about may be absent by now, and a note need not be about a field.
+        let names: BTreeSet<&str> = three
+            .into_array()
+            .into_iter()
+            .flat_map(|object| object.keys().map(String::as_str))
+            .chain(notes.as_ref().into_array().into_iter().flat_map(|notes| notes.keys().map(String::as_str)))
+            .filter(single)
+            .collect();
+        for name in names {
+            merge(&[name], name, self);
+        }
+        for set in MERGED_BY_ELEMENT {
+            let merged = self.set(subject, set, three, (&notes, &mut clash));
+            if !merged.is_empty() {
+                out.insert(set.to_owned(), Value::Object(merged));
+            }
+        }
+        self.apart(subject, three, &mut out)?;
+        if !clash.is_empty() {
+            out.insert("clash".to_owned(), to_value(&clash)?);
+        }
+        Ok(out)
+    }
+
+    /// A map that is merged by element.
+    fn set(
+        &mut self,
+        subject: &Subject,
+        set: &str,
+        objects: ThreeWay<&Object>,
+        (notes, clash): (&ThreeWay<Clashes>, &mut Clashes),
+    ) -> Object {
+        let empty = Object::new();
+        let sets = objects.map(|o| o.get(set).and_then(Value::as_object).unwrap_or(&empty));
+        let prefix = format!("{set}.");
+        let noted = notes.as_ref().into_array();
+        let names: BTreeSet<&str> = sets
+            .into_array()
+            .into_iter()
+            .flat_map(|set| set.keys().map(String::as_str))
+            .chain(noted.into_iter().flat_map(Clashes::keys).filter_map(|title| title.strip_prefix(&prefix)))
+            .collect();
+        let mut out = Object::new();
+        for name in names {
+            let title = format!("{prefix}{name}");
+            // A value may itself be null, so one that is there is wrapped.
+            let values = sets.map(|s| s.get(name).map_or(Value::Null, |value| json!([value])));
+            let before =
+                notes.as_ref().map(|n| n.get(&title).cloned().map(|note| note_map(note, |v| json!([v]))));
+            let (value, note) = self.merge_value(subject, &title, values, before);
+            if !value.is_null() {
+                out.insert(name.to_owned(), unwrapped(value));
+            }
+            if let Some(note) = note {
+                clash.insert(title, note_map(note, unwrapped));
+            }
+        }
+        out
+    }
+
+    /// One value, with the note that an earlier merge left on it.
+    fn merge_value(
+        &mut self,
+        subject: &Subject,
+        title: &str,
+        values: ThreeWay<Value>,
+        notes: ThreeWay<Option<Clash>>,
+    ) -> (Value, Option<Clash>) {
+        match values.winner() {
+            Winner::Either => {
+                let note = if notes.theirs == notes.base { notes.ours } else { notes.theirs };
+                (values.theirs, note)
+            }
+            Winner::Theirs => (values.theirs, notes.theirs),
+            Winner::Ours => (values.ours, notes.ours),
+            Winner::Neither => {
+                self.note(subject.clone(), Conflict::Field { field: title.to_owned() });
+                let ThreeWay { base, ours, theirs } = values;
+                (theirs.clone(), Some(Clash { other: ours, base, request: theirs }))
+            }
+        }
+    }
+
+    /// The fields with rules of their own.
+    fn apart(&mut self, subject: &Subject, three: ThreeWay<&Object>, out: &mut Object) -> Step<()> {
+        let ThreeWay { base, ours, theirs } = three;
+        let times = |name| {
+            let read = |o: &Object| -> Option<DateTime<Utc>> { o.get(name)?.as_str()?.parse().ok() };
+            [read(ours), read(theirs)].into_iter().flatten()
+        };
+        if let Some(first) = times("createdAt").min() {
+            out.insert("createdAt".to_owned(), to_value(&first)?);
+        }
+        if let Some(last) = times("updatedAt").max() {
+            out.insert("updatedAt".to_owned(), to_value(&last)?);
+        }
+        // What Git knows is known of main content; the request has a say only where main has nothing new.
+        let git = if ours.get("git") == base.get("git") { theirs.get("git") } else { ours.get("git") };
+        if let Some(git) = git {
+            out.insert("git".to_owned(), git.clone());
+        }
+        let body = self.body(subject, three.try_map(body)?)?;
+        if !body.is_empty() {
+            out.insert("body".to_owned(), to_value(&body)?);
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, subject: &Subject, bodies: ThreeWay<Body>) -> Step<Body> {
+        match bodies.winner() {
+            Winner::Either | Winner::Theirs => return Ok(bodies.theirs),
+            Winner::Ours => return Ok(bodies.ours),
+            Winner::Neither => {}
+        }
+        let merged = body_of(merged_terms(&bodies.base, &bodies.ours, &bodies.theirs));
+        if !merged.is_conflict() {
+            return Ok(merged);
+        }
+        let Some(terms) = self.gather.ask(term_texts(self.session, &merged))? else {
+            // The pass ends without an answer; what stands here is never seen.
+            return Ok(merged);
+        };
+        let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
+        // What is too long for a page is left to people, like what does not unite.
+        match unite(self.merger, &terms).filter(|text| check_page_size(text).is_ok()) {
+            Some(text) if text.is_empty() => Ok(Body::Empty),
+            Some(text) => {
+                let hash = Hash::of(text.as_bytes());
+                self.texts.push(text);
+                Ok(Body::Text(hash))
+            }
+            None => {
+                self.note(subject.clone(), Conflict::Text);
+                Ok(merged)
+            }
+        }
+    }
+
+    fn note(&mut self, subject: Subject, conflict: Conflict) {
+        self.notes.insert(ConflictNote { subject, conflict });
+    }
+}
+
+/// One field, or several as one value; null when none is there.
+fn pick(object: &Object, names: &[&str]) -> Value {
+    if let [name] = names {
+        return object.get(*name).cloned().unwrap_or(Value::Null);
+    }
+    let fields: Object =
+        names.iter().filter_map(|n| Some(((*n).to_owned(), object.get(*n)?.clone()))).collect();
+    if fields.is_empty() { Value::Null } else { Value::Object(fields) }
+}
+
+fn unwrapped(value: Value) -> Value {
+    match value {
+        Value::Array(mut one) => one.pop().unwrap_or(Value::Null),
+        other => other,
+    }
+}
+
+fn note_map(note: Clash, change: impl Fn(Value) -> Value) -> Clash {
+    Clash { other: change(note.other), base: change(note.base), request: change(note.request) }
+}
+
+fn clashes(object: &Object) -> Step<Clashes> {
+    part(object, "clash").map(Option::unwrap_or_default)
+}
+
+fn body(object: &Object) -> Step<Body> {
+    part(object, "body").map(Option::unwrap_or_default)
+}
+
+fn part<T: DeserializeOwned>(object: &Object, name: &str) -> Step<Option<T>> {
+    let read = |value: &Value| {
+        serde_json::from_value(value.clone()).map_err(|e| {
+            Stop::Fail(ContentError::Corrupt(format!("a record's `{name}` does not parse: {e}")))
+        })
+    };
+    object.get(name).map(read).transpose()
+}
+
+fn to_value<T: Serialize>(value: &T) -> ContentResult<Value> {
+    serde_json::to_value(value).map_err(|e| ContentError::Corrupt(format!("a record has no JSON form: {e}")))
+}
+
+/// The position of a page as a clash remembers it.
+pub(super) fn position(entry: Option<&super::PageEntry>) -> Value {
+    entry.map_or(Value::Null, |entry| {
+        let mut fields: BTreeMap<&str, &str> = BTreeMap::from([("rank", entry.rank.as_str())]);
+        if let Some(parent) = &entry.parent {
+            fields.insert("parent", parent.as_str());
+        }
+        json!(fields)
+    })
+}

@@ -1,0 +1,187 @@
+//! Every row of the table of page fields, in everything that is made from it.
+
+use docs_model::{ContentRef, PageAttributes, PageCover, PageLayout, PageWidth, VariableValue, Variables};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{clash_field, edit::patch};
+
+/// A value of a field that is not its default.
+trait Sample {
+    fn sample() -> Self;
+}
+
+impl Sample for String {
+    fn sample() -> Self {
+        "sample".to_owned()
+    }
+}
+
+impl Sample for bool {
+    fn sample() -> Self {
+        true
+    }
+}
+
+impl Sample for PageLayout {
+    fn sample() -> Self {
+        Self { width: PageWidth::Wide, ..Self::default() }
+    }
+}
+
+impl Sample for PageCover {
+    fn sample() -> Self {
+        Self { y_pos: 1.0, ..Self::default() }
+    }
+}
+
+impl Sample for Variables {
+    fn sample() -> Self {
+        [("v".to_owned(), VariableValue::Boolean(true))].into()
+    }
+}
+
+impl Sample for ContentRef {
+    fn sample() -> Self {
+        Self::Url { url: "https://example.com".to_owned() }
+    }
+}
+
+impl Sample for Value {
+    fn sample() -> Self {
+        json!({ "type": "sample" })
+    }
+}
+
+impl<T: Sample> Sample for Option<T> {
+    fn sample() -> Self {
+        Some(T::sample())
+    }
+}
+
+/// A field of the table, set on a page that has nothing else.
+struct Field {
+    name: &'static str,
+    attribute: Attribute,
+    page: PageEntry,
+    patch: PagePatch,
+    is_shown: bool,
+}
+
+macro_rules! fields {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: $type:ty = $json:literal $attribute:ident
+        $(stored { $(#[$stored:meta])* })?
+        $(change { $(#[$change:meta])* $changed:ty })?
+        $(request { $(#[$request:meta])* $input:ty })?;
+    )*) => {
+        fn fields() -> Vec<Field> {
+            vec![$(Field {
+                name: $json,
+                attribute: Attribute::$attribute,
+                page: PageEntry { $name: Sample::sample(), ..plain() },
+                patch: PagePatch { $name: Some(Sample::sample()), ..PagePatch::default() },
+                is_shown: !concat!($(stringify!($changed))?).is_empty(),
+            }),*]
+        }
+    };
+}
+
+docs_model::page_fields!(fields);
+
+fn plain() -> PageEntry {
+    PageEntry::new(PageKind::Document, "T", Rank::nth(0))
+}
+
+fn keys_of(value: impl serde::Serialize) -> Vec<String> {
+    let Value::Object(object) = serde_json::to_value(value).unwrap() else { panic!("an object") };
+    object.into_iter().map(|(key, _)| key).collect()
+}
+
+#[test]
+fn each_field_is_stored_under_its_name() {
+    let plain = keys_of(plain());
+    for field in fields() {
+        let mut keys = keys_of(&field.page);
+        keys.retain(|key| !plain.contains(key));
+        assert_eq!(keys, [field.name]);
+    }
+}
+
+#[test]
+fn each_field_that_changes_is_told() {
+    for Field { name, attribute, page, is_shown, .. } in fields() {
+        assert_eq!(plain().differences(&page), [attribute], "{name}");
+        assert_eq!(page.differences(&plain()), [attribute], "{name}");
+        assert_eq!(page.differences(&page), [], "{name}");
+        let shown = if is_shown { vec![name.to_owned()] } else { Vec::new() };
+        assert_eq!(keys_of(plain().changes(&page)), shown);
+        assert_eq!(page.changes(&page), PageAttributes::default(), "{name}");
+    }
+}
+
+#[test]
+fn each_field_of_a_patch_is_set_and_decides_what_a_merge_left_of_it() {
+    let clash = || Clash { other: json!(1), base: json!(2), request: json!(3) };
+    let all = || fields().into_iter().map(|field| (field.name.to_owned(), clash()));
+    for Field { name, page: wanted, patch: fields, .. } in fields() {
+        assert_eq!(fields.names(), [name]);
+        assert_eq!(PagePatch::default().overlaid(fields.clone()), fields, "{name}");
+        assert_eq!(fields.clone().overlaid(PagePatch::default()), fields, "{name}");
+        let mut page = PageEntry { clash: all().collect(), ..plain() };
+        if name == "target" {
+            page.kind = PageKind::Link;
+        }
+        page.clash.insert(format!("{name}.part"), clash());
+        page.clash.insert(clash_field::EXISTENCE.to_owned(), clash());
+        patch::apply(&fields, &mut page).unwrap();
+        let left: Clashes = all().filter(|(field, _)| field != name).collect();
+        assert_eq!(std::mem::take(&mut page.clash), left, "{name}");
+        // The slug is chosen among the siblings, by who knows them.
+        let kind = page.kind;
+        let slug = if name == "slug" { String::new() } else { wanted.slug.clone() };
+        assert_eq!(page, PageEntry { kind, slug, ..wanted }, "{name}");
+    }
+}
+
+#[test]
+fn what_an_edit_sets_of_a_reusable_content_is_decided() {
+    let clash = || Clash { other: json!(1), base: json!(2), request: json!(3) };
+    let names = ["title", "computed", "computedSeed", "extra.key", "existence"];
+    let cases: [(ReusablePatch, &[&str]); 5] = [
+        (ReusablePatch { title: Some("New".into()), ..Default::default() }, &["title"]),
+        (ReusablePatch { computed: Some(Some(json!({}))), ..Default::default() }, &["computed"]),
+        (ReusablePatch { computed: Some(None), ..Default::default() }, &["computed"]),
+        (ReusablePatch { computed_seed: Some(None), ..Default::default() }, &["computedSeed"]),
+        (ReusablePatch { extra: Some(Default::default()), ..Default::default() }, &["extra.key"]),
+    ];
+    for (fields, decided) in cases {
+        let mut entry = ReusableEntry::new("Old");
+        entry.clash = names.iter().map(|name| ((*name).to_owned(), clash())).collect();
+        fields.apply(&mut entry).unwrap();
+        let left: Vec<&str> = entry.clash.keys().map(String::as_str).collect();
+        let mut expected: Vec<&str> =
+            names.into_iter().filter(|name| *name != "existence" && !decided.contains(name)).collect();
+        expected.sort_unstable();
+        assert_eq!(left, expected, "{fields:?}");
+    }
+}
+
+#[test]
+fn a_link_keeps_its_target_and_a_computed_page_its_source() {
+    let refused = |kind, fields: &PagePatch| {
+        let mut page = PageEntry { kind, ..plain() };
+        patch::apply(fields, &mut page).map_err(|error| match error {
+            ContentError::Invalid { field, .. } => field,
+            other => panic!("{other}"),
+        })
+    };
+    let no_target = PagePatch { target: Some(None), ..PagePatch::default() };
+    let no_source = PagePatch { computed: Some(None), ..PagePatch::default() };
+    assert_eq!(refused(PageKind::Link, &no_target), Err("target"));
+    assert_eq!(refused(PageKind::Document, &no_target), Err("target"));
+    assert_eq!(refused(PageKind::Computed, &no_source), Err("computed"));
+    assert_eq!(refused(PageKind::Group, &no_source), Err("computed"));
+    assert_eq!(refused(PageKind::Document, &no_source), Ok(()));
+}

@@ -1,0 +1,285 @@
+//! Myers' search from both ends: which lines of two texts have no counterpart.
+
+use super::LineId;
+
+/// The places of both texts that have no counterpart in the other.
+pub(super) fn unmatched(old: &[LineId], new: &[LineId]) -> [Vec<usize>; 2] {
+    let mut search = Search::new(old, new);
+    search.compare((0, old.len()), (0, new.len()), Effort::Bounded);
+    search.unmatched
+}
+
+/// A power of two near the square root, from above.
+pub(super) fn rough_root(mut n: usize) -> usize {
+    let mut root = 1;
+    while n > 0 {
+        root <<= 1;
+        n >>= 2;
+    }
+    root
+}
+
+/// How much work a search may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// As much as the shortest list of changes needs.
+    Full,
+    /// A limited amount: then the best place that was found is taken.
+    Bounded,
+}
+
+/// Where to cut both texts, and how much work each half is worth.
+struct Cut {
+    old: usize,
+    new: usize,
+    efforts: [Effort; 2],
+}
+
+/// A run of equal lines that is long enough to be trusted.
+const LONG_RUN: isize = 20;
+/// Steps from which a bounded search looks for a good place to stop.
+const FEW_STEPS: isize = 256;
+
+/// Myers' search. Diagonals are numbered by `old - new`; each direction keeps how far it has come on every one.
+struct Search<'a> {
+    texts: [&'a [LineId]; 2],
+    unmatched: [Vec<usize>; 2],
+    forward: Vec<isize>,
+    backward: Vec<isize>,
+    /// Where diagonal 0 is kept.
+    zero: isize,
+    most_steps: isize,
+}
+
+impl<'a> Search<'a> {
+    fn new(old: &'a [LineId], new: &'a [LineId]) -> Self {
+        let diagonals = old.len() + new.len() + 3;
+        Self {
+            texts: [old, new],
+            unmatched: [Vec::new(), Vec::new()],
+            forward: vec![0; diagonals + 2],
+            backward: vec![0; diagonals + 2],
+            zero: signed(new.len()) + 1,
+            most_steps: signed(rough_root(diagonals)).max(FEW_STEPS),
+        }
+    }
+
+    /// Compares two ranges; the halves of what cannot be told at once wait on a stack, first half on top.
+    fn compare(&mut self, old: (usize, usize), new: (usize, usize), effort: Effort) {
+        let mut waiting = vec![(old, new, effort)];
+        while let Some(((mut a, mut a_end), (mut b, mut b_end), effort)) = waiting.pop() {
+            let [old, new] = self.texts;
+            while a < a_end && b < b_end && old[a] == new[b] {
+                (a, b) = (a + 1, b + 1);
+            }
+            while a < a_end && b < b_end && old[a_end - 1] == new[b_end - 1] {
+                (a_end, b_end) = (a_end - 1, b_end - 1);
+            }
+            if a == a_end || b == b_end {
+                self.unmatched[0].extend(a..a_end);
+                self.unmatched[1].extend(b..b_end);
+                continue;
+            }
+            let cut = self.cut((a, a_end), (b, b_end), effort);
+            waiting.push(((cut.old, a_end), (cut.new, b_end), cut.efforts[1]));
+            waiting.push(((a, cut.old), (b, cut.new), cut.efforts[0]));
+        }
+    }
+
+    /// Finds a place on the shortest way through both ranges: where the ways from either end meet.
+    fn cut(&mut self, old: (usize, usize), new: (usize, usize), effort: Effort) -> Cut {
+        let area = Area { a: (signed(old.0), signed(old.1)), b: (signed(new.0), signed(new.1)) };
+        let (lowest, highest) = (area.a.0 - area.b.1, area.a.1 - area.b.0);
+        let (first, last) = (area.a.0 - area.b.0, area.a.1 - area.b.1);
+        let odd = (first - last) % 2 != 0;
+        let mut ahead = Front { low: first, high: first };
+        let mut back = Front { low: last, high: last };
+        *self.at(Way::Forward, first) = area.a.0;
+        *self.at(Way::Backward, last) = area.a.1;
+        for steps in 1.. {
+            let mut long = false;
+            self.widen(&mut ahead, Way::Forward, (lowest, highest));
+            for diagonal in ahead.diagonals() {
+                let reached = self.advance(diagonal, &area, &mut long);
+                if odd && back.has(diagonal) && *self.at(Way::Backward, diagonal) <= reached {
+                    return cut_at(reached, diagonal);
+                }
+            }
+            self.widen(&mut back, Way::Backward, (lowest, highest));
+            for diagonal in back.diagonals() {
+                let reached = self.retreat(diagonal, &area, &mut long);
+                if !odd && ahead.has(diagonal) && reached <= *self.at(Way::Forward, diagonal) {
+                    return cut_at(reached, diagonal);
+                }
+            }
+            if effort == Effort::Full {
+                continue;
+            }
+            let trusted =
+                (long && steps > FEW_STEPS).then(|| self.trusted((ahead, back), (first, last), &area, steps));
+            if let Some(cut) = trusted.flatten() {
+                return cut;
+            }
+            if steps >= self.most_steps {
+                return self.furthest((ahead, back), &area);
+            }
+        }
+        cut_at(area.a.0, first)
+    }
+
+    fn at(&mut self, way: Way, diagonal: isize) -> &mut isize {
+        let at = usize::try_from(diagonal + self.zero).unwrap_or(0);
+        match way {
+            Way::Forward => &mut self.forward[at],
+            Way::Backward => &mut self.backward[at],
+        }
+    }
+
+    /// Takes one more diagonal on either side, or gives one up where there is none; beyond both nothing is reached.
+    fn widen(&mut self, front: &mut Front, way: Way, (lowest, highest): (isize, isize)) {
+        let nothing = if way == Way::Forward { -1 } else { isize::MAX };
+        if front.low > lowest {
+            front.low -= 1;
+            *self.at(way, front.low - 1) = nothing;
+        } else {
+            front.low += 1;
+        }
+        if front.high < highest {
+            front.high += 1;
+            *self.at(way, front.high + 1) = nothing;
+        } else {
+            front.high -= 1;
+        }
+    }
+
+    /// One step from the front on a diagonal, and all equal lines behind it.
+    fn advance(&mut self, diagonal: isize, area: &Area, long: &mut bool) -> isize {
+        let (below, above) = (*self.at(Way::Forward, diagonal - 1), *self.at(Way::Forward, diagonal + 1));
+        let start = if below >= above { below + 1 } else { above };
+        let mut a = start;
+        while a < area.a.1 && a - diagonal < area.b.1 && self.equal(a, a - diagonal) {
+            a += 1;
+        }
+        *long |= a - start > LONG_RUN;
+        *self.at(Way::Forward, diagonal) = a;
+        a
+    }
+
+    /// One step from the back on a diagonal, and all equal lines before it.
+    fn retreat(&mut self, diagonal: isize, area: &Area, long: &mut bool) -> isize {
+        let (below, above) = (*self.at(Way::Backward, diagonal - 1), *self.at(Way::Backward, diagonal + 1));
+        let start = if below < above { below } else { above - 1 };
+        let mut a = start;
+        while a > area.a.0 && a - diagonal > area.b.0 && self.equal(a - 1, a - diagonal - 1) {
+            a -= 1;
+        }
+        *long |= start - a > LONG_RUN;
+        *self.at(Way::Backward, diagonal) = a;
+        a
+    }
+
+    fn equal(&self, a: isize, b: isize) -> bool {
+        let line = |side: usize, at: isize| usize::try_from(at).ok().and_then(|at| self.texts[side].get(at));
+        line(0, a) == line(1, b)
+    }
+
+    /// A place that was reached far beyond the steps it took and that a long run of equal lines leads to.
+    fn trusted(
+        &mut self,
+        (ahead, back): (Front, Front),
+        (first, last): (isize, isize),
+        area: &Area,
+        steps: isize,
+    ) -> Option<Cut> {
+        let mut best: Option<(isize, Cut)> = None;
+        for diagonal in ahead.diagonals() {
+            let a = *self.at(Way::Forward, diagonal);
+            let b = a - diagonal;
+            let worth = (a - area.a.0) + (b - area.b.0) - (diagonal - first).abs();
+            let within = area.a.0 + LONG_RUN <= a && a < area.a.1 && area.b.0 + LONG_RUN <= b && b < area.b.1;
+            let better = worth > 4 * steps && best.as_ref().is_none_or(|(known, _)| worth > *known);
+            if better && within && (1..=LONG_RUN).all(|back| self.equal(a - back, b - back)) {
+                best = Some((worth, Cut { efforts: [Effort::Full, Effort::Bounded], ..cut_at(a, diagonal) }));
+            }
+        }
+        if let Some((_, cut)) = best {
+            return Some(cut);
+        }
+        let mut best: Option<(isize, Cut)> = None;
+        for diagonal in back.diagonals() {
+            let a = *self.at(Way::Backward, diagonal);
+            let b = a - diagonal;
+            let worth = (area.a.1 - a) + (area.b.1 - b) - (diagonal - last).abs();
+            let within = area.a.0 < a && a <= area.a.1 - LONG_RUN && area.b.0 < b && b <= area.b.1 - LONG_RUN;
+            let better = worth > 4 * steps && best.as_ref().is_none_or(|(known, _)| worth > *known);
+            if better && within && (0..LONG_RUN).all(|on| self.equal(a + on, b + on)) {
+                best = Some((worth, Cut { efforts: [Effort::Bounded, Effort::Full], ..cut_at(a, diagonal) }));
+            }
+        }
+        best.map(|(_, cut)| cut)
+    }
+
+    /// The place furthest from its end, when the search has taken long enough.
+    fn furthest(&mut self, (ahead, back): (Front, Front), area: &Area) -> Cut {
+        let (mut far, mut far_a) = (-1, -1);
+        for diagonal in ahead.diagonals() {
+            let a = (*self.at(Way::Forward, diagonal)).min(area.a.1).min(area.b.1 + diagonal);
+            if far < a + (a - diagonal) {
+                (far, far_a) = (a + (a - diagonal), a);
+            }
+        }
+        let (mut near, mut near_a) = (isize::MAX, isize::MAX);
+        for diagonal in back.diagonals() {
+            let a = (*self.at(Way::Backward, diagonal)).max(area.a.0).max(area.b.0 + diagonal);
+            if a + (a - diagonal) < near {
+                (near, near_a) = (a + (a - diagonal), a);
+            }
+        }
+        if (area.a.1 + area.b.1) - near < far - (area.a.0 + area.b.0) {
+            let cut = cut_at(far_a, far_a - (far - far_a));
+            return Cut { efforts: [Effort::Full, Effort::Bounded], ..cut };
+        }
+        let cut = cut_at(near_a, near_a - (near - near_a));
+        Cut { efforts: [Effort::Bounded, Effort::Full], ..cut }
+    }
+}
+
+/// The ranges of both texts that are compared.
+struct Area {
+    a: (isize, isize),
+    b: (isize, isize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Backward,
+}
+
+/// The diagonals that a direction has reached, every second one of them in the last step.
+#[derive(Clone, Copy)]
+struct Front {
+    low: isize,
+    high: isize,
+}
+
+impl Front {
+    /// From the highest down.
+    fn diagonals(self) -> impl Iterator<Item = isize> {
+        (self.low..=self.high).rev().step_by(2)
+    }
+
+    const fn has(self, diagonal: isize) -> bool {
+        self.low <= diagonal && diagonal <= self.high
+    }
+}
+
+fn cut_at(a: isize, diagonal: isize) -> Cut {
+    let at = |n: isize| usize::try_from(n).unwrap_or(0);
+    Cut { old: at(a), new: at(a - diagonal), efforts: [Effort::Full, Effort::Full] }
+}
+
+/// Lines are counted in memory, so their number fits.
+fn signed(n: usize) -> isize {
+    isize::try_from(n).unwrap_or(isize::MAX)
+}

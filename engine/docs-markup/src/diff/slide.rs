@@ -1,0 +1,99 @@
+//! Moving changes: of several places that a change may have, the last one, or one where the other text changes too.
+
+use super::Marked;
+
+/// A run of changed lines, perhaps an empty one: between any two lines that match stands one.
+#[derive(Clone, Copy)]
+struct Group {
+    start: usize,
+    end: usize,
+}
+
+impl Group {
+    const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+impl Marked<'_> {
+    fn first(&self) -> Group {
+        Group { start: 0, end: self.run(0) }
+    }
+
+    fn next(&self, group: Group) -> Option<Group> {
+        let start = group.end + 1;
+        (group.end < self.lines.len()).then(|| Group { start, end: start + self.run(start) })
+    }
+
+    fn previous(&self, group: Group) -> Option<Group> {
+        let end = group.start.checked_sub(1)?;
+        Some(Group { start: self.joined_start(end), end })
+    }
+
+    fn joined_start(&self, start: usize) -> usize {
+        start - self.changed[..start].iter().rev().take_while(|changed| **changed).count()
+    }
+
+    /// Moves a group one line up where that changes nothing; it may join the group before.
+    fn up(&mut self, group: Group) -> Option<Group> {
+        let before = group.start.checked_sub(1)?;
+        if self.lines[before] != self.lines[group.end - 1] {
+            return None;
+        }
+        self.changed[before] = true;
+        self.changed[group.end - 1] = false;
+        Some(Group { start: self.joined_start(before), end: group.end - 1 })
+    }
+
+    /// Moves a group one line down where that changes nothing; it may join the group behind.
+    fn down(&mut self, group: Group) -> Option<Group> {
+        if self.lines.get(group.end) != Some(&self.lines[group.start]) {
+            return None;
+        }
+        self.changed[group.start] = false;
+        self.changed[group.end] = true;
+        Some(Group { start: group.start + 1, end: group.end + 1 + self.run(group.end + 1) })
+    }
+}
+
+/// Moves every group of a text down as far as it goes, or to the last place where the other text changes too.
+pub(super) fn settle(text: &mut Marked<'_>, other: &mut Marked<'_>) {
+    let (mut group, mut beside) = (text.first(), other.first());
+    loop {
+        if !group.is_empty() {
+            (group, beside) = settled(text, other, group, beside);
+        }
+        // Between lines that match stands a group in either text, so both have a next one or none has.
+        match (text.next(group), other.next(beside)) {
+            (Some(next), Some(next_beside)) => (group, beside) = (next, next_beside),
+            _ => return,
+        }
+    }
+}
+
+fn settled(text: &mut Marked<'_>, other: &Marked<'_>, mut group: Group, mut beside: Group) -> (Group, Group) {
+    let (earliest, meets) = loop {
+        let size = group.end - group.start;
+        while let Some(moved) = text.up(group) {
+            group = moved;
+            beside = other.previous(beside).unwrap_or(beside);
+        }
+        let earliest = group.end;
+        let mut meets = !beside.is_empty();
+        while let Some(moved) = text.down(group) {
+            group = moved;
+            beside = other.next(beside).unwrap_or(beside);
+            meets |= !beside.is_empty();
+        }
+        if group.end - group.start == size {
+            break (earliest, meets);
+        }
+    };
+    if group.end != earliest && meets {
+        while beside.is_empty() {
+            let (Some(moved), Some(before)) = (text.up(group), other.previous(beside)) else { break };
+            (group, beside) = (moved, before);
+        }
+    }
+    (group, beside)
+}

@@ -1,0 +1,394 @@
+//! The lines of a table of contents: headings, list items, and the blocks inside items.
+
+use super::super::{RepoPath, report::Warnings};
+
+/// A heading or a list item, its inline Markdown not yet read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct RawItem {
+    /// The line it begins on, counted from one.
+    pub(super) line: usize,
+    /// What it is.
+    pub(super) kind: RawKind,
+    /// Its inline Markdown.
+    pub(super) text: String,
+    /// The first fenced block inside it.
+    pub(super) block: Option<Block>,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RawKind {
+    /// A heading of a level from 1 to 6.
+    Heading(usize),
+    /// A list item whose bullet stands in a column, counted from zero.
+    Bullet(usize),
+}
+
+/// A fenced block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Block {
+    /// The word behind the fence.
+    pub(super) language: String,
+    /// Its lines, without the indentation of the fence.
+    pub(super) body: String,
+}
+
+/// Takes a table of contents apart. Lines that are nothing of that kind are left out with a warning.
+///
+/// Stops behind `enough` items.
+pub(super) fn read(text: &str, file: &RepoPath, enough: usize, warnings: &mut Warnings) -> Vec<RawItem> {
+    let mut reader = Reader { file, warnings, items: Vec::new(), state: State::Free, paragraph: None };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (index, line) in text.lines().enumerate() {
+        if reader.items.len() >= enough {
+            break;
+        }
+        reader.line(index + 1, line);
+    }
+    reader.finish()
+}
+
+/// Columns of a tab stop.
+const TAB: usize = 4;
+
+struct Reader<'a> {
+    file: &'a RepoPath,
+    warnings: &'a mut Warnings,
+    items: Vec<RawItem>,
+    state: State,
+    /// A line of text that may become a heading by being underlined.
+    paragraph: Option<(usize, String)>,
+}
+
+enum State {
+    /// Between blocks: text cannot belong to the item before.
+    Free,
+    /// Directly behind an item: text continues it.
+    Item,
+    /// In the front matter, which has no meaning here.
+    FrontMatter,
+    /// In a comment.
+    Comment,
+    /// In a fenced block.
+    Fence(Fence),
+}
+
+struct Fence {
+    line: usize,
+    mark: char,
+    length: usize,
+    indent: usize,
+    language: String,
+    body: String,
+    /// Tells whether it is inside an item.
+    is_inside: bool,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, number: usize, line: &str) {
+        match std::mem::replace(&mut self.state, State::Free) {
+            State::FrontMatter => {
+                if !matches!(line.trim_end(), "---" | "...") {
+                    self.state = State::FrontMatter;
+                }
+            }
+            State::Comment => self.comment(line),
+            State::Fence(fence) => self.fence_line(fence, line),
+            state @ (State::Free | State::Item) => {
+                self.state = state;
+                self.open_line(number, line);
+            }
+        }
+    }
+
+    fn open_line(&mut self, number: usize, line: &str) {
+        let (indent, rest) = split_indent(line);
+        let rest = rest.trim_end();
+        if number == 1 && rest == "---" {
+            self.state = State::FrontMatter;
+        } else if rest.is_empty() {
+            self.free();
+        } else if rest.starts_with("<!--") {
+            self.free();
+            self.comment(rest);
+        } else if let Some(fence) = Fence::open(number, indent, rest) {
+            self.begin_fence(fence);
+        } else if let Some((level, text)) = heading(rest) {
+            self.free();
+            self.push(number, RawKind::Heading(level), text);
+        } else if let Some(level) = underline(rest).filter(|_| self.paragraph.is_some()) {
+            if let Some((line, text)) = self.paragraph.take() {
+                self.push(line, RawKind::Heading(level), &text);
+            }
+        } else if is_rule(rest) {
+            self.free();
+        } else if let Some((width, text)) = bullet(rest) {
+            self.free();
+            self.bullet(number, indent, width, text);
+        } else {
+            self.text(number, rest);
+        }
+    }
+
+    fn bullet(&mut self, number: usize, indent: usize, width: usize, text: &str) {
+        match Fence::open(number, indent + width, text) {
+            Some(fence) => {
+                self.push(number, RawKind::Bullet(indent), "");
+                self.begin_fence(fence);
+            }
+            None => {
+                self.push(number, RawKind::Bullet(indent), text);
+                self.state = State::Item;
+            }
+        }
+    }
+
+    fn text(&mut self, number: usize, text: &str) {
+        match (&self.state, self.items.last_mut()) {
+            (State::Item, Some(item)) => {
+                item.text.push(' ');
+                item.text.push_str(text);
+            }
+            _ => {
+                self.drop_paragraph();
+                self.paragraph = Some((number, text.to_owned()));
+            }
+        }
+    }
+
+    fn comment(&mut self, line: &str) {
+        self.state = if line.contains("-->") { State::Free } else { State::Comment };
+    }
+
+    fn begin_fence(&mut self, mut fence: Fence) {
+        self.drop_paragraph();
+        let inside = self.items.last().is_some_and(|item| match item.kind {
+            RawKind::Bullet(indent) => fence.indent > indent,
+            RawKind::Heading(_) => false,
+        });
+        fence.is_inside = inside;
+        self.state = State::Fence(fence);
+    }
+
+    fn fence_line(&mut self, mut fence: Fence, line: &str) {
+        if fence.is_closed_by(line) {
+            self.close(fence);
+        } else {
+            fence.body.push_str(without_indent(line, fence.indent));
+            fence.body.push('\n');
+            self.state = State::Fence(fence);
+        }
+    }
+
+    fn close(&mut self, fence: Fence) {
+        self.state = State::Free;
+        let Fence { line, language, body, is_inside, .. } = fence;
+        match self.items.last_mut() {
+            Some(item) if is_inside && item.block.is_none() => item.block = Some(Block { language, body }),
+            _ => self.warnings.push(
+                self.file,
+                Some(line),
+                "this block belongs to no list item; it is left out",
+            ),
+        }
+    }
+
+    fn push(&mut self, line: usize, kind: RawKind, text: &str) {
+        self.items.push(RawItem { line, kind, text: text.to_owned(), block: None });
+    }
+
+    fn free(&mut self) {
+        self.drop_paragraph();
+        self.state = State::Free;
+    }
+
+    fn drop_paragraph(&mut self) {
+        if let Some((line, _)) = self.paragraph.take() {
+            self.warnings.push(
+                self.file,
+                Some(line),
+                "this is neither a heading nor a list item; it is left out",
+            );
+        }
+    }
+
+    fn finish(mut self) -> Vec<RawItem> {
+        match std::mem::replace(&mut self.state, State::Free) {
+            State::Fence(fence) => {
+                self.warnings.push(self.file, Some(fence.line), "this block is never closed");
+                self.close(fence);
+            }
+            State::Comment => self.warnings.push(self.file, None, "a comment is never closed"),
+            State::Free | State::Item | State::FrontMatter => {}
+        }
+        self.drop_paragraph();
+        self.items
+    }
+}
+
+impl Fence {
+    fn open(line: usize, indent: usize, text: &str) -> Option<Self> {
+        let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let info = text.trim_start_matches(mark);
+        let length = text.len() - info.len();
+        if length < 3 || (mark == '`' && info.contains('`')) {
+            return None;
+        }
+        let language = info.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        Some(Self { line, mark, length, indent, language, body: String::new(), is_inside: false })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let line = line.trim();
+        line.len() >= self.length && line.chars().all(|c| c == self.mark)
+    }
+}
+
+/// The column the text of a line begins in, and that text.
+fn split_indent(line: &str) -> (usize, &str) {
+    let mut column = 0;
+    for (at, c) in line.char_indices() {
+        match c {
+            ' ' => column += 1,
+            '\t' => column += TAB - column % TAB,
+            _ => return (column, &line[at..]),
+        }
+    }
+    (column, "")
+}
+
+/// A line without its first columns, as far as they are empty.
+fn without_indent(line: &str, columns: usize) -> &str {
+    let mut column = 0;
+    for (at, c) in line.char_indices() {
+        match c {
+            _ if column >= columns => return &line[at..],
+            ' ' => column += 1,
+            '\t' => column += TAB - column % TAB,
+            _ => return &line[at..],
+        }
+    }
+    ""
+}
+
+/// `## Title`, with or without marks at the end.
+fn heading(text: &str) -> Option<(usize, &str)> {
+    let title = text.trim_start_matches('#');
+    let level = text.len() - title.len();
+    if !(1..=6).contains(&level) || !(title.is_empty() || title.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let title = title.trim();
+    let bare = title.trim_end_matches('#');
+    Some((level, if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { title }))
+}
+
+/// The level of the heading that a line of `=` or `-` makes of the line above.
+fn underline(text: &str) -> Option<usize> {
+    match text.chars().next() {
+        Some('=') if text.chars().all(|c| c == '=') => Some(1),
+        Some('-') if text.chars().all(|c| c == '-') => Some(2),
+        _ => None,
+    }
+}
+
+/// `***`, `- - -`, `___`.
+fn is_rule(text: &str) -> bool {
+    let mut marks = text.chars().filter(|c| !matches!(c, ' ' | '\t'));
+    let Some(mark @ ('*' | '-' | '_')) = marks.next() else { return false };
+    let mut count = 1;
+    marks.all(|c| {
+        count += 1;
+        c == mark
+    }) && count >= 3
+}
+
+/// The width of a bullet with the space behind it, and the text of the item.
+fn bullet(text: &str) -> Option<(usize, &str)> {
+    let rest = text.strip_prefix(['*', '-', '+']).or_else(|| {
+        let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let count = text.len() - digits.len();
+        digits.strip_prefix(['.', ')']).filter(|_| (1..=9).contains(&count))
+    })?;
+    let content = rest.trim_start_matches([' ', '\t']);
+    (content.is_empty() || content.len() < rest.len()).then(|| (text.len() - content.len(), content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> (Vec<RawItem>, Vec<String>) {
+        let mut warnings = Warnings::default();
+        let items = read(text, &RepoPath::new("SUMMARY.md").unwrap(), usize::MAX, &mut warnings);
+        (items, warnings.finish().iter().map(ToString::to_string).collect())
+    }
+
+    fn outline(text: &str) -> Vec<(RawKind, String)> {
+        let (items, warnings) = parse(text);
+        assert_eq!(warnings, Vec::<String>::new(), "{text}");
+        items.into_iter().map(|item| (item.kind, item.text)).collect()
+    }
+
+    #[test]
+    fn headings_and_bullets_are_found() {
+        use RawKind::{Bullet, Heading};
+        assert_eq!(
+            outline(
+                "\u{feff}# Table\r\n\r\n* a\r\n  - b\n\t+ c\n\n## Group ##\n1. d\n 12) e\n***\n<!-- no -->\n# C#\n"
+            ),
+            [
+                (Heading(1), "Table".to_owned()),
+                (Bullet(0), "a".to_owned()),
+                (Bullet(2), "b".to_owned()),
+                (Bullet(4), "c".to_owned()),
+                (Heading(2), "Group".to_owned()),
+                (Bullet(0), "d".to_owned()),
+                (Bullet(1), "e".to_owned()),
+                (Heading(1), "C#".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn underlined_lines_are_headings_and_wrapped_lines_are_joined() {
+        use RawKind::{Bullet, Heading};
+        assert_eq!(
+            outline(
+                "---\ntitle: x\n---\nSummary\n===\n\nPart\n---\n* [a\n  b](c.md)\n<!--\n* hidden\n-->\n* d\n"
+            ),
+            [
+                (Heading(1), "Summary".to_owned()),
+                (Heading(2), "Part".to_owned()),
+                (Bullet(0), "[a b](c.md)".to_owned()),
+                (Bullet(0), "d".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn blocks_belong_to_their_item() {
+        let (items, warnings) =
+            parse("* ```yaml\n  a: 1\n  b:\n    c: 2\n  ```\n* [x](y)\n\n  ~~~ YAML\n  d\n  ~~~\n");
+        assert_eq!(warnings, Vec::<String>::new());
+        let blocks: Vec<_> = items.into_iter().filter_map(|item| item.block).collect();
+        assert_eq!(blocks[0], Block { language: "yaml".to_owned(), body: "a: 1\nb:\n  c: 2\n".to_owned() });
+        assert_eq!(blocks[1], Block { language: "yaml".to_owned(), body: "d\n".to_owned() });
+    }
+
+    #[test]
+    fn what_is_nothing_is_reported_with_its_line() {
+        let (items, warnings) = parse("Some text\nmore\n\n* a\n\nbehind\n\n```\nx\n```\n* b\n  ```\nopen\n");
+        assert_eq!(items.len(), 2);
+        assert_eq!(
+            warnings,
+            [
+                "SUMMARY.md:1: this is neither a heading nor a list item; it is left out",
+                "SUMMARY.md:2: this is neither a heading nor a list item; it is left out",
+                "SUMMARY.md:6: this is neither a heading nor a list item; it is left out",
+                "SUMMARY.md:8: this block belongs to no list item; it is left out",
+                "SUMMARY.md:12: this block is never closed",
+            ]
+        );
+    }
+}

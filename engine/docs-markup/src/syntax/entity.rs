@@ -1,0 +1,96 @@
+//! Character references: `&amp;`, `&#228;`, `&#xE4;`. The names are those of the HTML standard.
+
+use std::borrow::Cow;
+
+/// Longest name of a character.
+const MAX_NAME: usize = 32;
+
+/// Resolves the character references of text between tags.
+///
+/// ```
+/// use docs_markup::syntax::entity::decode;
+/// assert_eq!(decode("a &lt; b &ouml; &#x1F680; &none;"), "a < b ö 🚀 &none;");
+/// ```
+#[must_use]
+pub fn decode(text: &str) -> Cow<'_, str> {
+    htmlize::unescape(text)
+}
+
+/// Resolves the character references of the value of an attribute, where `&copy=` is no reference.
+#[must_use]
+pub fn decode_attribute(value: &str) -> Cow<'_, str> {
+    htmlize::unescape_attribute(value)
+}
+
+/// The length of the reference that a text begins with, its semicolon included: what Markdown takes for one.
+///
+/// ```
+/// use docs_markup::syntax::entity::reference;
+/// assert_eq!(reference("&auml;x"), Some(6));
+/// assert_eq!(reference("&nothing;"), None);
+/// assert_eq!(reference("&copy=1"), None);
+/// ```
+#[must_use]
+pub fn reference(text: &str) -> Option<usize> {
+    let name = text.strip_prefix('&')?;
+    let is_part = |b: &u8| b.is_ascii_alphanumeric() || *b == b'#';
+    let length = name.bytes().take(MAX_NAME + 1).take_while(is_part).count();
+    let end = 1 + length + 1;
+    let written = text.get(..end).filter(|written| written.ends_with(';'))?;
+    // Some names count without their semicolon, with more text behind them: that text is left then.
+    let decoded = decode(written);
+    (*decoded != *written && decoded.chars().count() <= 2).then_some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use pulldown_cmark::{Event, Parser};
+
+    use super::*;
+
+    /// What Markdown makes of a text on a line of its own.
+    fn in_markdown(text: &str) -> String {
+        let text_of = |event| match event {
+            Event::Text(text) => text.into_string(),
+            _ => String::new(),
+        };
+        Parser::new(text).map(text_of).collect()
+    }
+
+    #[test]
+    fn a_reference_ends_with_its_semicolon() {
+        for text in
+            ["&amp;", "&semi;", "&CounterClockwiseContourIntegral;", "&NotEqualTilde;", "&#35;", "&#XcaB;"]
+        {
+            assert_eq!(reference(text), Some(text.len()), "{text}");
+            assert_eq!(in_markdown(text), decode(text), "{text}");
+        }
+        for text in
+            ["", "&", "&;", "&#;", "&#x;", "&amp", "&ampx;", "&ltx;", "&am p;", "x&amp;", "&no;", "&a#b;"]
+        {
+            assert_eq!(reference(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn markdown_and_html_know_the_same_names(
+            name in "(amp|lt|copy|not|nbsp|euro|AMP|Auml|nsubset|fjlig|hellip|[a-zA-Z]{1,8}|[a-z]{2,4}[0-9]{1,2})",
+        ) {
+            let text = format!("&{name};");
+            let is_known = reference(&text).is_some();
+            prop_assert_eq!(is_known, in_markdown(&text) != text);
+            if is_known {
+                let decoded = decode(&text);
+                prop_assert_eq!(in_markdown(&text), decoded);
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in "(&|;|#|x|[a-z0-9]{0,3}|ä|\\PC){0,20}") {
+            let length = reference(&text);
+            prop_assert!(length.is_none_or(|length| text.get(..length).is_some()));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Inputs that repeat something, and what reading them may take.
+//!
+//! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that follows the
+//! input ends the test. Memory is the most bytes that were alive at once. Time is that of the processor, and asked for
+//! only where `DOCS_FUZZ_INPUTS` says how many inputs there are: what a machine takes is no matter of a test.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use cpu_time::ThreadTime;
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// As much stack as a runtime gives its threads.
+const STACK: usize = 2 * 1024 * 1024;
+/// Inputs in a run that does not say how many.
+const INPUTS: u64 = 400;
+/// Bytes of memory that any input may take.
+const MEMORY_FLOOR: usize = 8 << 20;
+/// The longest that an input may take, where time is asked for.
+const MOST_TIME: Duration = Duration::from_secs(1);
+
+/// Something that reads foreign text.
+pub(crate) struct Parser {
+    pub(crate) name: &'static str,
+    /// What inputs are made of.
+    pub(crate) pieces: &'static [&'static str],
+    /// What stands before and behind all that is repeated.
+    pub(crate) frames: &'static [(&'static str, &'static str)],
+    /// Most bytes that reach it; what is longer is refused before.
+    pub(crate) most: usize,
+    /// Most bytes of memory for each byte of an input.
+    pub(crate) memory: usize,
+    pub(crate) read: fn(&str),
+}
+
+/// Reads inputs of all parsers, on one thread with a small stack: each piece over and over at first, then what chance
+/// makes of them.
+pub(crate) fn run(parsers: &'static [Parser]) {
+    let _alone = alone();
+    let inputs = std::env::var("DOCS_FUZZ_INPUTS").ok().map(|text| text.parse().expect("a number"));
+    let seed = std::env::var("DOCS_FUZZ_SEED").map_or(1, |text| text.parse().expect("a number"));
+    let work = move || {
+        let mut random = Random(seed);
+        let mut report = vec![Seen::default(); parsers.len()];
+        for (parser, seen) in parsers.iter().zip(&mut report) {
+            for input in whole(parser, inputs.is_some()) {
+                seen.read(parser, &input, inputs.is_some());
+            }
+        }
+        for _ in 0..inputs.unwrap_or(INPUTS) {
+            let at = random.below(parsers.len());
+            let input = parsers[at].input(&mut random);
+            report[at].read(&parsers[at], &input, inputs.is_some());
+        }
+        let mut failures = Vec::new();
+        for (parser, seen) in parsers.iter().zip(report) {
+            println!(
+                "{}: {} inputs, {} bytes, at most {:.1} bytes of memory a byte beyond {MEMORY_FLOOR}, slowest {:?}",
+                parser.name, seen.inputs, seen.bytes, seen.memory, seen.slowest
+            );
+            failures.extend(seen.failures);
+        }
+        failures
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
+    let failures = thread.join().expect("nothing panics");
+    assert!(failures.is_empty(), "{} inputs take too much:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Tests that count memory run one after the other.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What some work answers, and the most bytes that were alive at once for it.
+pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let answer = work();
+    (answer, MEMORY.peak_usage().saturating_sub(before))
+}
+
+#[derive(Clone, Default)]
+struct Seen {
+    inputs: u64,
+    bytes: u64,
+    memory: f64,
+    slowest: Duration,
+    failures: Vec<String>,
+}
+
+impl Seen {
+    fn read(&mut self, parser: &Parser, input: &str, is_timed: bool) {
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        let start = ThreadTime::now();
+        (parser.read)(input);
+        let mut taken = start.elapsed();
+        let peak = MEMORY.peak_usage().saturating_sub(before);
+        if is_timed && taken > MOST_TIME / 2 {
+            // Caches are shared with what else runs: what is slow is so each time.
+            let again = ThreadTime::now();
+            (parser.read)(input);
+            taken = taken.min(again.elapsed());
+        }
+        self.inputs += 1;
+        self.bytes += input.len() as u64;
+        self.slowest = self.slowest.max(taken);
+        let beyond = peak.saturating_sub(MEMORY_FLOOR) as f64 / input.len().max(1) as f64;
+        self.memory = self.memory.max(beyond);
+        // Each megabyte has its second.
+        let allowed = MOST_TIME.mul_f64((input.len() as f64 / 1e6).max(1.0));
+        if beyond > parser.memory as f64 || (is_timed && taken > allowed) {
+            let start: String = input.chars().take(200).collect();
+            let size = input.len();
+            self.failures.push(format!(
+                "{}: {size} bytes take {} MB and {taken:?}: {start:?}",
+                parser.name,
+                peak / 1_000_000
+            ));
+        }
+    }
+}
+
+/// Bytes of the first inputs of a run that does not say how many.
+const SHORT: usize = 40_000;
+
+/// Each piece and each frame with it, as long as anything that is read, and a little longer.
+fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
+    let lengths = if is_long { vec![SHORT, 1_000_000, parser.most] } else { vec![SHORT] };
+    lengths.into_iter().flat_map(move |length| {
+        parser.pieces.iter().enumerate().map(move |(at, piece)| {
+            let (before, behind) = parser.frames[at % parser.frames.len()];
+            let length = length.min(parser.most);
+            let count = length.saturating_sub(before.len() + behind.len()) / piece.len().max(1);
+            format!("{before}{}{behind}", piece.repeat(count))
+        })
+    })
+}
+
+impl Parser {
+    fn input(&self, random: &mut Random) -> String {
+        let length = match random.below(64) {
+            0 => 400_000,
+            1..8 => 40_000,
+            _ => 4_000,
+        };
+        let length = length.min(self.most);
+        let (before, behind) = self.frames[random.below(self.frames.len())];
+        let mut text = before.to_owned();
+        while text.len() < length {
+            let part = self.part(random, length - text.len());
+            text.push_str(&part);
+            if random.below(3) > 0 {
+                break;
+            }
+        }
+        text.push_str(behind);
+        text
+    }
+
+    /// Some pieces: over and over, around one another, or one more on each line.
+    fn part(&self, random: &mut Random, length: usize) -> String {
+        let (a, b) = (self.unit(random), self.unit(random));
+        let count = (length / (a.len() + b.len() + 1)).max(1);
+        match random.below(4) {
+            0 => format!("{}{}", a.repeat(count), b.repeat(count)),
+            1 => {
+                let steps = 1 + random.below(64);
+                let mut out = String::new();
+                for line in 0.. {
+                    if out.len() >= length {
+                        break;
+                    }
+                    out.push_str(&a.repeat(line % steps));
+                    out.push_str(&b);
+                    out.push('\n');
+                }
+                out
+            }
+            2 => (0..count).map(|_| self.pieces[random.below(self.pieces.len())]).collect(),
+            _ => format!("{a}{b}").repeat(count),
+        }
+    }
+
+    fn unit(&self, random: &mut Random) -> String {
+        (0..=random.below(3)).map(|_| self.pieces[random.below(self.pieces.len())]).collect()
+    }
+}
+
+/// Numbers that follow from a seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or_default()
+    }
+}

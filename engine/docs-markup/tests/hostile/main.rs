@@ -1,0 +1,397 @@
+//! Every parser of foreign text in this crate on inputs that repeat what it reads, in breadth and in depth: nothing
+//! ends the process, and memory follows the bytes.
+//!
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-markup --test hostile` reads as many, and asks for time, too.
+
+mod harness;
+
+use docs_markup::{
+    diff::changed,
+    document,
+    gitsync::{Entry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree, Summary, references, variables},
+    markdown::{links, parse_page},
+    slugify,
+    syntax::tag,
+};
+use docs_model::MAX_PAGE_BYTES;
+use harness::Parser;
+
+#[test]
+fn repeated_constructs_take_memory_that_follows_their_bytes() {
+    harness::run(PARSERS);
+}
+
+#[test]
+fn what_a_document_takes_is_told_as_it_is() {
+    let _alone = harness::alone();
+    for piece in [
+        "Some *words* and a [link](a.md).\n\n",
+        "* a\n",
+        "| a | b |\n| - | - |\n| c | d |\n\n",
+        "```\na\nb\n```\n\n",
+    ] {
+        let text = piece.repeat(20_000 / piece.len());
+        let document = document::parse(&text);
+        let (copy, taken) = harness::peak_of(|| document.clone());
+        let told = document::memory(&copy);
+        assert!(taken / 3 <= told && told <= 3 * taken, "{piece:?}: told {told}, takes {taken}");
+    }
+}
+
+/// A document, and the lines of the blocks in blocks while it is read.
+const DOCUMENT_MEMORY: usize = 50;
+
+/// Of 20,000 items of nine bytes, each is 780 bytes in a plan.
+const ITEMS_MEMORY: usize = 90;
+
+/// A tree of a parser of Markdown that we do not own takes up to 72 bytes for a sign, twice while it grows.
+const MARKDOWN_MEMORY: usize = 160;
+
+const PARSERS: &[Parser] = &[
+    Parser {
+        name: "document",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: DOCUMENT_MEMORY,
+        read: read_document,
+    },
+    Parser {
+        name: "links",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: MARKDOWN_MEMORY,
+        read: read_links,
+    },
+    Parser {
+        name: "page",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: MARKDOWN_MEMORY,
+        read: read_page,
+    },
+    Parser {
+        name: "front matter",
+        pieces: YAML,
+        frames: FRONT,
+        most: 256 << 10,
+        memory: 20,
+        read: read_page,
+    },
+    Parser {
+        name: "configuration",
+        pieces: YAML,
+        frames: &[("", ""), ("redirects:\n", "")],
+        most: 1 << 20,
+        memory: 20,
+        read: read_config,
+    },
+    Parser {
+        name: "variables",
+        pieces: YAML,
+        frames: &[("", ""), ("a: ", "")],
+        most: 1 << 20,
+        memory: 20,
+        read: read_variables,
+    },
+    Parser {
+        name: "table of contents",
+        pieces: CONTENTS,
+        frames: &[("", ""), ("# Title\n\n", ""), ("* ", "\n")],
+        most: 4 << 20,
+        memory: ITEMS_MEMORY,
+        read: read_summary,
+    },
+    Parser { name: "tags", pieces: MARKDOWN, frames: FRAMES, most: 10 << 20, memory: 20, read: read_tags },
+    Parser { name: "slugs", pieces: MARKDOWN, frames: FRAMES, most: 10 << 20, memory: 20, read: read_slug },
+    Parser {
+        name: "differences",
+        pieces: MARKDOWN,
+        frames: FRAMES,
+        most: MAX_PAGE_BYTES,
+        memory: 60,
+        read: read_diff,
+    },
+];
+
+fn read_document(text: &str) {
+    drop(document::parse(text));
+}
+
+fn read_links(text: &str) {
+    drop(links(text));
+}
+
+fn read_page(text: &str) {
+    let page = parse_page(text);
+    assert!(page.body.len() <= text.len());
+}
+
+fn read_config(text: &str) {
+    drop(RepoConfig::read(Some(text), &RepoPath::default()));
+}
+
+fn read_variables(text: &str) {
+    drop(variables(text, &RepoPath::default()));
+}
+
+fn read_summary(text: &str) {
+    let entries = ["README.md", "a.md", "a/README.md", "b/c.md"];
+    let files = entries.map(|path| Entry { path: path.to_owned(), size: 1, kind: EntryKind::File });
+    let link = |path: &str, to: &str| Entry {
+        path: path.to_owned(),
+        size: 1,
+        kind: EntryKind::Symlink(to.to_owned()),
+    };
+    let tree = RepoTree::new(files.into_iter().chain([link("l", "a"), link("m", "l/m")]));
+    if let Ok(config) = RepoConfig::read(None, &RepoPath::default()) {
+        drop(Summary::read(text, &config, &tree));
+        drop(ImportPlan::new(&config, &tree, Some(text)));
+    }
+    if text.len() <= MAX_PAGE_BYTES / 8 {
+        drop(references(text, &RepoPath::default(), &RepoPath::default()));
+    }
+}
+
+fn read_tags(text: &str) {
+    assert!(tag::tags(text, &[]).len() <= text.len());
+}
+
+fn read_slug(text: &str) {
+    drop(slugify(text));
+}
+
+/// The first half of a text against the second.
+fn read_diff(text: &str) {
+    let (a, b) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<String>>();
+    drop(changed(&lines(a), &lines(b)));
+}
+
+const MARKDOWN: &[&str] = &[
+    "a",
+    " ",
+    "\n",
+    "\n\n",
+    "*",
+    "**",
+    "_",
+    "~~",
+    "`",
+    "```\n",
+    "~~~\n",
+    "    ",
+    "\t",
+    "> ",
+    ">",
+    "* ",
+    "- ",
+    "1. ",
+    "9) ",
+    "* [ ] ",
+    "# ",
+    "### a\n",
+    "***\n",
+    "---\n",
+    "===\n",
+    "[",
+    "]",
+    "(",
+    ")",
+    "![",
+    "](",
+    "[a](b)",
+    "![a](b)",
+    "[a][b]",
+    "[a]: b\n",
+    "[^1]",
+    "[^1]: a\n",
+    "[^a]: [^b]\n\n",
+    "<",
+    ">",
+    "</",
+    "<b>",
+    "</b>",
+    "<i>a</i>",
+    "<p>",
+    "</p>",
+    "<div>\n",
+    "</div>\n",
+    "<!--",
+    "-->",
+    "<a href=\"",
+    "<a b=\"c\"",
+    "<a:b>",
+    "&",
+    "&amp;",
+    "&#x20;",
+    "|",
+    "|a",
+    "|-|\n",
+    "|a|b|\n",
+    "\\",
+    "\"",
+    "{%",
+    "%}",
+    "{% hint style=\"info\" %}\n",
+    "{% endhint %}\n",
+    "{% tabs %}\n",
+    "{% endtabs %}\n",
+    "{% tab title=\"a\" %}\n",
+    "{% endtab %}\n",
+    "{% code a=\"",
+    "{% a b='c' ",
+    "{% file src=\"a\" %}\n",
+    "<details>\n",
+    "<summary>a</summary>\n\n",
+    "</details>\n\n",
+    "<table>",
+    "<tr>",
+    "<td>",
+    "</td>",
+    "</table>",
+    "<figure><img src=\"a\" alt=\"\"><figcaption>",
+    "</figcaption></figure>\n\n",
+    "<img src=\"a\">",
+    "<ul><li>",
+    "<li>",
+    "$$",
+    "$$a$$",
+    "$$\na\n$$\n\n",
+    ":tv:",
+    "<br>",
+    "<pre>",
+    "<code>",
+    "\r\n",
+    "\r",
+    "\0",
+    "\u{feff}",
+    "\u{301}",
+    "é",
+    "🚀",
+];
+
+const FRAMES: &[(&str, &str)] = &[
+    ("", ""),
+    ("a", "a"),
+    ("# ", ""),
+    ("* ", ""),
+    ("> ", "\n"),
+    ("| a | b |\n| - | - |\n", ""),
+    ("", "\n\n[^1]: a\n"),
+    ("", "\n\n[a]: b\n"),
+    ("<table><thead><tr><th></th></tr></thead><tbody><tr><td>", "</td></tr></tbody></table>"),
+    ("{% tabs %}\n{% tab title=\"a\" %}\n", "\n{% endtab %}\n{% endtabs %}"),
+    ("<details>\n<summary>a</summary>\n", "\n</details>"),
+    ("<a ", ">"),
+    ("<!-- ", ""),
+];
+
+const YAML: &[&str] = &[
+    "a",
+    " ",
+    "\n",
+    ": ",
+    "a: b\n",
+    "- ",
+    "- a\n",
+    "  ",
+    "[",
+    "]",
+    "{",
+    "}",
+    "[a,",
+    "{a: ",
+    ",",
+    "\"",
+    "'",
+    "|\n",
+    ">\n",
+    "&a ",
+    "*a",
+    "*a,",
+    "&a [*a]",
+    "a: &a [x,x,x,x]\n",
+    "b: [*a,*a,*a,*a]\n",
+    "<<: *a\n",
+    "!!str ",
+    "!a ",
+    "# ",
+    "? ",
+    "---\n",
+    "...\n",
+    "%YAML",
+    "\\",
+    "\\0",
+    "\t",
+    "~",
+    "1",
+    ".inf",
+    "0x1",
+    "é",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "\r",
+];
+
+const FRONT: &[(&str, &str)] = &[
+    ("---\n", "\n---\n"),
+    ("---\na: ", "\n---\n# a\n"),
+    ("---\nvars:\n  ", "\n---\n"),
+    ("---\ncover: ", "\n---\n"),
+];
+
+const CONTENTS: &[&str] = &[
+    "* ",
+    "  * ",
+    "    - ",
+    "1. ",
+    "* [a](a.md)\n",
+    "  * [a](b/c.md)\n",
+    "* [a](l/a/",
+    "l/",
+    "m/",
+    "../",
+    "a/",
+    "%2e",
+    "## ",
+    "## a\n",
+    "# ",
+    "a",
+    "\n",
+    "\n\n",
+    "[",
+    "](",
+    ")",
+    "\"",
+    "*",
+    "_",
+    "`",
+    "<a id=\"b\">",
+    "<!-- ",
+    "-->",
+    "```yaml\n",
+    "* ```yaml\n  type: a\n  ",
+    "* ```yaml\n  type: &a aaaaaaaaaaaaaaaa\n  b: [",
+    "*a,",
+    "]\n",
+    "  ```\n",
+    "```\n",
+    "---\n",
+    "===\n",
+    "***\n",
+    "\t",
+    "&amp;",
+    "\\",
+    "![",
+    "<",
+    ">",
+    "> ",
+    "http://a.b",
+    "#",
+    "é",
+    "🚀",
+    "\0",
+    "\r\n",
+];

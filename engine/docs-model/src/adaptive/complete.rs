@@ -1,0 +1,43 @@
+//! Completion of a schema that says less than it has to say in full.
+
+use serde_json::{Map, Value as Json};
+
+use super::{MAX_CLAIM_LEVELS, UNSIGNED, UNSIGNED_CLAIMS};
+
+/// Adds what a schema may leave out: descriptions, and of `unsigned` all but its type.
+///
+/// What is there stays as it is, right or wrong: [`check`](super::check) judges it afterwards.
+pub(super) fn complete(schema: &mut Json) {
+    let Some(claims) = claims_of(schema) else { return };
+    if let Some(Json::Object(unsigned)) = claims.get_mut(UNSIGNED_CLAIMS) {
+        or_insert(unsigned, "description", || UNSIGNED.into());
+        if unsigned.get("type").is_some_and(|kind| kind == "object") {
+            or_insert(unsigned, "properties", || Json::Object(Map::new()));
+            or_insert(unsigned, "additionalProperties", || false.into());
+        }
+    }
+    claims.values_mut().for_each(|claim| describe(claim, MAX_CLAIM_LEVELS));
+}
+
+/// Gives a claim, and the claims in it, the descriptions that they lack.
+fn describe(claim: &mut Json, room: usize) {
+    let Some(below) = room.checked_sub(1) else { return };
+    if let Some(claims) = claims_of(claim) {
+        claims.values_mut().for_each(|claim| describe(claim, below));
+    }
+    let Json::Object(fields) = claim else { return };
+    or_insert(fields, "description", || "".into());
+    if let Some(Json::Object(items)) = fields.get_mut("items") {
+        or_insert(items, "description", || "".into());
+    }
+}
+
+fn claims_of(schema: &mut Json) -> Option<&mut Map<String, Json>> {
+    schema.get_mut("properties").and_then(Json::as_object_mut)
+}
+
+fn or_insert(fields: &mut Map<String, Json>, name: &str, value: impl FnOnce() -> Json) {
+    if !fields.contains_key(name) {
+        fields.insert(name.to_owned(), value());
+    }
+}

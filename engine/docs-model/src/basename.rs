@@ -1,0 +1,14 @@
+//! The base name of a site: [`Basename`].
+
+use super::formed_text::formed_text;
+
+formed_text! {
+    /// The base name of a site in its published address.
+    Basename(1, 100, is_label, "lower-case letters, digits and `-`, neither first nor last"),
+}
+
+/// Tells whether text is a label of a host name, in lower case.
+pub(super) fn is_label(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.chars().all(plain) && !text.starts_with('-') && !text.ends_with('-')
+}

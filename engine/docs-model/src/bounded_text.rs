@@ -1,0 +1,155 @@
+//! Text of a bounded length: [`BoundedText`].
+
+use std::{borrow::Cow, fmt, ops::Deref, str::FromStr};
+
+#[cfg(feature = "schema")]
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Text of `MIN` to `MAX` characters without NUL.
+///
+/// Declared once: enforced where it is parsed, shown in the schema.
+///
+/// ```
+/// use docs_model::BoundedText;
+/// assert!(BoundedText::<1, 3>::new("abc").is_ok());
+/// assert_eq!(BoundedText::<1, 3>::new("abcd").unwrap_err().to_string(), "must be at most 3 characters, has 4");
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BoundedText<const MIN: usize, const MAX: usize>(pub(super) Box<str>);
+
+/// Why text does not fit its type.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TextError {
+    /// Fewer characters than the least.
+    #[error("must be at least {min} characters, has {has}")]
+    TooShort {
+        /// The least number of characters.
+        min: usize,
+        /// How many there are.
+        has: usize,
+    },
+    /// More characters than the most.
+    #[error("must be at most {max} characters, has {has}")]
+    TooLong {
+        /// The most characters.
+        max: usize,
+        /// How many there are.
+        has: usize,
+    },
+    /// The NUL character, which stores cannot keep.
+    #[error("must not contain the NUL character")]
+    Nul,
+    /// Not of the form asked for.
+    #[error("must be {0}")]
+    Form(&'static str),
+}
+
+impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
+    /// Checks text.
+    ///
+    /// # Errors
+    /// [`TextError`] when it is shorter than `MIN` or longer than `MAX` characters, or contains NUL.
+    pub fn new(text: impl Into<Box<str>>) -> Result<Self, TextError> {
+        let text = text.into();
+        let has = text.chars().count();
+        if has < MIN {
+            Err(TextError::TooShort { min: MIN, has })
+        } else if has > MAX {
+            Err(TextError::TooLong { max: MAX, has })
+        } else if text.contains('\0') {
+            Err(TextError::Nul)
+        } else {
+            Ok(Self(text))
+        }
+    }
+
+    /// The longest beginning of the text that fits; `None` when even that is too short.
+    #[must_use]
+    pub fn cut(text: &str) -> Option<Self> {
+        let cut: String = text.chars().filter(|c| *c != '\0').take(MAX).collect();
+        Self::new(cut).ok()
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> FromStr for BoundedText<MIN, MAX> {
+    type Err = TextError;
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        Self::new(text)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Deref for BoundedText<MIN, MAX> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> fmt::Display for BoundedText<MIN, MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> fmt::Debug for BoundedText<MIN, MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Serialize for BoundedText<MIN, MAX> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for BoundedText<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl<const MIN: usize, const MAX: usize> JsonSchema for BoundedText<MIN, MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("BoundedText{MIN}to{MAX}").into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        if MIN == 0 {
+            json_schema!({ "type": "string", "maxLength": MAX })
+        } else {
+            json_schema!({ "type": "string", "minLength": MIN, "maxLength": MAX })
+        }
+    }
+}
+
+/// Text with each NUL replaced by U+FFFD, as CommonMark does: stores cannot keep the character, and text that comes from
+/// elsewhere is not refused for it.
+#[must_use]
+pub fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_at_its_limit_is_accepted_and_one_beyond_refused() {
+        assert!(BoundedText::<2, 5>::new("äöüßx").is_ok(), "characters count, not bytes");
+        assert_eq!(BoundedText::<2, 5>::new("abcdef"), Err(TextError::TooLong { max: 5, has: 6 }));
+        assert_eq!(BoundedText::<2, 5>::new("a"), Err(TextError::TooShort { min: 2, has: 1 }));
+        assert_eq!(BoundedText::<0, 5>::new("a\0"), Err(TextError::Nul));
+    }
+}

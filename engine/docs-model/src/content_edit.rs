@@ -1,0 +1,87 @@
+//! Edits of content that are about no page: files, variables, reusable contents.
+
+use std::collections::BTreeMap;
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BoundedText, DocumentInput, VariableValue, patch::given};
+
+/// Adds files.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct InsertFilesChange {
+    /// The files.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 20)))]
+    pub files: Vec<InsertFile>,
+}
+
+/// A file to add: exactly one of `url` and `base64`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct InsertFile {
+    /// Its name.
+    pub name: BoundedText<1, 256>,
+    /// Where to fetch it.
+    pub url: Option<super::Url>,
+    /// Its bytes; `contentType` is then needed.
+    pub base64: Option<String>,
+    /// Its media type.
+    pub content_type: Option<BoundedText<1, 255>>,
+    /// A name for the file within this request, so that pages may link to it.
+    #[serde(rename = "ref")]
+    pub reference: Option<BoundedText<1, 256>>,
+}
+
+/// Removes files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct DeleteFilesChange {
+    /// The ids of the files.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 20)))]
+    pub files: Vec<String>,
+}
+
+/// Sets variables of the space, and removes others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct UpdateVariablesChange {
+    /// The variables by name, each with its value, or `null` to remove it; others stay.
+    pub variables: BTreeMap<String, Option<VariableValue>>,
+}
+
+/// Adds a reusable content.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct InsertReusableContentChange {
+    /// The title.
+    pub title: BoundedText<1, 1000>,
+    /// What it says.
+    pub document: DocumentInput,
+}
+
+/// Changes a reusable content; what is left out stays.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateReusableContentChange {
+    /// The reusable content.
+    pub reusable_content: String,
+    /// The title.
+    #[serde(default, deserialize_with = "given")]
+    pub title: Option<BoundedText<1, 1000>>,
+    /// Replaces all that it says.
+    #[serde(default, deserialize_with = "given")]
+    pub document: Option<DocumentInput>,
+}
+
+/// Removes a reusable content; what includes it is left with nothing in its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteReusableContentChange {
+    /// The reusable content.
+    pub reusable_content: String,
+}

@@ -1,0 +1,27 @@
+//! Domains of e-mail addresses: [`EmailDomain`].
+
+use super::{BoundedText, formed_text::formed_text};
+
+formed_text! {
+    /// An e-mail domain.
+    EmailDomain(3, 253, is_domain, "a domain name like example.com"),
+}
+
+impl EmailDomain {
+    /// The same domain in lower case, as domains are compared.
+    #[must_use]
+    pub fn to_lowercase(&self) -> Self {
+        Self(BoundedText(self.0.to_ascii_lowercase().into()))
+    }
+}
+
+fn is_domain(text: &str) -> bool {
+    let label = |l: &str| {
+        !l.is_empty()
+            && l.len() <= 63
+            && l.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            && !l.starts_with('-')
+            && !l.ends_with('-')
+    };
+    text.contains('.') && text.split('.').all(label)
+}

@@ -1,0 +1,8 @@
+//! Emoji: [`Emoji`].
+
+use super::formed_text::formed_text;
+
+formed_text! {
+    /// An emoji: a character or its code points.
+    Emoji(1, 50, |t| !t.chars().any(char::is_control), "an emoji, without control characters", { "format": "emoji" }),
+}

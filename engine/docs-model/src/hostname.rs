@@ -1,0 +1,8 @@
+//! Host names for public content: [`Hostname`].
+
+use super::{basename::is_label, formed_text::formed_text};
+
+formed_text! {
+    /// A host name for public content.
+    Hostname(3, 32, is_label, "letters, digits and `-`, neither first nor last"),
+}

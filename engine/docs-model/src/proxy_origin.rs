@@ -1,0 +1,41 @@
+//! The place of a site below another host: [`ProxyOrigin`].
+
+use super::formed_text::formed_text;
+
+formed_text! {
+    /// Where a site is mounted on another host: `host/path`.
+    ProxyOrigin(1, 512, is_proxy_origin, "a host with a path, like example.com/docs",
+        { "pattern": r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$" }),
+}
+
+fn is_proxy_origin(text: &str) -> bool {
+    let word =
+        |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let mut parts = text.split('/');
+    let host = parts.next().unwrap_or_default();
+    let top = host.rsplit('.').next().unwrap_or_default();
+    let has_path = text.contains('/');
+    host.contains('.')
+        && host.split('.').all(word)
+        && top.len() >= 2
+        && top.bytes().all(|b| b.is_ascii_alphabetic())
+        && has_path
+        && parts.all(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_origin_is_a_host_with_a_path() {
+        for right in ["example.com/docs", "a.b-c.example.org/x/y_z"] {
+            assert!(ProxyOrigin::new(right).is_ok(), "{right}");
+        }
+        for wrong in
+            ["example.com", "example.com/", "https://example.com/docs", "example.c/docs", "localhost/docs"]
+        {
+            assert!(ProxyOrigin::new(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Paths of sections and spaces on their site: [`SitePath`].
+
+use unicode_normalization::char::is_combining_mark;
+
+use super::formed_text::formed_text;
+
+formed_text! {
+    /// The path of a section or a space on its site: one segment of an address.
+    SitePath(1, 100, is_segment,
+        "one segment of a path: letters, digits, `-`, `_`, `.` or `+`, with a letter or a digit among them"),
+}
+
+fn is_segment(text: &str) -> bool {
+    // What `slugify` makes of a title fits, in every script.
+    let plain = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "-_.+".contains(c);
+    text.chars().all(plain) && text.chars().any(char::is_alphanumeric)
+}

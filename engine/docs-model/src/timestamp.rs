@@ -1,0 +1,100 @@
+//! Points in time: [`Timestamp`].
+
+use std::fmt;
+
+use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
+#[cfg(feature = "schema")]
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A point in time: UTC, to the millisecond, written as RFC 3339.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(DateTime<Utc>);
+
+impl Timestamp {
+    /// The time, cut to milliseconds.
+    #[must_use]
+    pub fn new(at: DateTime<Utc>) -> Self {
+        Self(at.trunc_subsecs(3))
+    }
+
+    /// This time, or a millisecond after another that is not before it: what a record shows that changes now, so that its
+    /// times ascend whatever the clock does.
+    #[must_use]
+    pub fn later_than(self, before: Self) -> Self {
+        self.max(Self::new(before.0 + TimeDelta::milliseconds(1)))
+    }
+
+    /// The time.
+    #[must_use]
+    pub const fn time(self) -> DateTime<Utc> {
+        self.0
+    }
+}
+
+impl From<DateTime<Utc>> for Timestamp {
+    fn from(at: DateTime<Utc>) -> Self {
+        Self::new(at)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        DateTime::parse_from_rfc3339(&text).map(|at| Self::new(at.to_utc())).map_err(|_| {
+            serde::de::Error::custom("must be a date and time like 2026-01-31T12:00:00Z (RFC 3339)")
+        })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl JsonSchema for Timestamp {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_time_is_after_the_one_before_whatever_the_clock_says() {
+        let at = |text: &str| serde_json::from_str::<Timestamp>(&format!("\"{text}\"")).expect("parses");
+        let (one, two) = (at("2026-01-31T12:00:00.000Z"), at("2026-01-31T12:00:00.001Z"));
+        assert_eq!(two.later_than(one), two);
+        assert_eq!(one.later_than(one), two);
+        assert_eq!(one.later_than(two), at("2026-01-31T12:00:00.002Z"));
+    }
+
+    #[test]
+    fn a_timestamp_is_utc_with_milliseconds() {
+        let at: Timestamp = serde_json::from_str(r#""2026-01-31T13:00:00.1239+01:00""#).expect("parses");
+        assert_eq!(at.to_string(), "2026-01-31T12:00:00.123Z");
+        assert!(serde_json::from_str::<Timestamp>(r#""yesterday""#).is_err());
+    }
+}
