@@ -41,6 +41,8 @@ pub(crate) const WIDTH: f32 = SHEET_WIDTH - 2.0 * SIDE;
 pub(crate) const BOTTOM: f32 = SHEET_HEIGHT - FOOT;
 /// The height of what is written.
 pub(crate) const HEIGHT: f32 = BOTTOM - TOP;
+/// How thick lines are: rules, frames, and between the rows of a table.
+pub(crate) const LINE_WIDTH: f32 = 0.5;
 /// The size of letters.
 pub(crate) const SIZE: f32 = 10.5;
 

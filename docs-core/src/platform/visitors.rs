@@ -2,8 +2,8 @@
 
 mod address;
 mod admit;
-mod bearer;
 mod decider;
+mod file_bearer;
 pub(super) mod jwt;
 pub(super) mod member;
 pub(super) mod pass;
@@ -14,7 +14,7 @@ mod uses;
 use std::sync::Arc;
 
 pub(super) use admit::{Admitted, Visit};
-pub(super) use bearer::VisitorBearer;
+pub(super) use file_bearer::VisitorBearer;
 pub(super) use reader::{ContentFilter, Reader, VisitorClaims};
 
 use serde::{Deserialize, Serialize};

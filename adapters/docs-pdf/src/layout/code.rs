@@ -2,7 +2,7 @@
 
 use super::{Room, Setter, Side, flattened, inline::Inline};
 use crate::{
-    look::{HIGHLIGHTED, LINE, PANEL, SOFT},
+    look::{HIGHLIGHTED, LINE, LINE_WIDTH, PANEL, SOFT},
     pages::Inset,
     sheet::{Area, Mark, Paint, Sheet},
     shown::{Line, Shown},
@@ -98,7 +98,7 @@ impl Setter {
         self.pages.ensure(SIZE * 1.3)?;
         if line.on {
             let paint = Paint { fill: Some(HIGHLIGHTED), ..Paint::default() };
-            self.pages.open(frame.x + 0.25, frame.width - 0.5, Inset::default(), paint)?;
+            self.pages.open(frame.x + LINE_WIDTH / 2.0, frame.width - LINE_WIDTH, Inset::default(), paint)?;
         }
         if let Some(beside) = number {
             let start = self.pages.position();
@@ -115,7 +115,7 @@ impl Setter {
     fn title(&mut self, title: &str, room: &Room, text: &Room) -> Done {
         self.lines(&Inline::plain(title), &Room { ink: SOFT, ..*text })?;
         let y = self.pages.take(8.0)? + 4.0;
-        let area = Area { x: room.x, y, w: room.width, h: 0.5 };
+        let area = Area { x: room.x, y, w: room.width, h: LINE_WIDTH };
         let paint = Paint { fill: Some(LINE), ..Paint::default() };
         self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
         Ok(())

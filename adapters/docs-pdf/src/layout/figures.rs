@@ -3,7 +3,7 @@
 use super::{Room, Setter, Side, panels::shares};
 use crate::{
     formula::{Drawn, Formula, Spot},
-    look::{LINE, SOFT},
+    look::{LINE, LINE_WIDTH, SOFT},
     sheet::{Area, Mark, Paint},
     shown::{Shown, Tag},
     stop::Done,
@@ -33,7 +33,7 @@ impl Setter {
         let x = moved(room, w + around * 2.0, side);
         if *frame {
             let area = Area { x, y, w: w + around * 2.0, h: height };
-            let paint = Paint { line: Some((LINE, 0.5)), radius: 3.0, ..Paint::default() };
+            let paint = Paint { line: Some((LINE, LINE_WIDTH)), radius: 3.0, ..Paint::default() };
             self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
         }
         let area = Area { x: x + around, y: y + around, w, h };

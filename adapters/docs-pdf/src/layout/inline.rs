@@ -233,11 +233,13 @@ pub(super) fn backing(look: Look) -> Option<(crate::sheet::Paint, f32, f32)> {
     let filled = |ink, radius| Paint { fill: Some(ink), radius, ..Paint::default() };
     match look.frame {
         Some(Frame::Code) => Some((filled(MARKED, 2.0), 0.8, 0.0)),
-        Some(Frame::Key) => {
-            Some((Paint { line: Some((look::SOFT, 0.5)), radius: 2.0, ..Paint::default() }, 3.0, 0.5))
-        }
+        Some(Frame::Key) => Some((
+            Paint { line: Some((look::SOFT, look::LINE_WIDTH)), radius: 2.0, ..Paint::default() },
+            3.0,
+            0.5,
+        )),
         Some(Frame::Button) => {
-            let line = Some((look::LINE, 0.5));
+            let line = Some((look::LINE, look::LINE_WIDTH));
             Some((Paint { line, ..filled(look::PANEL, 3.0) }, 6.0, 1.5))
         }
         Some(Frame::MainButton) => Some((filled(ACCENT, 3.0), 6.0, 1.5)),

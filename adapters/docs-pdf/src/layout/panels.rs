@@ -2,7 +2,7 @@
 
 use super::{Room, Setter, flattened};
 use crate::{
-    look::{self, LINE, PANEL, QUOTED, SOFT, WHITE, colour},
+    look::{self, LINE, LINE_WIDTH, PANEL, QUOTED, SOFT, WHITE, colour},
     pages::Inset,
     sheet::{Area, Mark, Paint},
     shown::{CardShown, Parts, Shown, Tag},
@@ -18,8 +18,8 @@ const WHOLE: f32 = 0.22;
 impl Setter {
     pub(super) fn rule(&mut self, room: &Room) -> Done {
         self.pages.space(14.0);
-        let y = self.pages.take(0.5)?;
-        let area = Area { x: room.x, y, w: room.width, h: 0.5 };
+        let y = self.pages.take(LINE_WIDTH)?;
+        let area = Area { x: room.x, y, w: room.width, h: LINE_WIDTH };
         let paint = Paint { fill: Some(LINE), ..Paint::default() };
         self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
         self.pages.space(14.0);
@@ -202,5 +202,5 @@ pub(super) fn shares(widths: &[f64], room: &Room, between: f32) -> Vec<(f32, f32
 
 /// A line around something.
 pub(super) fn framed(fill: Option<look::Ink>) -> Paint {
-    Paint { fill, line: Some((LINE, 0.5)), radius: 3.0, ..Paint::default() }
+    Paint { fill, line: Some((LINE, LINE_WIDTH)), radius: 3.0, ..Paint::default() }
 }

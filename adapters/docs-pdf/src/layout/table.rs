@@ -2,7 +2,7 @@
 
 use super::{Room, Setter, Side, panels::shares};
 use crate::{
-    look::{LINE, PANEL},
+    look::{LINE, LINE_WIDTH, PANEL},
     pages::SheetPosition,
     sheet::{Area, Mark, Paint, Sheet},
     shown::Parts,
@@ -123,7 +123,7 @@ impl Setter {
 
     /// The line between rows.
     fn across(&mut self, room: &Room) {
-        let area = Area { x: room.x, y: self.pages.y() - 0.25, w: room.width, h: 0.5 };
+        let area = Area { x: room.x, y: self.pages.y() - LINE_WIDTH / 2.0, w: room.width, h: LINE_WIDTH };
         let paint = Paint { fill: Some(LINE), ..Paint::default() };
         self.pages.sheet().put(TagId::DECOR, Mark::Box { area, paint });
     }
