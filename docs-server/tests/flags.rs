@@ -13,10 +13,12 @@ use tokio::{
 };
 
 #[path = "durable/process.rs"]
-#[allow(dead_code, reason = "shared with the tests of durability, which use other parts of it")]
 mod process;
+#[path = "durable/refused.rs"]
+mod refused;
 
-use process::{PATIENCE, Process, TOKEN, program, refused, until};
+use process::{PATIENCE, Process, TOKEN, program, until};
+use refused::refused;
 
 const ANY: &str = "127.0.0.1:0";
 
@@ -72,17 +74,17 @@ async fn the_search_index_of_a_file_is_kept_beside_it_and_used_again() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");
     let store = format!("sqlite:{}", file.display());
-    let mut server = Process::start(&store).await;
+    let server = Process::start(&store).await;
     found(&server).await;
-    server.kill();
+    drop(server);
     let index = folder.path().join("docs.db.search/sqlite/index.db");
     // A file that is made anew is another one.
     let number = || std::fs::metadata(&index).expect("the file of the index").ino();
     let before = number();
-    let mut server = Process::start(&store).await;
+    let server = Process::start(&store).await;
     found(&server).await;
     assert_eq!(number(), before, "what was indexed is still there");
-    server.kill();
+    drop(server);
     // Damage is no reason not to start.
     for end in ["", "-wal"] {
         std::fs::write(format!("{}{end}", index.display()), "no database").expect("damaged");

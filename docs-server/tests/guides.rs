@@ -12,6 +12,7 @@ use std::{
 };
 
 use clap::Parser as _;
+use docs_core::ports::Checkout as _;
 use docs_server::Cli;
 use tempfile::TempDir;
 use tokio::{
@@ -20,7 +21,6 @@ use tokio::{
 };
 
 #[path = "durable/process.rs"]
-#[allow(dead_code, reason = "shared with the tests of durability, which use other parts of it")]
 mod process;
 
 use process::{Process, TOKEN, until};
@@ -41,23 +41,9 @@ fn handbook() -> PathBuf {
 
 /// The Markdown files of the handbook, by their path in it. What others include is part of them.
 fn pages() -> Vec<String> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            if path.is_dir() && !is_hidden {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
-            }
-        }
-    }
-    let (root, mut found) = (handbook(), Vec::new());
-    walk(&root, &mut found);
-    let name = |path: &PathBuf| path.strip_prefix(&root).expect("below it").to_string_lossy().into_owned();
-    let mut names: Vec<String> = found.iter().map(name).collect();
-    names.sort();
-    names
+    let handbook = docs_server::handbook().expect("the handbook");
+    let paths = handbook.entries().iter().map(|entry| entry.path.clone());
+    paths.filter(|path| path.ends_with(".md") && !path.starts_with('.') && !path.contains("/.")).collect()
 }
 
 /// A block of code that matters to a shell.

@@ -2,8 +2,6 @@
 //!
 //! Each test counts what is alive on the heap of this process, so that they run one after the other.
 
-mod remote;
-
 use std::{
     fmt::Write as _,
     io::{Cursor, Write as _},
@@ -21,15 +19,17 @@ use docs_core::{
     platform::{NewUser, Shown},
     store::Hash,
 };
-use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+use docs_memstore::{ManualClock, MemGit, MemObjects, MemStore, MemWeb, SeededIds};
 use peak_alloc::PeakAlloc;
-use remote::{Remote, Served};
 use serde_json::json;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
 const MB: usize = 1_000_000;
+
+/// Where imports are from.
+const SERVED: &str = "https://files.example/a";
 
 /// What a test adds to the heap.
 struct Measured {
@@ -66,19 +66,19 @@ struct Setting {
     platform: Platform,
     admin: Actor,
     space: SpaceId,
-    remote: Remote,
-    web: Served,
+    git: MemGit,
+    web: MemWeb,
 }
 
 impl Setting {
     async fn new() -> Self {
-        let (remote, web) = (Remote::default(), Served::default());
+        let (git, web) = (MemGit::new(), MemWeb::new());
         let clock = ManualClock::default();
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let platform = Platform::builder(Arc::new(MemStore::new()), objects)
             .clock(clock)
             .ids(SeededIds::new(7))
-            .git(Arc::new(remote.clone()))
+            .git(Arc::new(git.clone()))
             .web(Arc::new(web.clone()))
             .converter(Arc::new(DocumentConverter))
             .build();
@@ -101,7 +101,7 @@ impl Setting {
             .id;
         let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
         platform.as_actor(&admin).space(&space).update(change).await.expect("open for edits");
-        Self { platform, admin, space, remote, web }
+        Self { platform, admin, space, git, web }
     }
 
     /// Imports what the remote has; answers how the job ended, and all that it says.
@@ -117,10 +117,14 @@ impl Setting {
         (job.state, lines.join("\n") + job.error.as_deref().unwrap_or_default())
     }
 
+    /// Puts a document where imports are from.
+    fn serve(&self, kind: &str, bytes: Vec<u8>) {
+        self.web.put(SERVED, kind, bytes);
+    }
+
     async fn import(&self, source: &str) -> Result<ImportContentResult> {
         let request: ImportContent =
-            serde_json::from_value(json!({ "url": "https://files.example/a", "source": source }))
-                .expect("a request");
+            serde_json::from_value(json!({ "url": SERVED, "source": source })).expect("a request");
         self.platform.as_actor(&self.admin).space(&self.space).content().import(request).await
     }
 
@@ -152,9 +156,9 @@ async fn pages_with_many_links_take_what_their_links_are_and_give_the_rest_back(
             let to = (page + link + 1) % pages;
             let _ = writeln!(text, "See [page {to}](p{to}.md).");
         }
-        setting.remote.put(&format!("p{page}.md"), text.into_bytes());
+        setting.git.put(&format!("p{page}.md"), text.into_bytes());
     }
-    setting.remote.put("README.md", b"# Start\n".to_vec());
+    setting.git.put("README.md", b"# Start\n".to_vec());
     measured.restart();
     let (state, said) = setting.import_repository().await;
     assert_eq!(state, JobState::Done, "{said}");
@@ -180,7 +184,7 @@ async fn a_table_of_contents_that_repeats_a_text_by_aliases_takes_no_more_than_i
         [("README.md".to_owned(), b"# Start\n".to_vec()), ("SUMMARY.md".to_owned(), contents.into_bytes())];
     let packed = archive(&files, zip::CompressionMethod::Deflated);
     assert!(packed.len() < 100_000, "{} bytes", packed.len());
-    setting.web.put("application/zip", packed);
+    setting.serve("application/zip", packed);
     measured.restart();
     let done = setting.import("zip").await.expect("imported");
     assert_eq!(done.imported_resources, 1);
@@ -196,7 +200,7 @@ async fn pages_that_are_too_much_together_are_counted_before_they_are_copied() {
         (0..190).map(|number| (format!("p{number}.md"), page.clone().into_bytes())).collect();
     let packed = archive(&files, zip::CompressionMethod::Deflated);
     drop(files);
-    setting.web.put("application/zip", packed);
+    setting.serve("application/zip", packed);
     measured.restart();
     let error = setting.import("zip").await.expect_err("too much");
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -210,13 +214,13 @@ async fn pages_that_are_too_much_together_are_counted_before_they_are_copied() {
 async fn a_page_of_a_repository_that_is_too_long_is_named_and_the_rest_is_imported() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
-    setting.remote.put("README.md", b"# Start\n\nWords.\n".to_vec());
-    setting.remote.put("fits.md", [b"# Fits\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES]].concat());
-    setting.remote.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
-    setting.remote.put("huge.md", vec![b'a'; 99 * MB]);
+    setting.git.put("README.md", b"# Start\n\nWords.\n".to_vec());
+    setting.git.put("fits.md", [b"# Fits\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES]].concat());
+    setting.git.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
+    setting.git.put("huge.md", vec![b'a'; 99 * MB]);
     // What is short enough and has links that become longer.
     let links = "[a](fits.md)".repeat(MAX_PAGE_BYTES / 12);
-    setting.remote.put("links.md", format!("# Links\n\n{links}").into_bytes());
+    setting.git.put("links.md", format!("# Links\n\n{links}").into_bytes());
     measured.restart();
     let (state, said) = setting.import_repository().await;
     assert_eq!(state, JobState::Done, "{said}");
@@ -248,11 +252,11 @@ async fn a_page_of_an_archive_that_is_too_long_is_left_out_and_the_rest_is_impor
         ("README.md".to_owned(), b"# Start\n\nWords.\n".to_vec()),
         ("long.md".to_owned(), vec![b'a'; MAX_PAGE_BYTES + 1]),
     ];
-    setting.web.put("application/zip", archive(&files, zip::CompressionMethod::Stored));
+    setting.serve("application/zip", archive(&files, zip::CompressionMethod::Stored));
     let done = setting.import("zip").await.expect("imported");
     assert_eq!((done.imported_resources, done.total_resources), (1, 2));
     assert_eq!(setting.pages().await.len(), 2);
-    setting.web.put("text/markdown", vec![b'a'; MAX_PAGE_BYTES + 1]);
+    setting.serve("text/markdown", vec![b'a'; MAX_PAGE_BYTES + 1]);
     let error = setting.import("markdown").await.expect_err("too long");
     assert!(error.to_string().contains("must be at most 1000000 bytes of Markdown, has 1000001"), "{error}");
 }
@@ -267,7 +271,7 @@ async fn quotes_in_quotes_are_read_in_memory_that_follows_their_bytes() {
         depth = (depth + 1) % 40;
         let _ = writeln!(text, "{}a", "> ".repeat(depth));
     }
-    setting.web.put("text/markdown", text.clone().into_bytes());
+    setting.serve("text/markdown", text.clone().into_bytes());
     setting.import("markdown").await.expect("imported");
     let pages = setting.pages().await;
     let RevisionPage::Document(page) = &pages[0] else { panic!("{pages:?}") };
@@ -299,9 +303,9 @@ async fn a_tag_with_thousands_of_attributes_is_imported_from_every_source() {
                 match source {
                     "zip" => {
                         let files = [("a.html".to_owned(), html.clone().into_bytes())];
-                        setting.web.put("application/zip", archive(&files, zip::CompressionMethod::Deflated));
+                        setting.serve("application/zip", archive(&files, zip::CompressionMethod::Deflated));
                     }
-                    _ => setting.web.put("text/html", html.clone().into_bytes()),
+                    _ => setting.serve("text/html", html.clone().into_bytes()),
                 }
                 setting.import(source).await.expect(source);
                 let pages = setting.pages().await;

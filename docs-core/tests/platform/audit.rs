@@ -16,10 +16,10 @@ use docs_core::{
         records::{OrgRecord, SpaceRecord, UserRecord},
     },
 };
-use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
+use docs_memstore::MemStore;
 use proptest::prelude::*;
 
-use crate::support::{Refused, World, person};
+use crate::support::{Refused, World, block_on, failing, person};
 
 async fn log_of(w: &World, actor: &Actor, filter: &AuditFilter) -> Vec<AuditEntry> {
     let mut entries = Vec::new();
@@ -345,29 +345,17 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     w.check().await;
 }
 
-/// A store in which every second commit goes wrong in one of the three ways it can.
-fn failing() -> Arc<dyn Store> {
-    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
-    let plan =
-        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
-    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
-}
-
-fn finish(program: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn every_acknowledged_change_is_told_once_with_its_actor_and_nothing_else_is(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::new())));
+        block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
     fn the_log_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::json())));
     }
 }
 
@@ -377,6 +365,6 @@ proptest! {
 
     #[test]
     fn a_change_that_was_tried_again_is_told_once(steps in steps()) {
-        finish(run(steps, failing()));
+        block_on(run(steps, failing()));
     }
 }

@@ -17,11 +17,11 @@ use docs_core::{
     platform::{CommentQuery, ContentOf, Thread},
     store::{PageRequest, Store},
 };
-use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
+use docs_memstore::MemStore;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Refused, World};
+use crate::support::{Refused, World, block_on, failing};
 
 const EMOJI: [&str; 3] = ["👍", "🎉", "❤\u{fe0f}"];
 /// An administrator, an editor, two who comment, and a reader.
@@ -406,29 +406,17 @@ async fn run(steps: Vec<(usize, Step)>, store: Arc<dyn Store>) {
     run.w.check().await;
 }
 
-/// A store in which every second commit goes wrong in one of the three ways it can: nothing of that may show.
-fn failing() -> Arc<dyn Store> {
-    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
-    let plan =
-        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
-    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
-}
-
-fn finish(program: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn a_discussion_is_what_people_said_in_it(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::new())));
+        block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
     fn a_discussion_holds_on_a_store_that_keeps_json(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::json())));
     }
 }
 
@@ -438,7 +426,7 @@ proptest! {
 
     #[test]
     fn a_discussion_holds_when_commits_conflict_or_end_unknown(steps in steps()) {
-        finish(run(steps, failing()));
+        block_on(run(steps, failing()));
     }
 }
 

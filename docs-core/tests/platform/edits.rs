@@ -9,9 +9,10 @@ use docs_core::{
         RevisionPage, SpaceId, UpdateContent, UpdateOutcome,
     },
     platform::{ContentOf, Shown},
-    ports::{Fetched, Web, WebError},
+    ports::WebError,
     store::PageRequest,
 };
+use docs_memstore::MemWeb;
 use serde_json::{Value, json};
 
 use crate::support::{Refused, World};
@@ -299,28 +300,18 @@ async fn files_are_listed_in_pages_of_one_revision() {
 }
 
 /// A web with one picture; its hosts have their moods.
-struct Pictures;
-
-#[async_trait::async_trait]
-impl Web for Pictures {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
-        match url {
-            "https://example.com/p.svg" => {
-                let content_type = Some("image/svg+xml".to_owned());
-                let url = url.to_owned();
-                Ok(Fetched { bytes: b"<svg/>"[..].into(), content_type, charset: None, url })
-            }
-            "http://127.0.0.1/" => Err(WebError::Refused("`127.0.0.1` is not for you".to_owned())),
-            "https://example.com/large" => Err(WebError::TooLarge(9)),
-            "https://example.com/gone" => Err(WebError::Status(404)),
-            _ => Err(WebError::Unreachable("no such host".to_owned())),
-        }
-    }
+fn pictures() -> Arc<MemWeb> {
+    let web = MemWeb::new();
+    web.put("https://example.com/p.svg", "image/svg+xml", "<svg/>");
+    web.fail("http://127.0.0.1/", WebError::Refused("`127.0.0.1` is not for you".to_owned()));
+    web.fail("https://example.com/large", WebError::TooLarge(9));
+    web.fail("https://other.example.com/", WebError::Unreachable("no such host".to_owned()));
+    Arc::new(web)
 }
 
 #[tokio::test]
 async fn a_file_by_url_comes_through_the_port() {
-    let w = World::with_web(Arc::new(Pictures)).await;
+    let w = World::with_web(pictures()).await;
     let draft = Draft::new(&w, &w.space().await).await;
     let files = json!([
         { "name": "p.svg", "url": "https://example.com/p.svg" },
@@ -339,7 +330,7 @@ async fn a_file_by_url_comes_through_the_port() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_fetched_is_named_and_nothing_is_changed() {
-    let (w, without) = (World::with_web(Arc::new(Pictures)).await, World::new().await);
+    let (w, without) = (World::with_web(pictures()).await, World::new().await);
     for (w, url, what) in [
         (&w, "http://127.0.0.1/", "`127.0.0.1` is not for you"),
         (&w, "https://example.com/large", "must be at most 9 bytes"),

@@ -1,17 +1,7 @@
 //! Git import, through a remote that serves what a test puts into it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use docs_core::{
     ErrorKind,
     content::{
@@ -20,131 +10,15 @@ use docs_core::{
     },
     model::{ContentLocation, ContentRef, ImportGitRepository, PageId, RevisionPage, SpaceId},
     platform::{ContentOf, Shown},
-    ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, RepoEntry, RepoEntryKind},
-    store::{Hash, records::JobState},
+    ports::GitError,
+    store::records::JobState,
 };
-use tokio::sync::Notify;
+use docs_memstore::{MemGit, MemRepository};
 
-use crate::support::{Refused, World, page};
-
-/// A repository that changes as a test wants.
-#[derive(Clone, Default)]
-pub(crate) struct Remote(Arc<Mutex<Repository>>, Arc<Watch>);
-
-/// What a remote was asked to do.
-#[derive(Default)]
-struct Watch {
-    /// Told when a fetch was asked for that is held.
-    held: Notify,
-    /// Files that were read.
-    reads: AtomicUsize,
-}
-
-#[derive(Clone, Default)]
-struct Repository {
-    files: BTreeMap<String, Bytes>,
-    links: BTreeMap<String, String>,
-    urls: Vec<String>,
-    failure: Option<GitError>,
-    /// No fetch is answered.
-    is_holding: bool,
-}
-
-impl Remote {
-    fn edit<T>(&self, change: impl FnOnce(&mut Repository) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn put(&self, path: &str, text: &str) {
-        self.edit(|repo| repo.files.insert(path.to_owned(), Bytes::copy_from_slice(text.as_bytes())));
-    }
-
-    /// The URLs it was asked for.
-    pub(crate) fn urls(&self) -> Vec<String> {
-        self.edit(|repo| repo.urls.clone())
-    }
-
-    /// Leaves all fetches from here on without an answer.
-    pub(crate) fn hold(&self) {
-        self.edit(|repo| repo.is_holding = true);
-    }
-
-    /// Waits for a fetch that is held.
-    pub(crate) async fn held(&self) {
-        self.1.held.notified().await;
-    }
-
-    /// How many files were read.
-    pub(crate) fn reads(&self) -> usize {
-        self.1.reads.load(Ordering::SeqCst)
-    }
-
-    fn remove(&self, path: &str) {
-        self.edit(|repo| repo.files.remove(path));
-    }
-}
-
-struct Snapshot {
-    commit: Commit,
-    entries: Vec<RepoEntry>,
-    files: BTreeMap<String, Bytes>,
-    watch: Arc<Watch>,
-}
-
-#[async_trait]
-impl GitRemote for Remote {
-    async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        let repo = self.edit(|repo| {
-            repo.urls.push(request.url.clone());
-            repo.clone()
-        });
-        if repo.is_holding {
-            self.1.held.notify_one();
-            std::future::pending::<()>().await;
-        }
-        if let Some(failure) = repo.failure {
-            return Err(failure);
-        }
-        let mut all = String::new();
-        let mut entries: Vec<RepoEntry> = Vec::new();
-        for (path, bytes) in &repo.files {
-            let oid = Hash::of(bytes).to_string();
-            all.push_str(&format!("{path} {oid}\n"));
-            let (path, size) = (path.clone(), bytes.len() as u64);
-            entries.push(RepoEntry { path, oid, size, kind: RepoEntryKind::File });
-        }
-        for (path, target) in &repo.links {
-            let kind = RepoEntryKind::Symlink(target.clone());
-            entries.push(RepoEntry {
-                path: path.clone(),
-                oid: Hash::of(target.as_bytes()).to_string(),
-                size: 1,
-                kind,
-            });
-        }
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let commit = Commit {
-            oid: Hash::of(all.as_bytes()).to_string()[..40].to_owned(),
-            message: "A commit".to_owned(),
-            committed_at: DateTime::<Utc>::UNIX_EPOCH,
-        };
-        Ok(Box::new(Snapshot { commit, entries, files: repo.files, watch: Arc::clone(&self.1) }))
-    }
-}
-
-#[async_trait]
-impl Checkout for Snapshot {
-    fn commit(&self) -> &Commit {
-        &self.commit
-    }
-    fn entries(&self) -> &[RepoEntry] {
-        &self.entries
-    }
-    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
-        self.watch.reads.fetch_add(1, Ordering::SeqCst);
-        self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
-    }
-}
+use crate::{
+    support::{Refused, World, page},
+    tidy::files,
+};
 
 fn from_url(url: &str) -> ImportGitRepository {
     serde_json::from_value(serde_json::json!({ "url": url, "ref": "refs/heads/main" })).expect("a request")
@@ -182,8 +56,8 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
     out
 }
 
-pub(crate) async fn world() -> (World, Remote, SpaceId) {
-    let remote = Remote::default();
+pub(crate) async fn world() -> (World, MemGit, SpaceId) {
+    let remote = MemGit::new();
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space = w.space().await;
     remote.put("README.md", "# Welcome\n\nHello.\n");
@@ -299,7 +173,7 @@ async fn what_is_wrong_with_a_repository_is_on_the_job_and_the_space_stays_as_it
     import(&w, &space).await;
     let before = outline(&w, &space).await;
     let revision = w.as_admin().space(&space).get().await.expect("read").revision;
-    type Break = fn(&mut Repository);
+    type Break = fn(&mut MemRepository);
     let cases: &[(&str, Break, &str)] = &[
         ("missing ref", |r| r.failure = Some(GitError::NoRef("refs/heads/main".into())), "refs/heads/main"),
         ("no repository", |r| r.failure = Some(GitError::NoRepository), "no repository"),
@@ -442,18 +316,9 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
 async fn the_handbook_imports_whole_and_every_body_is_its_files_but_for_where_it_leads() {
     let (w, remote, space) = world().await;
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook");
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("readable") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
-                let bytes = std::fs::read(&path).expect("readable");
-                remote.edit(|repo| repo.files.insert(name, bytes.into()));
-            }
-        }
+    for path in files(&root, "") {
+        let name = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+        remote.put(&name, std::fs::read(&path).expect("readable"));
     }
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     let job = &w.as_admin().space(&space).list_jobs().await.expect("listed")[0];

@@ -1,9 +1,8 @@
 //! Imports of documents, through a web that has what a test puts into it, and templates.
 
 use std::{
-    collections::BTreeMap,
     io::{Cursor, Write as _},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use async_trait::async_trait;
@@ -17,72 +16,18 @@ use docs_core::{
         Role, SpaceId, UpdateSpace,
     },
     platform::{ContentOf, Shown},
-    ports::{ConvertError, ConvertedPage, Converter, Document, Fetched, UnpackedFile, Web, WebError},
+    ports::{ConvertError, ConvertedPage, Converter, Document, UnpackedFile},
     store::PageRequest,
 };
-use docs_memstore::MemStore;
+use docs_memstore::{MemGit, MemStore, MemWeb};
 use serde_json::json;
 
-use crate::{
-    git::Remote,
-    support::{Refused, World, page},
-};
-
-/// A web of a few documents, each with its media type. A type of `moved` is a redirect.
-#[derive(Clone, Default)]
-struct Documents(Arc<Mutex<State>>);
-
-#[derive(Default)]
-struct State {
-    documents: BTreeMap<String, (&'static str, Bytes)>,
-    asked: Vec<String>,
-}
-
-impl Documents {
-    fn put(&self, url: &str, kind: &'static str, bytes: impl Into<Bytes>) {
-        self.edit(|state| state.documents.insert(url.to_owned(), (kind, bytes.into())));
-    }
-
-    fn asked(&self) -> Vec<String> {
-        self.edit(|state| state.asked.clone())
-    }
-
-    fn edit<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-#[async_trait]
-impl Web for Documents {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
-        self.edit(|state| {
-            state.asked.push(url.to_owned());
-            let mut url = url.to_owned();
-            loop {
-                let (kind, bytes) = state.documents.get(&url).ok_or(WebError::Status(404))?;
-                if *kind == "moved" {
-                    url = String::from_utf8_lossy(bytes).into_owned();
-                    continue;
-                }
-                let (kind, charset) = match kind.split_once("; charset=") {
-                    Some((kind, charset)) => (kind, Some(charset.to_owned())),
-                    None => (*kind, None),
-                };
-                return Ok(Fetched {
-                    bytes: bytes.clone(),
-                    content_type: Some(kind.to_owned()),
-                    charset,
-                    url,
-                });
-            }
-        })
-    }
-}
+use crate::support::{Refused, World, page};
 
 struct Setting {
     w: World,
-    web: Documents,
-    git: Remote,
+    web: MemWeb,
+    git: MemGit,
     of: ContentOf,
 }
 
@@ -93,7 +38,7 @@ impl Setting {
     }
 
     async fn with(converter: impl Converter) -> Self {
-        let (web, git) = (Documents::default(), Remote::default());
+        let (web, git) = (MemWeb::new(), MemGit::new());
         let (for_web, for_git) = (Arc::new(web.clone()), Arc::new(git.clone()));
         let w = World::build(Arc::new(MemStore::new()), |builder| {
             builder.web(for_web).git(for_git).converter(Arc::new(converter))
@@ -185,7 +130,7 @@ const HTML: &str = "text/html";
 #[tokio::test]
 async fn a_website_becomes_a_tree_of_pages_whose_links_lead_to_each_other() {
     let s = Setting::new().await;
-    s.web.put("https://a.test/docs", "moved", "https://a.test/docs/");
+    s.web.redirect("https://a.test/docs", "https://a.test/docs/");
     s.web.put(
         "https://a.test/docs/",
         HTML,
@@ -199,7 +144,7 @@ async fn a_website_becomes_a_tree_of_pages_whose_links_lead_to_each_other() {
         HTML,
         "<h1>First</h1><img src=../a.png><a href=../old>Old</a>",
     );
-    s.web.put("https://a.test/docs/old", "moved", "https://a.test/docs/guide/");
+    s.web.redirect("https://a.test/docs/old", "https://a.test/docs/guide/");
     s.web.put("https://a.test/docs/a.png", "image/png", "png");
     // Three pages and a picture; the page and the picture that are gone were found too.
     assert_eq!(s.import("https://a.test/docs", "website").await, (4, 6));
@@ -219,7 +164,7 @@ async fn a_website_becomes_a_tree_of_pages_whose_links_lead_to_each_other() {
     );
     assert_eq!(back, format!("[Back](/pages/{start})\n"));
     assert_eq!(picture, format!("![](/files/{})[Old](/pages/{guide})\n", file.0));
-    let asked = s.web.asked();
+    let asked = s.web.urls();
     assert!(
         !asked.iter().any(|url| url.contains("blog") || url.contains("pdf") || url.contains("hidden")),
         "{asked:?}"
@@ -238,7 +183,7 @@ async fn a_website_stops_at_twenty_pages_and_twenty_files() {
     }
     assert_eq!(s.import("https://a.test/", "website").await, (40, 51 + 50));
     assert_eq!((s.paths().await.len(), s.files().await.len()), (20, 20));
-    assert_eq!(s.web.asked().len(), 40);
+    assert_eq!(s.web.urls().len(), 40);
     assert_eq!(s.paths().await[..3], ["start", "p0", "p1"], "breadth first, in the order of the page");
 }
 
@@ -246,7 +191,7 @@ async fn a_website_stops_at_twenty_pages_and_twenty_files() {
 async fn a_redirect_out_of_the_site_is_no_page_of_it() {
     let s = Setting::new().await;
     s.web.put("https://a.test/docs/", HTML, "<h1>Start</h1><a href=x>x</a>");
-    s.web.put("https://a.test/docs/x", "moved", "https://b.test/");
+    s.web.redirect("https://a.test/docs/x", "https://b.test/");
     s.web.put("https://b.test/", HTML, "<h1>Elsewhere</h1>");
     s.import("https://a.test/docs/", "website").await;
     assert_eq!(s.paths().await, ["start"]);
@@ -361,7 +306,7 @@ async fn a_wiki_that_does_not_come_in_time_ends_the_import() {
     s.git.hold();
     let import = s.try_import("https://github.com/o/r/wiki", "github-wiki");
     let (done, ()) = tokio::join!(import, async {
-        s.git.held().await;
+        s.git.held(1).await;
         s.w.clock.advance(std::time::Duration::from_secs(121));
     });
     let error = done.refused(ErrorKind::Invalid);
@@ -433,7 +378,7 @@ async fn only_those_who_may_edit_import_and_nothing_is_fetched_for_others() {
     let change = UpdateSpace { edit_mode: Some(EditMode::Locked), ..UpdateSpace::default() };
     mine.update(change).await.expect("locked");
     platform.as_actor(&s.w.admin).content(&s.of).import(request()).await.refused(ErrorKind::Conflict);
-    assert_eq!(s.web.asked(), [""; 0]);
+    assert_eq!(s.web.urls(), [""; 0]);
     let draft = mine.change_requests().create(Default::default()).await.expect("created");
     let of = ContentOf::request(s.space().clone(), draft.id.as_str());
     let editor = s.w.member("Eve", Some(Role::Edit)).await;

@@ -9,6 +9,8 @@ use docs_core::{
 use docs_memstore::MemStore;
 use proptest::{prelude::*, sample::select};
 
+use crate::support::block_on;
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -16,11 +18,10 @@ proptest! {
     fn what_lists_have_in_common_is_found_from_anywhere_and_in_both_directions(
         lists in prop::collection::vec(prop::collection::btree_set(0_u32..400, 0..300), 1..5),
         start in prop::option::of(0_u32..400),
-        rev in any::<bool>(),
+        order in select(vec![ListOrder::Asc, ListOrder::Desc]),
         budget in select(vec![1_usize, 70, 10_000]),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(meet(&lists, start, rev, budget));
+        block_on(meet(&lists, start, order, budget));
     }
 }
 
@@ -28,8 +29,8 @@ fn position(n: u32) -> String {
     format!("{n:05}")
 }
 
-async fn meet(lists: &[BTreeSet<u32>], start: Option<u32>, rev: bool, budget: usize) {
-    let order = if rev { ListOrder::Desc } else { ListOrder::Asc };
+async fn meet(lists: &[BTreeSet<u32>], start: Option<u32>, order: ListOrder, budget: usize) {
+    let is_descending = order == ListOrder::Desc;
     let store = MemStore::new();
     let prefix = |n: usize| KeyBuf::new("cf.meet").number(n as u64);
     for (n, list) in lists.iter().enumerate() {
@@ -55,13 +56,14 @@ async fn meet(lists: &[BTreeSet<u32>], start: Option<u32>, rev: bool, budget: us
             }
         }
     }
-    let is_behind = |at: &u32| start.is_none_or(|start| if rev { *at < start } else { *at > start });
+    let is_behind =
+        |at: &u32| start.is_none_or(|start| if is_descending { *at < start } else { *at > start });
     let mut expected: Vec<String> = lists[0]
         .iter()
         .filter(|at| is_behind(at) && lists.iter().all(|list| list.contains(at)))
         .map(|at| position(*at))
         .collect();
-    if rev {
+    if is_descending {
         expected.reverse();
     }
     assert_eq!(found, expected);

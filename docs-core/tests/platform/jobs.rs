@@ -13,9 +13,9 @@ use docs_core::{
         run,
     },
 };
-use docs_memstore::SeededIds;
+use docs_memstore::{MemGit, SeededIds};
 
-use crate::{git::Remote, support::World};
+use crate::support::World;
 
 async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
     let now: Timestamp = w.clock.now().into();
@@ -159,7 +159,7 @@ async fn a_job_that_takes_every_worker_with_it_is_given_up() {
 
 #[tokio::test]
 async fn imports_of_a_space_run_in_the_order_of_their_timestamps() {
-    let remote = Remote::default();
+    let remote = MemGit::new();
     remote.put("README.md", "# Welcome\n");
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space: SpaceId = w.space().await;
@@ -177,7 +177,7 @@ async fn imports_of_a_space_run_in_the_order_of_their_timestamps() {
 
 #[tokio::test]
 async fn a_worker_does_what_comes_and_ends_when_told() {
-    let remote = Remote::default();
+    let remote = MemGit::new();
     remote.put("README.md", "# Welcome\n");
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space = w.as_admin().org(&w.org).spaces().create(Default::default()).await.expect("created");

@@ -12,7 +12,7 @@ use docs_core::{
 use docs_memstore::MemStore;
 use proptest::prelude::*;
 
-use crate::support::Refused;
+use crate::support::{Refused, block_on};
 
 fn prefix() -> KeyBuf {
     KeyBuf::new("cf.list").part("a")
@@ -49,10 +49,6 @@ async fn page(
 
 fn spec(rev: bool) -> ListSpec {
     ListSpec { rev, ..ListSpec::new("rows", prefix()) }
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
 }
 
 proptest! {

@@ -1,7 +1,5 @@
 //! Members: lists that are what a plain filter gives, an administrator who always remains, nothing left behind.
 
-mod intersection;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -23,20 +21,11 @@ use docs_core::{
 };
 use proptest::{prelude::*, sample::select};
 
-use crate::support::{Refused, World, person};
+use crate::support::{Refused, World, block_on, person};
 
-const ROLES: [Option<Role>; 7] = [
-    None,
-    Some(Role::Read),
-    Some(Role::Comment),
-    Some(Role::Edit),
-    Some(Role::Review),
-    Some(Role::Create),
-    Some(Role::Admin),
-];
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
+/// Each role that a member may have.
+fn roles() -> Vec<Option<Role>> {
+    std::iter::once(None).chain(Role::ALL.iter().copied().map(Some)).collect()
 }
 
 fn user(actor: &Actor) -> UserId {
@@ -98,7 +87,7 @@ fn ids(members: &[Member]) -> Vec<UserId> {
 fn filters() -> impl Strategy<Value = MemberFilter> {
     let roles = prop_oneof![
         2 => Just(None),
-        3 => select(ROLES.to_vec()).prop_map(|role| Some(MemberRole::from(role))),
+        3 => select(roles()).prop_map(|role| Some(MemberRole::from(role))),
     ];
     let search = prop_oneof![
         1 => Just(None),
@@ -125,7 +114,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let role = || select(ROLES.to_vec());
+    let role = || select(roles());
     let step = prop_oneof![
         4 => (0..NAMES.len(), role()).prop_map(|(n, role)| Step::Join(n, role)),
         2 => (0..NAMES.len()).prop_map(Step::Leave),

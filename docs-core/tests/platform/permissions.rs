@@ -16,12 +16,10 @@ use docs_core::{
 };
 use proptest::prelude::*;
 
-use crate::support::{Refused, World};
-
-const ROLES: [Role; 6] = [Role::Read, Role::Comment, Role::Edit, Role::Review, Role::Create, Role::Admin];
+use crate::support::{Refused, World, block_on};
 
 fn any_role() -> impl Strategy<Value = Role> {
-    prop::sample::select(&ROLES[..])
+    prop::sample::select(Role::ALL)
 }
 
 fn any_level() -> impl Strategy<Value = DefaultLevel> {
@@ -323,10 +321,6 @@ async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>,
     w.check().await;
 }
 
-fn finish(program: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
@@ -335,7 +329,7 @@ proptest! {
         levels in prop::collection::vec(any_level(), 1..5),
         given in prop::collection::vec((0_usize..5, 0_usize..5, any_role(), any::<bool>()), 0..6),
     ) {
-        finish(agree(levels, given));
+        block_on(agree(levels, given));
     }
 
     #[test]
@@ -344,7 +338,7 @@ proptest! {
         given in prop::collection::vec((0_usize..4, 0_usize..5, any_role(), any::<bool>()), 0..6),
         tries in tries(),
     ) {
-        finish(rise(levels, given, tries));
+        block_on(rise(levels, given, tries));
     }
 }
 

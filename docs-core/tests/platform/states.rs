@@ -11,10 +11,10 @@ use docs_core::{
     platform::RequestFilter,
     store::{PageRequest, Store},
 };
-use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
+use docs_memstore::MemStore;
 use proptest::prelude::*;
 
-use crate::support::World;
+use crate::support::{World, block_on, failing};
 
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -206,29 +206,17 @@ async fn check(w: &World, id: &SpaceId, model: &Model) {
     assert_eq!(listed, expected, "numbers are 1, 2, 3 … and every request is in one status");
 }
 
-/// A store in which every second commit goes wrong in one of the three ways it can: nothing of that may show.
-pub(crate) fn failing() -> Arc<dyn Store> {
-    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
-    let plan =
-        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
-    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
-}
-
-pub(crate) fn finish(program: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn spaces_and_change_requests_move_only_as_their_tables_say(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::new())));
+        block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
     fn the_tables_hold_on_a_store_that_keeps_json(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::json())));
     }
 }
 
@@ -238,6 +226,6 @@ proptest! {
 
     #[test]
     fn the_tables_hold_when_commits_conflict_or_end_unknown(steps in steps()) {
-        finish(run(steps, failing()));
+        block_on(run(steps, failing()));
     }
 }

@@ -21,10 +21,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use self::model::{DEPTH, Model, Seen, Tree, drawn, holder, walk};
-use crate::{
-    states::{failing, finish},
-    support::World,
-};
+use crate::support::{World, block_on, failing};
 
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600 + 1);
 /// Spaces to put on the site.
@@ -527,12 +524,12 @@ proptest! {
 
     #[test]
     fn a_structure_survives_a_store_that_keeps_json(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::json())));
     }
 
     #[test]
     fn structure_is_what_a_naive_model_says_whatever_is_done_in_any_order(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::new())));
+        block_on(run(steps, Arc::new(MemStore::new())));
     }
 }
 
@@ -541,6 +538,6 @@ proptest! {
 
     #[test]
     fn a_commit_that_fails_changes_nothing_of_a_structure(steps in steps()) {
-        finish(run(steps, failing()));
+        block_on(run(steps, failing()));
     }
 }

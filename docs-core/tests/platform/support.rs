@@ -9,7 +9,7 @@ use docs_core::{
     ports::{GitRemote, Pdf, SearchIndex, Web},
     store::{Objects, Store, verify},
 };
-use docs_memstore::{ManualClock, MemObjects, MemStore, SeededIds};
+use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
 
 #[derive(Clone)]
 pub(crate) struct World {
@@ -99,6 +99,18 @@ impl World {
         let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");
     }
+}
+
+/// Does something to its end, as property tests need it.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
+}
+
+/// A store in which every second commit goes wrong in one of the three ways it can.
+pub(crate) fn failing() -> Arc<dyn Store> {
+    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
+    let plan = (1..2_000).fold(Plan::none(), |plan, n| plan.at(Step::Commit, 2 * n, faults[n as usize % 3]));
+    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
 }
 
 pub(crate) async fn person(platform: &Platform, name: &str) -> Actor {

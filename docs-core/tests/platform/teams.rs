@@ -14,10 +14,10 @@ use docs_core::{
     platform::TeamFilter,
     store::{PageRequest, Store},
 };
-use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step as FaultStep};
+use docs_memstore::{FaultStore, MemStore, Plan, Step as FaultStep};
 use proptest::prelude::*;
 
-use crate::support::{Refused, World, person};
+use crate::support::{Refused, World, block_on, failing, person};
 
 /// How many people there are, the last of whom is no member of the organization.
 const PEOPLE: usize = 6;
@@ -135,24 +135,12 @@ async fn new_team(w: &World, title: &str) -> TeamId {
     w.as_admin().org(&w.org).teams().create(new).await.expect("created").id
 }
 
-fn finish(program: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
-}
-
-/// A store in which every second commit goes wrong in one of the three ways it can.
-fn failing() -> Arc<dyn Store> {
-    let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
-    let plan =
-        (1..2_000).fold(Plan::none(), |plan, n| plan.at(FaultStep::Commit, 2 * n, faults[n as usize % 3]));
-    Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn who_is_added_and_removed_is_removed(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::json())));
     }
 }
 
@@ -162,7 +150,7 @@ proptest! {
 
     #[test]
     fn removal_wins_when_commits_conflict_or_end_unknown(steps in steps()) {
-        finish(run(steps, failing()));
+        block_on(run(steps, failing()));
     }
 }
 

@@ -46,7 +46,7 @@ fn packages() -> BTreeMap<String, Package> {
 
 /// The files of a folder, and of those in it, by the end of their names. What is built or hidden is no part of the
 /// repository, but for the folder of CI.
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

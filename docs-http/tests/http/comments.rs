@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -33,14 +34,12 @@ struct Act {
     path: String,
     body: Option<Value>,
     /// The least role that may.
-    least: &'static str,
+    least: Role,
 }
 
-const ROLES: [&str; 5] = ["read", "comment", "edit", "review", "create"];
-
-fn at_least(role: &str, least: &str) -> bool {
-    let rank = |role: &str| ROLES.iter().position(|one| *one == role);
-    rank(role) >= rank(least)
+/// The roles that content can give everybody in the organization.
+fn roles() -> impl Iterator<Item = Role> {
+    Role::ALL.iter().copied().filter(|role| *role != Role::Admin)
 }
 
 /// A comment of a token, with a reply of the same.
@@ -67,28 +66,28 @@ async fn acts(s: &Server, base: &str, request: &str) -> Vec<Act> {
     let users = json!({ "users": [me(s, &s.both).await] });
     let asked = format!("{request}/requested-reviewers");
     vec![
-        act("list", ("GET", &comments), Value::Null, "read"),
-        act("get", ("GET", &other), Value::Null, "read"),
-        act("get a reply", ("GET", &other_reply), Value::Null, "read"),
-        act("post", ("POST", &comments), said("More."), "comment"),
-        act("reply", ("POST", &format!("{other}/replies")), said("More."), "comment"),
-        act("react", ("PUT", &other), react(), "comment"),
-        act("react to a reply", ("PUT", &other_reply), react(), "comment"),
-        act("change nothing", ("PUT", &other), json!({}), "comment"),
-        act("change its own", ("PUT", &own), said("Better."), "comment"),
-        act("change its own reply", ("PUT", &own_reply), said("Better."), "comment"),
-        act("change another", ("PUT", &other), said("Better."), "create"),
-        act("change another reply", ("PUT", &other_reply), said("Better."), "create"),
-        act("resolve its own", ("PUT", &own), json!({ "resolved": true }), "comment"),
-        act("resolve another", ("PUT", &other), json!({ "resolved": true }), "edit"),
-        act("reopen another", ("PUT", &other), json!({ "resolved": false }), "edit"),
-        act("ask for a review", ("POST", &asked), users, "edit"),
-        act("take it back", ("DELETE", &format!("{asked}/nobody")), Value::Null, "edit"),
-        act("review", ("POST", &format!("{request}/reviews")), json!({ "status": "approved" }), "review"),
-        act("delete another reply", ("DELETE", &other_reply), Value::Null, "create"),
-        act("delete another", ("DELETE", &other), Value::Null, "create"),
-        act("delete its own reply", ("DELETE", &own_reply), Value::Null, "comment"),
-        act("delete its own", ("DELETE", &own), Value::Null, "comment"),
+        act("list", ("GET", &comments), Value::Null, Role::Read),
+        act("get", ("GET", &other), Value::Null, Role::Read),
+        act("get a reply", ("GET", &other_reply), Value::Null, Role::Read),
+        act("post", ("POST", &comments), said("More."), Role::Comment),
+        act("reply", ("POST", &format!("{other}/replies")), said("More."), Role::Comment),
+        act("react", ("PUT", &other), react(), Role::Comment),
+        act("react to a reply", ("PUT", &other_reply), react(), Role::Comment),
+        act("change nothing", ("PUT", &other), json!({}), Role::Comment),
+        act("change its own", ("PUT", &own), said("Better."), Role::Comment),
+        act("change its own reply", ("PUT", &own_reply), said("Better."), Role::Comment),
+        act("change another", ("PUT", &other), said("Better."), Role::Create),
+        act("change another reply", ("PUT", &other_reply), said("Better."), Role::Create),
+        act("resolve its own", ("PUT", &own), json!({ "resolved": true }), Role::Comment),
+        act("resolve another", ("PUT", &other), json!({ "resolved": true }), Role::Edit),
+        act("reopen another", ("PUT", &other), json!({ "resolved": false }), Role::Edit),
+        act("ask for a review", ("POST", &asked), users, Role::Edit),
+        act("take it back", ("DELETE", &format!("{asked}/nobody")), Value::Null, Role::Edit),
+        act("review", ("POST", &format!("{request}/reviews")), json!({ "status": "approved" }), Role::Review),
+        act("delete another reply", ("DELETE", &other_reply), Value::Null, Role::Create),
+        act("delete another", ("DELETE", &other), Value::Null, Role::Create),
+        act("delete its own reply", ("DELETE", &own_reply), Value::Null, Role::Comment),
+        act("delete its own", ("DELETE", &own), Value::Null, Role::Comment),
     ]
 }
 
@@ -98,7 +97,7 @@ async fn each_role_may_say_and_change_what_the_table_allows() {
     let (space, request, _) = work(&s).await;
     let this = format!("/v1/spaces/{space}");
     for base in [this.clone(), request.clone()] {
-        for role in ROLES {
+        for role in roles() {
             s.patch(&this, json!({ "defaultLevel": "comment" })).await;
             let acts = acts(&s, &base, &request).await;
             s.patch(&this, json!({ "defaultLevel": role })).await;
@@ -106,7 +105,7 @@ async fn each_role_may_say_and_change_what_the_table_allows() {
                 let what = format!("{role}: {} in {base}", act.name);
                 let before = s.stored().await;
                 let answer = s.ask(act.method, &act.path, &s.editor, act.body).await;
-                if at_least(role, act.least) {
+                if role.includes(act.least) {
                     assert!(answer.status < 300, "{what}: {answer:?}");
                 } else {
                     assert!(answer.refused(403, &what).contains("the role `"), "{what}: {answer:?}");
@@ -126,12 +125,12 @@ async fn permissions_tell_beforehand_what_is_allowed() {
     let comments = format!("{this}/comments");
     let (own, own_reply) = thread(&s, &comments, &s.editor).await;
     let (other, other_reply) = thread(&s, &comments, &s.admin).await;
-    for role in ROLES {
+    for role in roles() {
         s.patch(&this, json!({ "defaultLevel": role })).await;
         for (path, own) in [(&own, true), (&own_reply, true), (&other, false), (&other_reply, false)] {
             let shown = s.ask("GET", path, &s.editor, None).await.is(200, path);
-            let change = at_least(role, if own { "comment" } else { "create" });
-            let said = at_least(role, "comment");
+            let change = role.includes(if own { Role::Comment } else { Role::Create });
+            let said = role.includes(Role::Comment);
             let may = json!({ "view": true, "edit": change, "reply": said, "react": said, "delete": change });
             assert_eq!(shown["permissions"], may, "{role}: {path}");
         }

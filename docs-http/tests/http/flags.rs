@@ -8,16 +8,6 @@ use crate::{
     teams,
 };
 
-const ROLES: [Option<Role>; 7] = [
-    None,
-    Some(Role::Read),
-    Some(Role::Comment),
-    Some(Role::Edit),
-    Some(Role::Review),
-    Some(Role::Create),
-    Some(Role::Admin),
-];
-
 /// The flags of a space, each with the least role that has it.
 const SPACE: [(&str, Role); 9] = [
     ("view", Role::Read),
@@ -60,7 +50,7 @@ fn flags<R: Copy>(flags: &[(&str, R)], has: impl Fn(R) -> bool, others: &[&str])
 
 async fn people(s: &Server) -> Vec<(Option<Role>, String, String)> {
     let mut people = Vec::new();
-    for role in ROLES {
+    for role in std::iter::once(None).chain(Role::ALL.iter().copied().map(Some)) {
         let name = role.map_or("guest", Role::as_str);
         let (user, token) = s.joining(&format!("A {name}"), role).await;
         people.push((role, user.to_string(), token));

@@ -2,56 +2,13 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_core::{
-    Platform,
-    model::SpaceId,
-    ports::{
-        SearchError, SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery},
-    },
-    store::FeedPos,
-};
+use docs_core::{Platform, ports::SearchIndex};
 use docs_http::HttpConfig;
-use docs_memstore::MemSearch;
+use docs_memstore::{FaultSearch, MemSearch};
 use poem::test::TestClient;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use crate::{server::Server, toy::failure};
-
-/// An index that takes changes only while it is open.
-struct Gated {
-    index: MemSearch,
-    open: watch::Receiver<bool>,
-}
-
-#[async_trait]
-impl SearchIndex for Gated {
-    async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
-        let mut open = self.open.clone();
-        open.wait_for(|open| *open).await.expect("the test lasts longer");
-        self.index.apply(changes, position).await
-    }
-    async fn position(&self) -> Result<Option<FeedPos>, SearchError> {
-        self.index.position().await
-    }
-    async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
-        self.index.indexed(spaces).await
-    }
-    async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
-        self.index.spaces(after, limit).await
-    }
-    async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
-        self.index.find_pages(query).await
-    }
-    async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
-        self.index.documents(space).await
-    }
-    async fn clear(&self) -> Result<(), SearchError> {
-        self.index.clear().await
-    }
-}
 
 /// A store with a page, served by one server; the path of a search that finds the page.
 async fn stored() -> (Server, String) {
@@ -85,8 +42,9 @@ async fn found(client: &TestClient<docs_http::HttpApp>, s: &Server, path: &str) 
 #[tokio::test(start_paused = true)]
 async fn a_search_is_refused_until_the_index_is_made_and_readiness_says_so() {
     let (s, path) = stored().await;
-    let (opening, open) = watch::channel(false);
-    let (platform, client) = started(&s, Arc::new(Gated { index: MemSearch::new(), open }));
+    let index = Arc::new(FaultSearch::new(MemSearch::new()));
+    index.hold();
+    let (platform, client) = started(&s, index.clone());
     let working = platform.clone();
     let worker = tokio::spawn(async move { working.work(std::future::pending()).await });
 
@@ -100,7 +58,7 @@ async fn a_search_is_refused_until_the_index_is_made_and_readiness_says_so() {
     assert_eq!(failure(not_ready, 503).await, why);
     client.get("/healthz").send().await.assert_status_is_ok();
 
-    opening.send(true).expect("the index listens");
+    index.release();
     assert_eq!(found(&client, &s, &path).await, 1, "it is waited for");
     client.get("/readyz").send().await.assert_status_is_ok();
     worker.abort();
@@ -118,12 +76,11 @@ async fn a_search_finds_what_is_stored_without_a_worker() {
 #[tokio::test(start_paused = true)]
 async fn an_index_that_was_kept_answers_at_once() {
     let (s, path) = stored().await;
-    let (opening, open) = watch::channel(true);
-    let index = Arc::new(Gated { index: MemSearch::new(), open });
+    let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let (before, _) = started(&s, index.clone());
     before.settle().await.expect("settled");
     // The next start: the index is there, and nothing can be added to it.
-    opening.send(false).expect("the index listens");
+    index.hold();
     let (_, client) = started(&s, index);
     client.get("/readyz").send().await.assert_status_is_ok();
     assert_eq!(found(&client, &s, &path).await, 1);

@@ -8,19 +8,18 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use docs_core::{
     Platform,
     model::{OrgId, Role, UserId},
     platform::{NewToken, NewUser},
     ports::{
-        Book, Checkout, Commit, ConvertError, ConvertedPage, Converter, Document, FetchRequest, Fetched,
-        FoundFile, GitError, GitRemote, Pdf, PdfError, RepoEntry, RepoEntryKind, UnpackedFile, Web, WebError,
+        Book, ConvertError, ConvertedPage, Converter, Document, FoundFile, Pdf, PdfError, UnpackedFile,
+        WebError,
     },
-    store::{Hash, Key, MAX_SCAN, Mode, Scan, verify},
+    store::{Key, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
-use docs_memstore::{FaultStore, ManualClock, MemObjects, MemSearch, Plan, SeededIds};
+use docs_memstore::{FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemWeb, Plan, SeededIds};
 use poem::{
     http::{HeaderMap, Method},
     test::TestClient,
@@ -43,7 +42,7 @@ pub(crate) struct Server {
     /// What the platform sees of the store.
     pub(crate) faults: FaultStore<Rewind>,
     pub(crate) clock: ManualClock,
-    pub(crate) repository: Repository,
+    pub(crate) repository: MemGit,
     /// The organization that most tests work in.
     pub(crate) org: String,
     /// Another organization.
@@ -98,7 +97,7 @@ impl Answer {
 impl Server {
     pub(crate) async fn new() -> Self {
         let clock = ManualClock::default();
-        let repository = Repository::default();
+        let repository = MemGit::new();
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let store = Rewind::default();
         let faults = FaultStore::new(Arc::new(store.clone()), Plan::none());
@@ -106,7 +105,7 @@ impl Server {
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
-            .web(Arc::new(Pages))
+            .web(Arc::new(web()))
             .converter(Arc::new(Lines))
             .search(Arc::new(MemSearch::new()))
             .pdf(Arc::new(Press))
@@ -349,24 +348,13 @@ pub(crate) fn id(resource: &Value) -> String {
 }
 
 /// A web with one page and one picture.
-pub(crate) struct Pages;
-
-#[async_trait]
-impl Web for Pages {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
-        let (bytes, told): (&[u8], _) = match url {
-            "https://web.example/start" => {
-                (b"Start\nhttps://web.example/a.svg\nhttps://web.example/gone.png", "text/html")
-            }
-            "https://web.example/a.svg" => (b"<svg/>", "image/svg+xml"),
-            "https://web.example/inside" => {
-                return Err(WebError::Refused("`10.0.0.1` is not for you".to_owned()));
-            }
-            _ => return Err(WebError::Status(404)),
-        };
-        let content_type = Some(told.to_owned());
-        Ok(Fetched { bytes: bytes.into(), content_type, charset: None, url: url.to_owned() })
-    }
+fn web() -> MemWeb {
+    let web = MemWeb::new();
+    let page = "Start\nhttps://web.example/a.svg\nhttps://web.example/gone.png";
+    web.put("https://web.example/start", "text/html", page);
+    web.put("https://web.example/a.svg", "image/svg+xml", "<svg/>");
+    web.fail("https://web.example/inside", WebError::Refused("`10.0.0.1` is not for you".to_owned()));
+    web
 }
 
 /// Reads a page as a line with its title, and lines with the pictures that it shows.
@@ -385,58 +373,6 @@ impl Converter for Lines {
 
     async fn unpack(&self, _: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
         Err(ConvertError::Unreadable("must be a zip archive".to_owned()))
-    }
-}
-
-/// A repository that holds what a test puts into it.
-#[derive(Clone, Default)]
-pub(crate) struct Repository(Arc<Mutex<BTreeMap<String, Bytes>>>);
-
-impl Repository {
-    pub(crate) fn put(&self, path: &str, text: &str) {
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        files.insert(path.to_owned(), Bytes::copy_from_slice(text.as_bytes()));
-    }
-}
-
-#[async_trait]
-impl GitRemote for Repository {
-    async fn fetch(&self, _: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let entry = |(path, bytes): (&String, &Bytes)| RepoEntry {
-            path: path.clone(),
-            oid: Hash::of(bytes).to_string(),
-            size: bytes.len() as u64,
-            kind: RepoEntryKind::File,
-        };
-        let entries: Vec<_> = files.iter().map(entry).collect();
-        let commit = Commit {
-            oid: Hash::of(format!("{entries:?}").as_bytes()).to_string()[..40].to_owned(),
-            message: "A commit".to_owned(),
-            committed_at: DateTime::<Utc>::UNIX_EPOCH,
-        };
-        Ok(Box::new(Checked { commit, entries, files }))
-    }
-}
-
-struct Checked {
-    commit: Commit,
-    entries: Vec<RepoEntry>,
-    files: BTreeMap<String, Bytes>,
-}
-
-#[async_trait]
-impl Checkout for Checked {
-    fn commit(&self) -> &Commit {
-        &self.commit
-    }
-
-    fn entries(&self) -> &[RepoEntry] {
-        &self.entries
-    }
-
-    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
-        self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
     }
 }
 

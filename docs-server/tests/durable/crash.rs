@@ -44,7 +44,7 @@ async fn survives(stand: &Stand) {
         chance ^= chance << 17;
         // The moment of the kill is what this test draws; nothing is waited for.
         tokio::time::sleep(Duration::from_millis(50 + chance % 650)).await;
-        server.kill();
+        drop(server);
         logs = stopped(workers).await;
         stand.verify().await;
         server = Process::start(&stand.url).await;
@@ -56,7 +56,7 @@ async fn survives(stand: &Stand) {
     for log in &logs {
         log.imports_end(&client).await;
     }
-    server.kill();
+    drop(server);
     stand.verify().await;
 }
 

@@ -10,4 +10,5 @@ mod nodes;
 mod outage;
 mod process;
 mod proxy;
+mod refused;
 mod stores;

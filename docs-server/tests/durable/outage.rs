@@ -6,7 +6,8 @@ use crate::{
     client::Client,
     crash::check,
     load::{Log, SharedResources, start, stopped},
-    process::{Process, TOKEN, refused_to_start, until},
+    process::{Process, TOKEN, until},
+    refused::refused,
     stores::postgres,
 };
 
@@ -48,17 +49,22 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_server_that_cannot_reach_its_database_says_so_and_ends() {
-    let (said, code) = refused_to_start("postgres://docs:hunter2@127.0.0.1:1/docs").await;
+    let (said, code) = refused_store("postgres://docs:hunter2@127.0.0.1:1/docs").await;
     assert!(said.contains("127.0.0.1:1") && !said.contains("hunter2"), "{said}");
     assert_ne!(code, Some(0));
-    let (said, code) = refused_to_start("sqlite:/nowhere/at/all/docs.db").await;
+    let (said, code) = refused_store("sqlite:/nowhere/at/all/docs.db").await;
     assert!(said.contains("/nowhere/at/all"), "{said}");
     assert_ne!(code, Some(0));
-    let (said, _) = refused_to_start("mysql://docs:hunter2@localhost/docs").await;
+    let (said, _) = refused_store("mysql://docs:hunter2@localhost/docs").await;
     assert!(
         said.contains("sqlite:PATH") && said.contains("postgres://") && !said.contains("hunter2"),
         "{said}"
     );
+}
+
+/// What a server says that must refuse its store, and its exit code.
+async fn refused_store(store: &str) -> (String, Option<i32>) {
+    refused(&["--bind", "127.0.0.1:0", "--store", store]).await
 }
 
 async fn requests(client: &Client, shared: &SharedResources) -> u64 {

@@ -5,17 +5,14 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    io::{AsyncBufReadExt as _, BufReader},
-    net::TcpStream,
-};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// The first administrator's token in these tests.
 pub(crate) const TOKEN: &str = "token-of-the-durability-tests";
 /// How long a server may take to start or to do what it is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A running server; killed when dropped.
+/// A running server. Dropped, it ends at once: SIGKILL, no chance to tidy up.
 pub(crate) struct Process {
     child: Child,
     pub(crate) base: String,
@@ -59,30 +56,6 @@ impl Process {
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         process
     }
-
-    /// Ends the process at once: SIGKILL, no chance to tidy up.
-    pub(crate) fn kill(&mut self) {
-        self.child.kill().expect("a child can be killed");
-        self.child.wait().expect("a killed child ends");
-    }
-
-    /// Tells whether something still listens at the server's address.
-    pub(crate) async fn listens(&self) -> bool {
-        TcpStream::connect(self.base.trim_start_matches("http://")).await.is_ok()
-    }
-}
-
-/// Starts a server that must refuse its store; answers what it says and its exit code.
-pub(crate) async fn refused_to_start(store: &str) -> (String, Option<i32>) {
-    refused(&["--bind", "127.0.0.1:0", "--store", store]).await
-}
-
-/// Starts a server that must refuse its flags; answers what it says and its exit code.
-pub(crate) async fn refused(flags: &[&str]) -> (String, Option<i32>) {
-    let mut command = tokio::process::Command::from(program());
-    let output = command.args(flags).kill_on_drop(true).output();
-    let output = tokio::time::timeout(PATIENCE, output).await.expect("it ends in time").expect("it starts");
-    (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
 }
 
 /// Asks again and again until something is so: another process gives no event to wait for.

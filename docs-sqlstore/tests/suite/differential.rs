@@ -15,7 +15,7 @@ mod program;
 use std::{collections::BTreeMap, future::Future, time::Duration};
 
 use docs_core::store::verify;
-use docs_memstore::ManualClock;
+use docs_memstore::{ManualClock, MemGit};
 use parking_lot::Mutex;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use serde_json::{Value, json};
@@ -24,7 +24,6 @@ use self::{
     acts::Act,
     known::Known,
     nodes::{Memory, Node, SqliteFile},
-    outside::Repository,
     program::{Step, What, programs},
 };
 
@@ -50,17 +49,17 @@ static TALLY: Mutex<BTreeMap<What, (u64, u64)>> = Mutex::new(BTreeMap::new());
 struct World {
     nodes: Vec<Node>,
     known: Known,
-    repository: Repository,
+    repository: MemGit,
 }
 
 impl World {
     /// Platforms over memory and a SQLite file, each with the cast and a first space.
     async fn new() -> Self {
-        Self::with(Repository::new()).await
+        Self::with(outside::repository()).await
     }
 
     /// The same, over a repository.
-    async fn with(repository: Repository) -> Self {
+    async fn with(repository: MemGit) -> Self {
         let (memory, sqlite) = (ManualClock::default(), ManualClock::default());
         let nodes = vec![
             Node::new(Box::new(Memory::new(&memory)), memory, &repository).await,
@@ -103,7 +102,7 @@ impl World {
                 let span = Duration::from_millis(*dice.of(SPANS));
                 self.nodes.iter().for_each(|node| node.pass(span));
             }
-            What::ChangeRepository => self.repository.change(&mut dice),
+            What::ChangeRepository => outside::change(&self.repository, &mut dice),
             _ => {}
         }
         let mut answers = Vec::new();

@@ -18,7 +18,7 @@ use docs_memstore::MemStore;
 use proptest::prelude::*;
 
 use super::{collection_id, neighbour, organization, space_id, walked};
-use crate::support::World;
+use crate::support::{World, block_on};
 
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
 const DEEPEST: usize = 10;
@@ -544,20 +544,16 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     program.w.check().await;
 }
 
-fn finish(program: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(program);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn the_tree_is_what_a_list_of_lists_says(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::new())));
+        block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
     fn the_tree_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
-        finish(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::json())));
     }
 }

@@ -1,92 +1,26 @@
 //! How the index follows the store.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 use docs_core::{
     ErrorKind,
-    model::{PageId, SpaceId},
+    model::PageId,
     ports::{
-        SearchError, SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, PageHit, Query, Scope, SearchQuery},
+        SearchIndex,
+        search::{Query, Scope, SearchQuery},
     },
-    store::{FeedPos, PageRequest},
+    store::PageRequest,
 };
-use docs_memstore::MemSearch;
+use docs_memstore::{FaultSearch, MemSearch};
 use serde_json::json;
 use tokio::sync::watch;
 
 use super::{add, change, edit, org, pages, paths, space, text, world};
 use crate::support::{Refused, World};
 
-/// An index that tells of each batch and fails when told to.
-pub(super) struct Watched {
-    index: MemSearch,
-    /// Pages that were put, in all.
-    put: AtomicUsize,
-    /// Batches to refuse.
-    failing: AtomicUsize,
-    applied: watch::Sender<usize>,
-}
-
-impl Watched {
-    fn new() -> Arc<Self> {
-        let applied = watch::Sender::new(0);
-        Arc::new(Self {
-            index: MemSearch::new(),
-            put: AtomicUsize::new(0),
-            failing: AtomicUsize::new(0),
-            applied,
-        })
-    }
-
-    fn taken(&self) -> usize {
-        self.put.swap(0, Ordering::SeqCst)
-    }
-}
-
-#[async_trait]
-impl SearchIndex for Watched {
-    async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
-        let fails = |n: usize| n.checked_sub(1);
-        if self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_ok() {
-            return Err(SearchError::Unavailable("told to".to_owned()));
-        }
-        let put = changes.iter().filter(|change| matches!(change, IndexChange::PutPage(_))).count();
-        self.put.fetch_add(put, Ordering::SeqCst);
-        self.index.apply(changes, position).await?;
-        self.applied.send_modify(|n| *n += 1);
-        Ok(())
-    }
-    async fn position(&self) -> Result<Option<FeedPos>, SearchError> {
-        self.index.position().await
-    }
-    async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
-        self.index.indexed(spaces).await
-    }
-    async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
-        self.index.spaces(after, limit).await
-    }
-    async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
-        self.index.find_pages(query).await
-    }
-    async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
-        self.index.documents(space).await
-    }
-    async fn clear(&self) -> Result<(), SearchError> {
-        self.index.clear().await
-    }
-}
-
 #[tokio::test]
 async fn an_edit_costs_what_it_changes() {
-    let index = Watched::new();
+    let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
     let guide = space(&w, "Guide").await;
     let mut ids: Vec<PageId> = Vec::new();
@@ -102,22 +36,22 @@ async fn an_edit_costs_what_it_changes() {
         }
     }
     w.platform.settle().await.expect("settled");
-    assert_eq!(index.taken(), 1_200);
+    assert_eq!(index.take_put(), 1_200);
     change(&w, &guide, &ids[7], json!({ "document": { "markdown": "changed" } })).await;
     w.platform.settle().await.expect("settled");
-    assert_eq!(index.taken(), 1);
+    assert_eq!(index.take_put(), 1);
     // Where a page stands, and what people do not read, is not in the index.
     change(&w, &guide, &ids[9], json!({ "into": ids[7] })).await;
     change(&w, &guide, &ids[8], json!({ "slug": "other", "icon": "star" })).await;
     w.platform.settle().await.expect("settled");
-    assert_eq!(index.taken(), 0);
+    assert_eq!(index.take_put(), 0);
     w.platform.settle().await.expect("settled");
-    assert_eq!(index.taken(), 0);
+    assert_eq!(index.take_put(), 0);
 }
 
 #[tokio::test]
 async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
-    let index = Watched::new();
+    let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
     let guide = space(&w, "Guide").await;
     let (stop, stopped) = watch::channel(false);
@@ -130,11 +64,12 @@ async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
         })
         .collect();
     for n in 0..3 {
-        let mut applied = index.applied.subscribe();
+        let mut applied = index.applied();
         add(&w, &guide, &format!("Page {n}"), &format!("needle{n}")).await;
         let found = async {
             while paths(&w, &guide, &format!("needle{n}")).await.is_empty() {
-                applied.changed().await.expect("there are more batches");
+                applied += 1;
+                index.until_applied(applied).await;
             }
         };
         tokio::time::timeout(Duration::from_secs(2), found).await.expect("within two seconds");
@@ -203,12 +138,12 @@ async fn an_answer_has_a_bounded_number_of_pages_however_many_spaces_are_asked_f
 
 #[tokio::test]
 async fn a_batch_that_fails_is_done_again() {
-    let index = Watched::new();
+    let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
     let guide = space(&w, "Guide").await;
     for n in 0..3 {
         add(&w, &guide, &format!("Page {n}"), "needle").await;
-        index.failing.store(1, Ordering::SeqCst);
+        index.refuse(1);
         w.platform.settle().await.refused(ErrorKind::Unavailable);
         w.platform.settle().await.expect("settled");
         assert_eq!(paths(&w, &guide, "needle").await.len(), n + 1);

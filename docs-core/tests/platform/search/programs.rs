@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{add_below, edit, space, world};
-use crate::support::World;
+use crate::support::{World, block_on};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -148,7 +148,6 @@ proptest! {
 
     #[test]
     fn following_and_making_anew_come_to_the_same(steps in steps()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(run(steps));
+        block_on(run(steps));
     }
 }

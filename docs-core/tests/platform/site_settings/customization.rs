@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Published, kind, published};
-use crate::support::World;
+use crate::support::{World, block_on};
 
 pub(super) async fn retitle(w: &World, site: &SiteId, place: &SiteSpaceId, title: &str) {
     let change = serde_json::from_value(json!({ "title": title })).expect("a change");
@@ -324,8 +324,7 @@ proptest! {
         site in some(values().into_iter().chain(own_values()).collect(), 0),
         changes in prop::collection::vec(some(values(), 2), 1..5),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(changes_are_told_from_what_they_leave_out(site, changes));
+        block_on(changes_are_told_from_what_they_leave_out(site, changes));
     }
 }
 

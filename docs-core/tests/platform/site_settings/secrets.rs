@@ -8,7 +8,7 @@ use docs_core::{
 use proptest::prelude::*;
 
 use super::{kind, published};
-use crate::support::World;
+use crate::support::{World, block_on};
 
 /// A new share link, and its key.
 pub(super) async fn create(w: &World, site: &SiteId) -> (ShareLinkId, String) {
@@ -154,8 +154,7 @@ proptest! {
 
     #[test]
     fn exactly_the_active_keys_open_and_only_the_latest_signs(steps in steps()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(run(steps));
+        block_on(run(steps));
     }
 }
 

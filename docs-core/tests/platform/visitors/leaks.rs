@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{address, enter, key, show, site, token};
 use crate::{
     search::{edit, space, world},
-    support::World,
+    support::{World, block_on},
 };
 
 /// What a condition asks, in Rust.
@@ -402,7 +402,6 @@ proptest! {
 
     #[test]
     fn no_answer_tells_a_visitor_of_what_is_not_for_them_and_all_that_is_is_told(plan in plan()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(holds(plan));
+        block_on(holds(plan));
     }
 }

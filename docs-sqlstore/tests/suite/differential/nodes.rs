@@ -8,11 +8,11 @@ use docs_core::{
     platform::stored_sealing_key,
     store::{Objects, Store},
 };
-use docs_memstore::{Form, ManualClock, MemObjects, MemStore, SeededIds};
+use docs_memstore::{Form, ManualClock, MemGit, MemObjects, MemStore, SeededIds};
 use docs_sqlstore::{Durability, Options, SqliteStore};
 use tempfile::TempDir;
 
-use super::outside::{Pictures, Repository};
+use super::outside;
 
 /// A store with its objects.
 pub(super) type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
@@ -111,13 +111,13 @@ pub(super) struct Node {
     place: Box<dyn Storage>,
     clock: ManualClock,
     ids: SeededIds,
-    repository: Repository,
+    repository: MemGit,
     /// Absent while nothing is open.
     open: Option<(Platform, Arc<dyn Objects>)>,
 }
 
 impl Node {
-    pub(super) async fn new(place: Box<dyn Storage>, clock: ManualClock, repository: &Repository) -> Self {
+    pub(super) async fn new(place: Box<dyn Storage>, clock: ManualClock, repository: &MemGit) -> Self {
         let ids = SeededIds::new(7);
         let mut node = Self { place, clock, ids, repository: repository.clone(), open: None };
         node.reopen().await;
@@ -135,7 +135,7 @@ impl Node {
             .clock(self.clock.clone())
             .ids(self.ids.clone())
             .git(Arc::new(self.repository.clone()))
-            .web(Arc::new(Pictures))
+            .web(Arc::new(outside::web()))
             .secrets(key)
             .build();
         self.open = Some((platform, objects));

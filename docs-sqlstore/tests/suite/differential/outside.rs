@@ -1,31 +1,9 @@
 //! What is outside of the platforms: one repository and one web, the same for all of them.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use async_trait::async_trait;
-use bytes::Bytes;
-use chrono::{DateTime, Utc};
-use docs_core::{
-    ports::{
-        Checkout, Commit, FetchRequest, Fetched, GitError, GitRemote, RepoEntry, RepoEntryKind, Web, WebError,
-    },
-    store::{Hash, records::JobState},
-};
-use parking_lot::Mutex;
+use docs_core::{ports::GitError, store::records::JobState};
+use docs_memstore::{MemGit, MemRepository, MemWeb};
 
 use super::program::Dice;
-
-/// A repository that changes as a program goes on. Clones are the same.
-#[derive(Clone, Default)]
-pub(super) struct Repository(Arc<Mutex<Content>>);
-
-#[derive(Clone, Default)]
-struct Content {
-    files: BTreeMap<String, String>,
-    links: BTreeMap<String, String>,
-    message: String,
-    failure: Option<GitError>,
-}
 
 const FILES: &[(&str, &[&str])] = &[
     (
@@ -60,16 +38,17 @@ const FILES: &[(&str, &[&str])] = &[
     ),
 ];
 
-impl Repository {
-    pub(super) fn new() -> Self {
-        let repository = Self::default();
-        repository.0.lock().files.insert("README.md".to_owned(), FILES[0].1[0].to_owned());
-        repository
-    }
+/// A repository to begin with.
+pub(super) fn repository() -> MemGit {
+    let repository = MemGit::new();
+    let (path, texts) = FILES[0];
+    repository.put(path, texts[0]);
+    repository
+}
 
-    /// Changes a file, or what the host answers.
-    pub(super) fn change(&self, dice: &mut Dice) {
-        let mut content = self.0.lock();
+/// Changes a file, or what the host answers.
+pub(super) fn change(repository: &MemGit, dice: &mut Dice) {
+    repository.edit(|content| {
         content.failure = None;
         match dice.below(20) {
             0 => content.failure = Some(GitError::Unreachable("timeout".to_owned())),
@@ -84,17 +63,18 @@ impl Repository {
             }
             _ => {
                 let (path, texts) = *dice.of(FILES);
-                content.files.insert(path.to_owned(), (*dice.of(texts)).to_owned());
+                let text: &'static str = dice.of(texts);
+                content.files.insert(path.to_owned(), text.into());
             }
         }
-    }
+    });
 }
 
 /// Repositories with what is not fit to be kept as it is, and how an import of each ends.
-pub(super) fn odd() -> [(Repository, JobState); 3] {
-    let odd = |change: &dyn Fn(&mut Content)| {
-        let repository = Repository::new();
-        change(&mut repository.0.lock());
+pub(super) fn odd() -> [(MemGit, JobState); 3] {
+    let odd = |change: &dyn Fn(&mut MemRepository)| {
+        let repository = repository();
+        repository.edit(change);
         repository
     };
     // More than a store takes, written as JSON.
@@ -104,76 +84,15 @@ pub(super) fn odd() -> [(Repository, JobState); 3] {
         (odd(&|content| content.message = "a\0b".to_owned()), JobState::Done),
         (odd(&|content| content.failure = Some(GitError::Broken("a\0b".to_owned()))), JobState::Failed),
         (
-            odd(&|content| drop(content.files.insert("SUMMARY.md".to_owned(), summary.clone()))),
+            odd(&|content| drop(content.files.insert("SUMMARY.md".to_owned(), summary.clone().into()))),
             JobState::Done,
         ),
     ]
 }
 
-#[async_trait]
-impl GitRemote for Repository {
-    async fn fetch(&self, _request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        let content = self.0.lock().clone();
-        if let Some(failure) = content.failure {
-            return Err(failure);
-        }
-        let file = |(path, text): (&String, &String)| RepoEntry {
-            path: path.clone(),
-            oid: Hash::of(text.as_bytes()).to_string()[..40].to_owned(),
-            size: text.len() as u64,
-            kind: RepoEntryKind::File,
-        };
-        let link = |(path, target): (&String, &String)| RepoEntry {
-            kind: RepoEntryKind::Symlink(target.clone()),
-            ..file((path, target))
-        };
-        let mut entries: Vec<RepoEntry> = content.files.iter().map(file).collect();
-        entries.extend(content.links.iter().map(link));
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let commit = Commit {
-            oid: Hash::of(format!("{entries:?}").as_bytes()).to_string()[..40].to_owned(),
-            message: content.message,
-            committed_at: DateTime::<Utc>::UNIX_EPOCH,
-        };
-        Ok(Box::new(Commits { commit, entries, files: content.files }))
-    }
-}
-
-struct Commits {
-    commit: Commit,
-    entries: Vec<RepoEntry>,
-    files: BTreeMap<String, String>,
-}
-
-#[async_trait]
-impl Checkout for Commits {
-    fn commit(&self) -> &Commit {
-        &self.commit
-    }
-    fn entries(&self) -> &[RepoEntry] {
-        &self.entries
-    }
-    async fn read(&self, path: &str) -> Result<Bytes, GitError> {
-        let file = self.files.get(path).cloned();
-        file.map(Bytes::from).ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
-    }
-}
-
 /// A web with one picture.
-pub(super) struct Pictures;
-
-#[async_trait]
-impl Web for Pictures {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
-        if url.ends_with("/pic.svg") {
-            let content_type = Some("image/svg+xml".to_owned());
-            return Ok(Fetched {
-                charset: None,
-                bytes: Bytes::from_static(b"<svg id=\"p\"/>"),
-                content_type,
-                url: url.to_owned(),
-            });
-        }
-        Err(WebError::Status(404))
-    }
+pub(super) fn web() -> MemWeb {
+    let web = MemWeb::new();
+    web.put("https://web.example/pic.svg", "image/svg+xml", "<svg id=\"p\"/>");
+    web
 }

@@ -160,7 +160,7 @@ fn damaged_nodes_are_errors() {
 
 proptest! {
     #[test]
-    fn random_bytes_are_no_node(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = Node::decode(&[&br#"{"entries":["#[..], &bytes, b"]}"].concat().into());
         let _ = Node::decode(&[&br#"{"level":1,"children":["#[..], &bytes, b"]}"].concat().into());
     }

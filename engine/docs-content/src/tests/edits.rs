@@ -281,7 +281,7 @@ fn an_import_is_checked() {
 
 #[test]
 fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
-    let objects = Arc::new(Memory::default());
+    let objects = Arc::new(MemObjects::new());
     let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let edits = [
         (Edit::SetBody { page: id(12_345), body: "new".into() }, 8, 6),

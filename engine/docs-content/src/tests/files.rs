@@ -62,7 +62,7 @@ fn an_import_numbers_names_in_its_order() {
 
 #[test]
 fn naming_one_of_many_files_costs_what_it_changes() {
-    let objects = Arc::new(Memory::default());
+    let objects = Arc::new(MemObjects::new());
     let items = (0..5_000).map(|n| BuildItem::File(file_id(n), entry(&format!("{}.png", n % 2_500))));
     let root = now(cold(&objects).build(DOMAIN, time(0), items)).unwrap().root;
     let cost = now(cold(&objects).edit(DOMAIN, root, time(0), &[put(9_999, "7.png")])).unwrap().cost;

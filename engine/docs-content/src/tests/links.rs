@@ -333,7 +333,7 @@ fn an_import_has_the_links_that_edits_make() {
 
 #[test]
 fn an_edit_of_one_page_of_many_writes_the_nodes_of_its_links_only() {
-    let objects = Arc::new(Memory::default());
+    let objects = Arc::new(MemObjects::new());
     let root = now(cold(&objects).build(DOMAIN, time(0), woven(2_000))).unwrap().root;
     let target = id(1_234);
     let edits = [

@@ -299,7 +299,7 @@ fn a_diff_tells_what_happened() {
 
 #[test]
 fn a_merge_costs_what_changed() {
-    let objects = Arc::new(Memory::default());
+    let objects = Arc::new(MemObjects::new());
     let base = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let main = apply(&cold(&objects), base, &[text_edit(777, "main\n")]);
     let request = apply(&cold(&objects), base, &[text_edit(15_555, "request\n"), text_edit(3, "request\n")]);
@@ -319,7 +319,7 @@ fn marking_finds_everything_a_root_refers_to() {
     let root = apply(&content, base, &[text_edit(1, "new\n"), insert(id(4), None, None, "Four")]);
     let mut marked = HashSet::new();
     now(content.mark(DOMAIN, root, &mut marked)).unwrap();
-    let memory = Arc::new(Memory::default());
+    let memory = Arc::new(MemObjects::new());
     let objects: Vec<_> = {
         let shared = content.objects_for_test();
         marked

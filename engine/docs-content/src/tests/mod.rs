@@ -9,72 +9,29 @@ mod records;
 mod references;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     future::Future,
     pin::pin,
-    sync::{Arc, Mutex},
+    sync::Arc,
     task::{Context, Poll, Waker},
-    time::Duration,
 };
 
-use async_trait::async_trait;
-use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use docs_memstore::MemObjects;
 use docs_model::PageId;
-use docs_store::{Hash, Leftovers, Objects, StoreResult};
+use docs_store::{Hash, Objects};
 
 use super::*;
 
 pub(super) const DOMAIN: &str = "d";
 
-/// Objects in memory.
-#[derive(Default)]
-pub(super) struct Memory(Mutex<HashMap<(String, Hash), Bytes>>);
-
-#[async_trait]
-impl Objects for Memory {
-    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
-        let mut map = self.0.lock().unwrap();
-        for (hash, bytes) in objects {
-            assert_eq!(Hash::of(bytes), *hash);
-            map.insert((domain.to_owned(), *hash), bytes.clone());
-        }
-        Ok(())
-    }
-
-    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
-        let map = self.0.lock().unwrap();
-        Ok(hashes.iter().map(|hash| map.get(&(domain.to_owned(), *hash)).cloned()).collect())
-    }
-
-    async fn list(&self, _: &str, _: Option<Hash>, _: Duration, _: u32) -> StoreResult<Vec<Hash>> {
-        Ok(Vec::new())
-    }
-
-    async fn delete(&self, _: &str, _: &[Hash], _: Duration) -> StoreResult<()> {
-        Ok(())
-    }
-
-    async fn domains(&self, _: Option<&str>, _: u32) -> StoreResult<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<Leftovers> {
-        Ok(Leftovers::default())
-    }
-
-    async fn delete_leftovers(&self, _: &[String]) -> StoreResult<()> {
-        Ok(())
-    }
-}
-
 /// Content over empty memory.
 pub(super) fn content() -> Content {
-    Content::new(Arc::new(Memory::default()))
+    Content::new(Arc::new(MemObjects::new()))
 }
 
 /// The same objects with empty caches.
-pub(super) fn cold(objects: &Arc<Memory>) -> Content {
+pub(super) fn cold(objects: &Arc<MemObjects>) -> Content {
     Content::new(Arc::clone(objects) as Arc<dyn Objects>)
 }
 

@@ -204,7 +204,7 @@ fn every_operation_can_be_spawned() {
 #[test]
 fn content_without_room_in_its_caches_still_works() {
     let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_pages: 1, document_bytes: 1 };
-    let content = Content::with(Arc::new(Memory::default()), limits, Arc::new(LineMerger));
+    let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let root = now(content.build(DOMAIN, time(0), many_pages(500))).unwrap().root;
     let edited = apply(&content, root, &[Edit::SetBody { page: id(7), body: "new".into() }]);
     let other = apply(&content, root, &[Edit::DeletePage { page: id(40) }]);
@@ -217,7 +217,7 @@ fn content_without_room_in_its_caches_still_works() {
 #[test]
 fn what_was_read_as_a_document_is_kept_by_its_hash_within_the_bytes_that_are_allowed() {
     let limits = CacheLimits { document_bytes: 1 << 20, ..CacheLimits::default() };
-    let content = Content::with(Arc::new(Memory::default()), limits, Arc::new(LineMerger));
+    let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let view = content.view(DOMAIN, hash());
     let text = |number: usize| format!("# {number}\n\n{}", "Some *words* of a text.\n\n".repeat(50));
     let first = view.document_of(&text(0));

@@ -1,0 +1,101 @@
+//! A web in memory: [`MemWeb`].
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docs_ports::{Fetched, Web, WebError};
+use parking_lot::Mutex;
+
+/// Redirects that are followed for one URL.
+const MAX_REDIRECTS: usize = 10;
+
+/// A web in memory that has what a test puts into it, and answers 404 for everything else. Clones are the same.
+///
+/// # Example
+/// ```
+/// use docs_memstore::MemWeb;
+/// use docs_ports::{Web as _, WebError};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let web = MemWeb::new();
+/// web.put("https://a.example/", "text/html; charset=utf-8", "<h1>Hello</h1>");
+/// web.redirect("https://a.example/old", "https://a.example/");
+/// let fetched = web.get("https://a.example/old").await?;
+/// assert_eq!((fetched.url.as_str(), fetched.charset.as_deref()), ("https://a.example/", Some("utf-8")));
+/// assert_eq!(web.get("https://a.example/gone").await, Err(WebError::Status(404)));
+/// # Ok::<(), WebError>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MemWeb(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    answers: BTreeMap<String, Answer>,
+    urls: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Answer {
+    Document(Fetched),
+    MovedTo(String),
+    Failure(WebError),
+}
+
+impl MemWeb {
+    /// A web without documents.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts a document at a URL, with its media type, which may have the parameter `charset`.
+    pub fn put(&self, url: &str, content_type: &str, bytes: impl Into<Bytes>) {
+        let (kind, charset) = match content_type.split_once("; charset=") {
+            Some((kind, charset)) => (kind, Some(charset.to_owned())),
+            None => (content_type, None),
+        };
+        let content_type = Some(kind.to_owned());
+        let document = Fetched { bytes: bytes.into(), content_type, charset, url: url.to_owned() };
+        self.answer(url, Answer::Document(document));
+    }
+
+    /// Leads from a URL to another one.
+    pub fn redirect(&self, url: &str, to: &str) {
+        self.answer(url, Answer::MovedTo(to.to_owned()));
+    }
+
+    /// Fails at a URL.
+    pub fn fail(&self, url: &str, failure: WebError) {
+        self.answer(url, Answer::Failure(failure));
+    }
+
+    /// The URLs that were asked for, in order.
+    #[must_use]
+    pub fn urls(&self) -> Vec<String> {
+        self.0.lock().urls.clone()
+    }
+
+    fn answer(&self, url: &str, answer: Answer) {
+        self.0.lock().answers.insert(url.to_owned(), answer);
+    }
+}
+
+#[async_trait]
+impl Web for MemWeb {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        let mut state = self.0.lock();
+        state.urls.push(url.to_owned());
+        let mut url = url;
+        for _ in 0..=MAX_REDIRECTS {
+            match state.answers.get(url) {
+                Some(Answer::Document(document)) => return Ok(document.clone()),
+                Some(Answer::MovedTo(to)) => url = to,
+                Some(Answer::Failure(failure)) => return Err(failure.clone()),
+                None => return Err(WebError::Status(404)),
+            }
+        }
+        Err(WebError::Unreachable(format!("it redirects more than {MAX_REDIRECTS} times")))
+    }
+}
