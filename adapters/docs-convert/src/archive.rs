@@ -2,13 +2,11 @@
 
 use std::io::{Cursor, Read as _};
 
-use docs_ports::{ConvertError, UnpackedFile};
+use docs_ports::{ConvertError, MAX_FILE_BYTES, UnpackedFile};
 use zip::{ZipArchive, result::ZipError};
 
 /// Most entries of an archive.
 const MAX_ENTRIES: usize = 10_000;
-/// Most bytes of one file, unpacked.
-const MAX_FILE_BYTES: u64 = 100_000_000;
 /// Most bytes of all files together, unpacked.
 const MAX_BYTES: u64 = 200_000_000;
 /// Most bytes of a part of a document that is text, unpacked.

@@ -31,7 +31,7 @@ pub const MAX_TEXT_BYTES: usize = 8_000_000;
 /// UTF-8.
 pub const MAX_MARKDOWN_BYTES: usize = 2_500_000;
 /// Most bytes of a Word document and of an archive, as they are packed.
-pub const MAX_PACKED_BYTES: usize = 100_000_000;
+pub const MAX_PACKED_BYTES: usize = docs_ports::MAX_FILE_BYTES as usize;
 
 /// Converts documents, on the threads that the runtime has for work that blocks.
 ///

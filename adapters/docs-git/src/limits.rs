@@ -6,7 +6,7 @@ use std::time::Duration;
 /// [`Unreachable`](docs_ports::GitError::Unreachable) where it is time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes of a file that is read: 100 MB.
+    /// Most bytes of a file that is read: [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES).
     pub file_bytes: u64,
     /// Most bytes of a repository that are received, that a cache keeps of it, and that all files of a commit have
     /// together, unpacked: 2 GB.
@@ -22,7 +22,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            file_bytes: 100_000_000,
+            file_bytes: docs_ports::MAX_FILE_BYTES,
             total_bytes: 2_000_000_000,
             entries: 200_000,
             time: Duration::from_secs(300),

@@ -19,7 +19,8 @@ mod tests;
 /// How much a fetch may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most bytes of a body: 100 MB. What goes beyond is [`WebError::TooLarge`].
+    /// Most bytes of a body: [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES). What goes beyond is
+    /// [`WebError::TooLarge`].
     pub bytes: u64,
     /// Most redirects that are followed: 3.
     pub redirects: usize,
@@ -32,7 +33,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            bytes: 100_000_000,
+            bytes: docs_ports::MAX_FILE_BYTES,
             redirects: 3,
             time: Duration::from_secs(30),
             idle: Duration::from_secs(10),

@@ -23,8 +23,8 @@ use crate::{
     BoxFuture, Error, Result,
     content::{Edited, Touch},
     model::{
-        ContentEdit, ContentUpdate, ContentUpdateChange, PageRef, PageRefObject, ReusableContent,
-        RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
+        ContentEdit, ContentUpdate, ContentUpdateChange, InsertFilesChange, PageRef, PageRefObject,
+        ReusableContent, RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
     },
     policy::SpaceAction,
     store::{
@@ -33,12 +33,8 @@ use crate::{
     },
 };
 
-/// Most changes in one request.
-pub(super) const MAX_CHANGES: usize = 50;
 /// Most files that one request has fetched.
 pub(super) const MAX_FETCHES: usize = 20;
-/// Most files in one change.
-pub(super) const MAX_FILES: usize = 20;
 /// How often an edit starts again because the request's content moved meanwhile.
 const MAX_MOVES: usize = 10;
 
@@ -195,9 +191,9 @@ struct Shows<'e> {
 }
 
 fn check_counts(update: &UpdateContent) -> Result<()> {
-    if update.changes.is_empty() || update.changes.len() > MAX_CHANGES {
-        let has = update.changes.len();
-        return Err(Error::invalid("changes", format_args!("must be 1 to {MAX_CHANGES} changes, has {has}")));
+    let (has, most) = (update.changes.len(), UpdateContent::MAX_CHANGES);
+    if !(1..=most).contains(&has) {
+        return Err(Error::invalid("changes", format_args!("must be 1 to {most} changes, has {has}")));
     }
     let mut fetches = 0;
     for (at, change) in update.changes.iter().enumerate() {
@@ -210,9 +206,10 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
                 format_args!("at most {MAX_FETCHES} files are fetched for a request"),
             ));
         }
-        if insert.files.is_empty() || insert.files.len() > MAX_FILES {
-            let (field, has) = (format!("changes[{at}].files"), insert.files.len());
-            return Err(Error::invalid(&field, format_args!("must be 1 to {MAX_FILES} files, has {has}")));
+        let (has, most) = (insert.files.len(), InsertFilesChange::MAX_FILES);
+        if !(1..=most).contains(&has) {
+            let field = format!("changes[{at}].files");
+            return Err(Error::invalid(&field, format_args!("must be 1 to {most} files, has {has}")));
         }
     }
     Ok(())

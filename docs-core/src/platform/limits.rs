@@ -2,6 +2,17 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
+
+use super::{
+    access::resolver, audit, content_edit, idempotency, import, invites, jobs, orgs, pdf, permissions,
+    reviews, saml, site_settings, sites, sites::outline, spaces, teams, tree, visitors,
+};
+use crate::{
+    content::{expression, gitsync},
+    model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
+};
+
 /// A limit of the platform that no schema shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,155 +57,95 @@ pub const LIMITS: &[LimitGroup] = &[
     LimitGroup {
         name: "Requests",
         limits: &[
-            limit("Changes in one content update", Amount::Count(super::content_edit::MAX_CHANGES as u64)),
-            limit("Files in one `insert_files`", Amount::Count(super::content_edit::MAX_FILES as u64)),
-            limit(
-                "Files fetched from a `url` in one content update",
-                Amount::Count(super::content_edit::MAX_FETCHES as u64),
-            ),
-            limit("A file sent as `base64`", Amount::Bytes(super::content_edit::plan::MAX_INLINE as u64)),
-            limit(
-                "A file fetched from a `url`, or imported",
-                Amount::Bytes(crate::content::gitsync::MAX_FILE_BYTES),
-            ),
-            limit(
-                "`Idempotency-Key`, in visible ASCII characters",
-                Amount::Count(super::idempotency::IdempotencyKey::MAX as u64),
-            ),
-            limit(
-                "An answer that is kept for a repeated request",
-                Amount::Bytes(super::idempotency::MAX_ANSWER as u64),
-            ),
-            limit(
-                "Addresses in one invitation to an organization",
-                Amount::Count(super::invites::MAX_EMAILS as u64),
-            ),
-            limit(
-                "Users and teams in one invitation to a space or a collection",
-                Amount::Count(super::permissions::MAX_INVITED as u64),
-            ),
-            limit(
-                "Changes of the members of a team at once",
-                Amount::Count(super::teams::MAX_MEMBER_CHANGES as u64),
-            ),
-            limit("Members asked for a review at once", Amount::Count(super::reviews::MAX_USERS as u64)),
+            count("Changes in one content update", UpdateContent::MAX_CHANGES),
+            count("Files in one `insert_files`", InsertFilesChange::MAX_FILES),
+            count("Files fetched from a `url` in one content update", content_edit::MAX_FETCHES),
+            bytes("A file sent as `base64`", content_edit::plan::MAX_INLINE as u64),
+            bytes("A file fetched from a `url`, or imported", model::MAX_FILE_BYTES),
+            count("`Idempotency-Key`, in visible ASCII characters", idempotency::IdempotencyKey::MAX),
+            bytes("An answer that is kept for a repeated request", idempotency::MAX_ANSWER as u64),
+            count("Addresses in one invitation to an organization", invites::MAX_EMAILS),
+            count("Users and teams in one invitation to a space or a collection", permissions::MAX_INVITED),
+            count("Changes of the members of a team at once", teams::MAX_MEMBER_CHANGES),
+            count("Members asked for a review at once", RequestReviewers::MAX_USERS),
         ],
     },
     LimitGroup {
         name: "Content",
         limits: &[
-            limit(
+            bytes(
                 "Markdown of a page or of a reusable content, front matter not counted",
-                Amount::Bytes(crate::model::MAX_PAGE_BYTES as u64),
+                model::MAX_PAGE_BYTES as u64,
             ),
-            limit("Pages of a Git import", Amount::Count(crate::content::gitsync::MAX_PAGES as u64)),
-            limit("Pages of an import from the web", Amount::Count(super::import::gather::MAX_PAGES as u64)),
-            limit("Files of an import from the web", Amount::Count(super::import::gather::MAX_FILES as u64)),
-            limit("Pages of an imported archive", Amount::Count(super::import::folder::MAX_PAGES as u64)),
-            limit("Files of an imported archive", Amount::Count(super::import::folder::MAX_FILES as u64)),
-            limit("Characters of a variable", Amount::Count(crate::model::MAX_VARIABLE_TEXT as u64)),
-            limit(
-                "Characters of an expression",
-                Amount::Count(crate::content::expression::MAX_LENGTH as u64),
-            ),
-            limit("Reviewers of one change request", Amount::Count(super::reviews::MAX_REVIEWERS as u64)),
-            limit("Pages of a book as PDF", Amount::Count(super::pdf::MAX_PAGES as u64)),
+            count("Pages of a Git import", gitsync::MAX_PAGES),
+            count("Pages of an import from the web", import::gather::MAX_PAGES),
+            count("Files of an import from the web", import::gather::MAX_FILES),
+            count("Pages of an imported archive", import::folder::MAX_PAGES),
+            count("Files of an imported archive", import::folder::MAX_FILES),
+            count("Characters of a variable", model::MAX_VARIABLE_TEXT),
+            count("Characters of an expression", expression::MAX_LENGTH),
+            count("Reviewers of one change request", reviews::MAX_REVIEWERS as usize),
+            count("Pages of a book as PDF", pdf::MAX_PAGES),
         ],
     },
     LimitGroup {
         name: "Organizations",
         limits: &[
-            limit("Things directly in a collection", Amount::Count(super::tree::MAX_CHILDREN)),
-            limit("Collections in each other", Amount::Count(super::access::resolver::MAX_DEPTH as u64)),
-            limit(
-                "Teams that one space or collection is granted to",
-                Amount::Count(super::access::resolver::MAX_TEAM_GRANTS as u64),
-            ),
-            limit("Email domains of an organization", Amount::Count(super::orgs::MAX_DOMAINS as u64)),
-            limit("SAML providers of an organization", Amount::Count(super::saml::MAX_PROVIDERS as u64)),
+            count("Things directly in a collection", tree::MAX_CHILDREN as usize),
+            count("Collections in each other", resolver::MAX_DEPTH),
+            count("Teams that one space or collection is granted to", resolver::MAX_TEAM_GRANTS as usize),
+            count("Email domains of an organization", orgs::MAX_DOMAINS),
+            count("SAML providers of an organization", saml::MAX_PROVIDERS as usize),
         ],
     },
     LimitGroup {
         name: "Sites",
         limits: &[
-            limit("Spaces of a new site", Amount::Count(super::sites::MAX_FIRST_SPACES as u64)),
-            limit("Spaces of a site", Amount::Count(super::sites::outline::MAX_SPACES as u64)),
-            limit("Sections of a site", Amount::Count(super::sites::outline::MAX_SECTIONS as u64)),
-            limit("Groups of sections of a site", Amount::Count(super::sites::outline::MAX_GROUPS as u64)),
-            limit(
-                "Groups of sections in each other",
-                Amount::Count(super::sites::outline::MAX_GROUP_DEPTH as u64),
-            ),
-            limit(
-                "Redirects of a site",
-                Amount::Count(super::site_settings::redirects::MAX_REDIRECTS as u64),
-            ),
-            limit(
-                "Share links of a site",
-                Amount::Count(super::site_settings::share_links::MAX_LINKS as u64),
-            ),
-            limit(
-                "Look of a site, or of a space on it",
-                Amount::Bytes(super::site_settings::customization::MAX_BYTES as u64),
-            ),
-            limit("Adaptive schema", Amount::Bytes(crate::model::MAX_CLAIM_SCHEMA as u64)),
-            limit("Claims of an adaptive schema", Amount::Count(crate::model::MAX_CLAIMS as u64)),
-            limit("Levels of an adaptive schema", Amount::Count(crate::model::MAX_CLAIM_LEVELS as u64)),
-            limit("Characters of the name of a claim", Amount::Count(crate::model::MAX_CLAIM_NAME as u64)),
-            limit(
-                "Characters of the description of a claim",
-                Amount::Count(crate::model::MAX_CLAIM_DESCRIPTION as u64),
-            ),
-            limit("Values of a claim with `enum`", Amount::Count(crate::model::MAX_CLAIM_VALUES as u64)),
-            limit("Characters of one of these values", Amount::Count(crate::model::MAX_CLAIM_VALUE as u64)),
-            limit("Token of a visitor", Amount::Bytes(super::visitors::jwt::MAX_TOKEN as u64)),
-            limit(
-                "Claims that a visitor makes without a signature",
-                Amount::Bytes(super::visitors::resolve::MAX_UNSIGNED as u64),
-            ),
+            count("Spaces of a new site", sites::MAX_FIRST_SPACES),
+            count("Spaces of a site", outline::MAX_SPACES),
+            count("Sections of a site", outline::MAX_SECTIONS),
+            count("Groups of sections of a site", outline::MAX_GROUPS),
+            count("Groups of sections in each other", outline::MAX_GROUP_DEPTH),
+            count("Redirects of a site", site_settings::redirects::MAX_REDIRECTS as usize),
+            count("Share links of a site", site_settings::share_links::MAX_LINKS as usize),
+            bytes("Look of a site, or of a space on it", site_settings::customization::MAX_BYTES as u64),
+            bytes("Adaptive schema", model::MAX_CLAIM_SCHEMA as u64),
+            count("Claims of an adaptive schema", model::MAX_CLAIMS),
+            count("Levels of an adaptive schema", model::MAX_CLAIM_LEVELS),
+            count("Characters of the name of a claim", model::MAX_CLAIM_NAME),
+            count("Characters of the description of a claim", model::MAX_CLAIM_DESCRIPTION),
+            count("Values of a claim with `enum`", model::MAX_CLAIM_VALUES),
+            count("Characters of one of these values", model::MAX_CLAIM_VALUE),
+            bytes("Token of a visitor", visitors::jwt::MAX_TOKEN as u64),
+            bytes("Claims that a visitor makes without a signature", visitors::resolve::MAX_UNSIGNED as u64),
         ],
     },
     LimitGroup {
         name: "Windows",
         limits: &[
-            limit(
-                "Time to restore a deleted space",
-                Amount::Time(Duration::from_secs(super::spaces::RESTORE_WINDOW.num_seconds().unsigned_abs())),
-            ),
-            limit(
-                "An invitation by mail",
-                Amount::Time(Duration::from_secs(super::invites::INVITE_WINDOW.num_seconds().unsigned_abs())),
-            ),
-            limit(
-                "The answer to a request with an `Idempotency-Key`",
-                Amount::Time(Duration::from_secs(
-                    super::idempotency::IDEMPOTENCY_WINDOW.num_seconds().unsigned_abs(),
-                )),
-            ),
-            limit("The address of a PDF file", Amount::Time(super::pdf::PDF_WINDOW)),
-            limit(
-                "A token to read a site",
-                Amount::Time(Duration::from_secs(
-                    super::visitors::pass::CONTENT_TOKEN_WINDOW.num_seconds().unsigned_abs(),
-                )),
-            ),
-            limit(
-                "A token that vouches for a member",
-                Amount::Time(Duration::from_secs(
-                    super::visitors::member::MEMBER_TOKEN_WINDOW.num_seconds().unsigned_abs(),
-                )),
-            ),
-            limit(
-                "An entry of the audit log",
-                Amount::Time(Duration::from_secs(super::audit::AUDIT_RETENTION.num_seconds().unsigned_abs())),
-            ),
-            limit(
-                "A job that has ended",
-                Amount::Time(Duration::from_secs(super::jobs::JOBS_KEPT.num_seconds().unsigned_abs())),
-            ),
+            window("Time to restore a deleted space", spaces::RESTORE_WINDOW),
+            window("An invitation by mail", invites::INVITE_WINDOW),
+            window("The answer to a request with an `Idempotency-Key`", idempotency::IDEMPOTENCY_WINDOW),
+            limit("The address of a PDF file", Amount::Time(pdf::PDF_WINDOW)),
+            window("A token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
+            window("A token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
+            window("An entry of the audit log", audit::AUDIT_RETENTION),
+            window("A job that has ended", jobs::JOBS_KEPT),
         ],
     },
 ];
+
+const fn count(name: &'static str, most: usize) -> Limit {
+    limit(name, Amount::Count(most as u64))
+}
+
+const fn bytes(name: &'static str, most: u64) -> Limit {
+    limit(name, Amount::Bytes(most))
+}
+
+const fn window(name: &'static str, long: TimeDelta) -> Limit {
+    limit(name, Amount::Time(Duration::from_secs(long.num_seconds().unsigned_abs())))
+}
 
 const fn limit(name: &'static str, most: Amount) -> Limit {
     Limit { name, most }

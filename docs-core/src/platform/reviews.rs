@@ -29,8 +29,6 @@ use crate::{
     },
 };
 
-/// Most people that one request asks.
-pub(super) const MAX_USERS: usize = 50;
 /// Most people that a change request waits for.
 pub(super) const MAX_REVIEWERS: i64 = 100;
 /// Reviews that one transaction removes, and as many requests for one.
@@ -399,9 +397,9 @@ pub(super) async fn drop_some_of_request(tx: &mut Tx, request: &ChangeRequestRec
 
 /// The users of a request, each once, with their place in it.
 fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
-    if users.is_empty() || users.len() > MAX_USERS {
-        let has = users.len();
-        return Err(Error::invalid("users", format_args!("must be 1 to {MAX_USERS} users, has {has}")));
+    let (has, most) = (users.len(), RequestReviewers::MAX_USERS);
+    if !(1..=most).contains(&has) {
+        return Err(Error::invalid("users", format_args!("must be 1 to {most} users, has {has}")));
     }
     let mut seen = BTreeSet::new();
     let mut distinct = Vec::new();

@@ -70,11 +70,11 @@ pub enum SiteAction {
 }
 
 impl OrgAction {
-    const fn needs(self) -> Option<Role> {
+    const fn needs(self) -> Role {
         match self {
-            Self::ListPeople => Some(Role::Read),
-            Self::CreateContent => Some(Role::Create),
-            Self::Administrate => Some(Role::Admin),
+            Self::ListPeople => Role::Read,
+            Self::CreateContent => Role::Create,
+            Self::Administrate => Role::Admin,
         }
     }
 }
@@ -88,6 +88,11 @@ impl SpaceAction {
             Self::Manage => Role::Create,
         }
     }
+}
+
+/// Says that somebody has not the role that something needs.
+fn lacks(role: Role, place: &str) -> Error {
+    Error::forbidden(format!("this needs the role `{role}` {place}"))
 }
 
 /// Proof that an actor is a member of an organization, and with what role.
@@ -134,21 +139,28 @@ impl OrgAccess {
     /// # Errors
     /// `Forbidden`.
     pub fn require(&self, action: OrgAction) -> Result<&Self> {
-        if self.role >= action.needs() {
+        if self.may(action) {
             return Ok(self);
         }
-        Err(Error::forbidden(match action {
-            OrgAction::ListPeople => "guests of an organization do not see its members and teams",
-            OrgAction::CreateContent => "this needs the role `create` in the organization",
-            OrgAction::Administrate => "this needs the role `admin` in the organization",
-        }))
+        Err(match action {
+            OrgAction::ListPeople => {
+                Error::forbidden("guests of an organization do not see its members and teams")
+            }
+            OrgAction::CreateContent | OrgAction::Administrate => {
+                lacks(action.needs(), "in the organization")
+            }
+        })
+    }
+
+    fn may(&self, action: OrgAction) -> bool {
+        self.role >= Some(action.needs())
     }
 
     /// What the actor may do in the organization.
     #[must_use]
     pub fn permissions(&self) -> OrganizationPermissions {
-        let admin = self.role == Some(Role::Admin);
-        let creator = self.role >= Some(Role::Create);
+        let (admin, creator) = (self.may(OrgAction::Administrate), self.may(OrgAction::CreateContent));
+        let lists = self.may(OrgAction::ListPeople);
         OrganizationPermissions {
             view: true,
             admin,
@@ -157,8 +169,8 @@ impl OrgAccess {
             create_openapi_spec: creator,
             ingest_conversations: false,
             view_billing: admin,
-            list_members: self.role.is_some(),
-            list_teams: self.role.is_some(),
+            list_members: lists,
+            list_teams: lists,
             list_integrations: false,
         }
     }
@@ -215,9 +227,7 @@ impl OrgAccess {
         match self.role {
             None => Err(Error::not_found("site")),
             Some(role) if role.includes(needed) => Ok(()),
-            Some(_) if needed == Role::Create => {
-                Err(Error::forbidden("this needs the role `create` in the organization"))
-            }
+            Some(_) if needed == Role::Create => Err(lacks(needed, "in the organization")),
             Some(_) => Err(Error::forbidden("this needs the role `admin`, or to be the creator of the site")),
         }
     }
@@ -277,15 +287,14 @@ impl SpaceAccess {
     /// # Errors
     /// `Forbidden`.
     pub fn require(&self, action: SpaceAction) -> Result<SpaceProof> {
-        if self.standing.role.includes(action.needs()) {
+        if self.may(action) {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
-        Err(Error::forbidden(match action {
-            SpaceAction::Comment => "this needs the role `comment` on the space",
-            SpaceAction::Edit => "this needs the role `edit` on the space",
-            SpaceAction::Review => "this needs the role `review` on the space",
-            SpaceAction::Manage => "this needs the role `create` on the space",
-        }))
+        Err(lacks(action.needs(), "on the space"))
+    }
+
+    fn may(&self, action: SpaceAction) -> bool {
+        self.standing.role.includes(action.needs())
     }
 
     /// Demands a right on a comment or a reply on the space's content: its author has it, and whoever administrates
@@ -310,11 +319,13 @@ impl SpaceAccess {
         if self.standing.role.includes(least) {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
-        Err(Error::forbidden(match action {
-            CommentAction::Edit => "only its author, or the role `create` on the space, can change this",
-            CommentAction::Delete => "only its author, or the role `create` on the space, can delete this",
-            CommentAction::Resolve => "only its author, or the role `edit` on the space, can resolve this",
-        }))
+        let what = match action {
+            CommentAction::Edit => "change",
+            CommentAction::Delete => "delete",
+            CommentAction::Resolve => "resolve",
+        };
+        let why = format!("only its author, or the role `{least}` on the space, can {what} this");
+        Err(Error::forbidden(why))
     }
 
     /// What the actor may do with a comment or a reply of an author.
@@ -324,8 +335,8 @@ impl SpaceAccess {
         CommentPermissions {
             view: true,
             edit: may(CommentAction::Edit),
-            reply: self.require(SpaceAction::Comment).is_ok(),
-            react: self.require(SpaceAction::Comment).is_ok(),
+            reply: self.may(SpaceAction::Comment),
+            react: self.may(SpaceAction::Comment),
             delete: may(CommentAction::Delete),
         }
     }
@@ -333,17 +344,17 @@ impl SpaceAccess {
     /// What the actor may do with the space.
     #[must_use]
     pub fn permissions(&self) -> SpacePermissions {
-        let from = |least| self.standing.role.includes(least);
+        let manages = self.may(SpaceAction::Manage);
         SpacePermissions {
-            view: from(Role::Read),
-            access: from(Role::Read),
-            admin: from(Role::Create),
-            view_invite_links: from(Role::Create),
-            edit: from(Role::Edit),
-            trigger_git_sync: from(Role::Create),
-            comment: from(Role::Comment),
-            merge: from(Role::Review),
-            review: from(Role::Review),
+            view: true,
+            access: true,
+            admin: manages,
+            view_invite_links: manages,
+            edit: self.may(SpaceAction::Edit),
+            trigger_git_sync: manages,
+            comment: self.may(SpaceAction::Comment),
+            merge: self.may(SpaceAction::Review),
+            review: self.may(SpaceAction::Review),
         }
     }
 }
@@ -354,6 +365,14 @@ impl SpaceAccess {
 pub enum CollectionAction {
     /// Create spaces and collections in it, rename, move and delete it, grant it.
     Manage,
+}
+
+impl CollectionAction {
+    const fn needs(self) -> Role {
+        match self {
+            Self::Manage => Role::Create,
+        }
+    }
 }
 
 /// Proof that an actor may see a collection, and what else.
@@ -393,17 +412,17 @@ impl CollectionAccess {
     /// # Errors
     /// `Forbidden`.
     pub fn require(&self, action: CollectionAction) -> Result<&Arc<CollectionRecord>> {
-        let CollectionAction::Manage = action;
-        if self.standing.role.includes(Role::Create) {
-            return Ok(&self.collection);
-        }
-        Err(Error::forbidden("this needs the role `create` on the collection"))
+        if self.may(action) { Ok(&self.collection) } else { Err(lacks(action.needs(), "on the collection")) }
+    }
+
+    fn may(&self, action: CollectionAction) -> bool {
+        self.standing.role.includes(action.needs())
     }
 
     /// What the actor may do with the collection.
     #[must_use]
     pub fn permissions(&self) -> CollectionPermissions {
-        let manages = self.standing.role.includes(Role::Create);
+        let manages = self.may(CollectionAction::Manage);
         CollectionPermissions { view: true, admin: manages, view_invite_links: manages, create: manages }
     }
 }

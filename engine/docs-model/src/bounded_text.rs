@@ -79,6 +79,13 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
     }
 }
 
+/// The empty text, where that is one of the type.
+impl<const MAX: usize> Default for BoundedText<0, MAX> {
+    fn default() -> Self {
+        Self(Box::default())
+    }
+}
+
 impl<const MIN: usize, const MAX: usize> FromStr for BoundedText<MIN, MAX> {
     type Err = TextError;
     fn from_str(text: &str) -> Result<Self, TextError> {

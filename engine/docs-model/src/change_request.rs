@@ -228,8 +228,13 @@ pub enum UpdateOutcome {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateContent {
     /// The changes, in their order.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 50)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = UpdateContent::MAX_CHANGES)))]
     pub changes: Vec<ContentEdit>,
+}
+
+impl UpdateContent {
+    /// Most changes.
+    pub const MAX_CHANGES: usize = 50;
 }
 
 /// One edit of content that a request asks for.

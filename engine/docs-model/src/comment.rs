@@ -243,12 +243,17 @@ pub struct UpdateComment {
     pub body: Option<CommentInput>,
     /// Emoji to react with.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
+    #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub added_reactions: Vec<Emoji>,
     /// Emoji to take back.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
+    #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub removed_reactions: Vec<Emoji>,
+}
+
+impl UpdateComment {
+    /// Most emoji that are added, and most that are taken back.
+    pub const MAX_REACTIONS: usize = 50;
 }
 
 /// A change of a reply; what is left out stays.
@@ -261,12 +266,17 @@ pub struct UpdateCommentReply {
     pub body: Option<CommentInput>,
     /// Emoji to react with.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
+    #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub added_reactions: Vec<Emoji>,
     /// Emoji to take back.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(length(max = 50)))]
+    #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub removed_reactions: Vec<Emoji>,
+}
+
+impl UpdateCommentReply {
+    /// Most emoji that are added, and most that are taken back.
+    pub const MAX_REACTIONS: usize = UpdateComment::MAX_REACTIONS;
 }
 
 /// Which comments to list, by their state.

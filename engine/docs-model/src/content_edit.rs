@@ -13,8 +13,13 @@ use super::{BoundedText, DocumentInput, VariableValue, patch::given};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InsertFilesChange {
     /// The files.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 20)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = InsertFilesChange::MAX_FILES)))]
     pub files: Vec<InsertFile>,
+}
+
+impl InsertFilesChange {
+    /// Most files.
+    pub const MAX_FILES: usize = 20;
 }
 
 /// A file to add: exactly one of `url` and `base64`.
@@ -40,8 +45,13 @@ pub struct InsertFile {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DeleteFilesChange {
     /// The ids of the files.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 20)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = DeleteFilesChange::MAX_FILES)))]
     pub files: Vec<String>,
+}
+
+impl DeleteFilesChange {
+    /// Most files.
+    pub const MAX_FILES: usize = 20;
 }
 
 /// Sets variables of the space, and removes others.

@@ -100,7 +100,7 @@ pub struct PageCover {
 #[serde(untagged)]
 pub enum VariableValue {
     /// A text.
-    Text(#[cfg_attr(feature = "schema", schemars(length(max = 256)))] String),
+    Text(#[cfg_attr(feature = "schema", schemars(length(max = MAX_VARIABLE_TEXT)))] String),
     /// Yes or no.
     Boolean(bool),
     /// A number.

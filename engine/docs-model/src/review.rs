@@ -92,11 +92,16 @@ pub struct RequestedReviewer {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RequestReviewers {
     /// The ids of the members, who may see the space.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 50)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = RequestReviewers::MAX_USERS)))]
     pub users: Vec<String>,
     /// The subject of the change request from now on.
     #[serde(default, deserialize_with = "given")]
     pub subject: Option<Subject>,
+}
+
+impl RequestReviewers {
+    /// Most members.
+    pub const MAX_USERS: usize = 50;
 }
 
 /// The people who were asked.

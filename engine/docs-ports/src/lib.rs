@@ -13,6 +13,7 @@ mod web;
 
 pub use clock::{Clock, SystemClock};
 pub use convert::*;
+pub use docs_model::MAX_FILE_BYTES;
 pub use git::*;
 pub use ids::{Ids, RandomIds, id_text, new_id};
 pub use metrics::{Metric, MetricKind, Metrics, NoMetrics};

@@ -142,7 +142,7 @@ impl Operation for RebuildStep {
         let before = stored.as_ref().map_or(self.version, |layout| layout.version);
         let progress = match (stored.and_then(|layout| layout.rebuild), self.start) {
             (Some(progress), _) => progress,
-            (None, Start::Begin) => first_class(&classes, self.kinds),
+            (None, Start::Begin) => remove_or_make(classes.first().copied(), self.kinds),
             (None, Start::Continue) => return Ok(true),
         };
         let next = match progress {
@@ -164,9 +164,10 @@ fn classes(kinds: &[Kind]) -> Vec<&'static str> {
     classes
 }
 
-fn first_class(classes: &[&str], kinds: &[Kind]) -> Rebuild {
-    match classes.first() {
-        Some(class) => Rebuild::Remove { class: (*class).to_owned() },
+/// Goes on with the rows of a class; after the last of them, with the first kind of records.
+fn remove_or_make(class: Option<&str>, kinds: &[Kind]) -> Rebuild {
+    match class {
+        Some(class) => Rebuild::Remove { class: class.to_owned() },
         None => Rebuild::Make { kind: kinds.first().map_or("", |kind| kind.name).to_owned(), after: None },
     }
 }
@@ -179,10 +180,7 @@ async fn remove_some(tx: &mut Tx, class: &str, classes: &[&str], kinds: &[Kind])
         tx.delete_value(row);
     }
     let next = if is_full { Some(class) } else { classes.iter().copied().find(|other| *other > class) };
-    Ok(Some(match next {
-        Some(class) => Rebuild::Remove { class: class.to_owned() },
-        None => Rebuild::Make { kind: kinds.first().map_or("", |kind| kind.name).to_owned(), after: None },
-    }))
+    Ok(Some(remove_or_make(next, kinds)))
 }
 
 /// Makes the rows of some records of a kind; answers what comes next, `None` when that was all.
@@ -205,10 +203,8 @@ async fn make_some(
     for (done, (stored_at, value)) in records.into_iter().enumerate() {
         make_rows(tx, kind, value).await?;
         // A record may bring along hundreds of rows.
-        if tx.changes() >= REBUILD_ROWS as usize && done + 1 < count {
-            return Ok(Some(Rebuild::Make { kind: name.to_owned(), after: Some(stored_at.to_string()) }));
-        }
-        if done + 1 == count && !is_last {
+        let is_full = tx.changes() >= REBUILD_ROWS as usize;
+        if if done + 1 < count { is_full } else { !is_last } {
             return Ok(Some(Rebuild::Make { kind: name.to_owned(), after: Some(stored_at.to_string()) }));
         }
     }

@@ -67,11 +67,7 @@ impl Operation for ChangeRequestCreation {
             space: self.space.clone(),
             number: u64::try_from(number).map_err(Error::internal)?,
             status: ChangeRequestStatus::Draft,
-            subject: self
-                .new
-                .subject
-                .clone()
-                .unwrap_or_else(|| "".parse().unwrap_or_else(|_| unreachable!())),
+            subject: self.new.subject.clone().unwrap_or_default(),
             agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
             created_by: self.by.clone(),
             created_at: self.now,

@@ -3,12 +3,9 @@
 use crate::{
     Error, Result,
     content::document,
-    model::{CommentBody, CommentInput, CommentText, ContentFormat, Document, Emoji},
+    model::{CommentBody, CommentInput, CommentText, ContentFormat, Document, Emoji, UpdateComment},
     platform::emoji::kept_emoji,
 };
-
-/// Most emoji that one request adds or removes.
-const MAX_EMOJI: usize = 50;
 
 /// The text of a body; `field` is what the request calls it.
 pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<CommentText> {
@@ -40,11 +37,9 @@ pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody 
 
 /// The emoji of a request, each in the one form in which it is kept.
 pub(super) fn emoji_of(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
-    if given.len() > MAX_EMOJI {
-        return Err(Error::invalid(
-            field,
-            format_args!("must be at most {MAX_EMOJI} emoji, has {}", given.len()),
-        ));
+    let (has, most) = (given.len(), UpdateComment::MAX_REACTIONS);
+    if has > most {
+        return Err(Error::invalid(field, format_args!("must be at most {most} emoji, has {has}")));
     }
     let each = given.iter().enumerate().map(|(at, emoji)| kept_emoji(emoji, &format!("{field}[{at}]")));
     each.collect()

@@ -13,8 +13,6 @@ use crate::{
     },
 };
 
-/// Most files that one change removes.
-const MAX_DELETED_FILES: usize = 20;
 /// The field that names a reusable content.
 const REUSABLE: &str = "reusableContent";
 
@@ -93,12 +91,9 @@ impl Plan {
 }
 
 fn files_of(delete: &DeleteFilesChange) -> Result<Vec<FileId>> {
-    if delete.files.is_empty() || delete.files.len() > MAX_DELETED_FILES {
-        let has = delete.files.len();
-        return Err(Error::invalid(
-            "files",
-            format_args!("must be 1 to {MAX_DELETED_FILES} files, has {has}"),
-        ));
+    let (has, most) = (delete.files.len(), DeleteFilesChange::MAX_FILES);
+    if !(1..=most).contains(&has) {
+        return Err(Error::invalid("files", format_args!("must be 1 to {most} files, has {has}")));
     }
     let ids = delete.files.iter().enumerate();
     ids.map(|(n, id)| id.parse().map_err(|_| Error::invalid(&format!("files[{n}]"), "no such file")))

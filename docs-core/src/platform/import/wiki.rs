@@ -12,11 +12,8 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Result,
-    content::{
-        gitsync::{MAX_FILE_BYTES, RepoPath},
-        markdown::links as sites,
-    },
-    model::web_url,
+    content::{gitsync::RepoPath, markdown::links as sites},
+    model::{MAX_FILE_BYTES, web_url},
     ports::{Checkout, FetchRequest, GitError, RepoEntryKind},
 };
 

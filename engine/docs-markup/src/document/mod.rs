@@ -74,9 +74,10 @@ pub struct Invalid {
 ///
 /// ```
 /// use docs_markup::document::{parse, print};
-/// let document = parse("Hello *there*.\n\n{% hint style=\"info\" %}\nMind the gap.\n{% endhint %}\n");
+/// let text = "Hello *there*.\n\n{% hint style=\"info\" %}\nMind the gap.\n{% endhint %}\n";
+/// let document = parse(text);
 /// assert_eq!(document.nodes.len(), 2);
-/// assert_eq!(print(&document).unwrap(), "Hello *there*.\n\n{% hint style=\"info\" %}\nMind the gap.\n{% endhint %}\n");
+/// assert_eq!(print(&document).unwrap(), text);
 /// ```
 #[must_use]
 pub fn parse(markdown: &str) -> Document {

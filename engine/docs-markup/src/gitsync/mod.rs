@@ -28,9 +28,7 @@ mod yaml;
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use infer::infer;
 pub use path::{PathError, RepoPath};
-pub use plan::{
-    ImportPlan, MAX_FILE_BYTES, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage,
-};
+pub use plan::{ImportPlan, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage};
 pub use refs::{Reference, ReferenceKind, references};
 pub use report::{FormatError, MAX_WARNINGS, Warning};
 pub use summary::{MAX_DEPTH, MAX_ITEMS, MAX_SUMMARY_BYTES, Summary, SummaryItem, SummaryKind};

@@ -10,9 +10,6 @@ use super::{
 };
 use crate::{slug::numbered, slugify};
 
-/// Most bytes of a file: 100 MB.
-pub const MAX_FILE_BYTES: u64 = 100_000_000;
-
 /// Most pages with a Markdown file.
 pub const MAX_PAGES: usize = 5_000;
 
@@ -112,7 +109,8 @@ impl ImportPlan {
     /// [`FormatError`] when there is no page at all, when there are more than [`MAX_PAGES`], when the table of contents
     /// is larger than [`MAX_SUMMARY_BYTES`](super::MAX_SUMMARY_BYTES), when it or the tree made from the folders has
     /// more than [`MAX_ITEMS`] items, when the variables are larger than [`MAX_CONFIG_BYTES`], and when a file that is
-    /// needed is behind a symbolic link that leaves the repository or loops, or is larger than [`MAX_FILE_BYTES`].
+    /// needed is behind a symbolic link that leaves the repository or loops, or is larger than
+    /// [`MAX_FILE_BYTES`](docs_model::MAX_FILE_BYTES).
     ///
     /// # Example
     /// ```
@@ -121,7 +119,8 @@ impl ImportPlan {
     /// let files = ["README.md", "guides/first-steps.md"];
     /// let tree = RepoTree::new(files.map(|path| Entry { path: path.into(), size: 10, kind: EntryKind::File }));
     /// let config = RepoConfig::read(None, &RepoPath::default())?;
-    /// let plan = ImportPlan::new(&config, &tree, Some("* [Start](README.md)\n\n## Guides\n* [First](guides/first-steps.md)\n"))?;
+    /// let summary = "* [Start](README.md)\n\n## Guides\n* [First](guides/first-steps.md)\n";
+    /// let plan = ImportPlan::new(&config, &tree, Some(summary))?;
     /// assert_eq!(plan.pages[1].pages[0].path, "guides/first-steps");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

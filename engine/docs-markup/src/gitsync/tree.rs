@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{FormatError, MAX_FILE_BYTES, RepoPath, Warning, report::Warnings};
+use docs_model::MAX_FILE_BYTES;
+
+use super::{FormatError, RepoPath, Warning, report::Warnings};
 
 /// An entry of a commit, as Git lists it. Folders have no entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
