@@ -4,7 +4,7 @@ mod registry;
 
 use std::{
     collections::BTreeMap,
-    fmt::Write,
+    fmt::{self, Write},
     sync::{
         Arc,
         atomic::{AtomicI64, AtomicU64, Ordering},
@@ -101,46 +101,66 @@ impl Metrics {
 
 type Operations = BTreeMap<&'static str, Arc<Series>>;
 
-fn head(out: &mut String, metric: &Metric) -> std::fmt::Result {
+/// Writes what a metric is.
+fn head(out: &mut String, metric: &Metric) -> fmt::Result {
     writeln!(out, "# HELP {} {}", metric.name, metric.help)?;
     writeln!(out, "# TYPE {} {}", metric.name, metric.kind.as_str())
 }
 
-fn requests(out: &mut String, operations: &Operations) -> std::fmt::Result {
+/// Writes a histogram of the counts between its ends, the last of which is `+Inf`; `pairs` are its labels.
+fn write_histogram(
+    out: &mut String,
+    name: &str,
+    pairs: &[String],
+    (ends, counts): (impl Iterator<Item = &'static str>, impl Iterator<Item = u64>),
+    sum: f64,
+) -> fmt::Result {
+    let mut total = 0;
+    for (end, count) in ends.chain(["+Inf"]).zip(counts) {
+        total += count;
+        writeln!(out, "{name}_bucket{} {total}", braced(pairs.iter().chain([&format!("le=\"{end}\"")])))?;
+    }
+    writeln!(out, "{name}_sum{} {sum}", braced(pairs))?;
+    writeln!(out, "{name}_count{} {total}", braced(pairs))
+}
+
+/// The labels of a series, where it has some.
+fn braced<'p>(pairs: impl IntoIterator<Item = &'p String>) -> String {
+    let pairs: Vec<&str> = pairs.into_iter().map(String::as_str).collect();
+    if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
+}
+
+fn label(operation: &str) -> String {
+    format!("operation=\"{operation}\"")
+}
+
+fn requests(out: &mut String, operations: &Operations) -> fmt::Result {
     head(out, &REQUESTS)?;
     for (operation, series) in operations {
         for (status, count) in series.answers.lock().iter() {
-            writeln!(
-                out,
-                "docs_http_requests_total{{operation=\"{operation}\",status=\"{status}\"}} {count}"
-            )?;
+            let pairs = [label(operation), format!("status=\"{status}\"")];
+            writeln!(out, "{}{} {count}", REQUESTS.name, braced(&pairs))?;
         }
     }
     Ok(())
 }
 
-fn running(out: &mut String, operations: &Operations) -> std::fmt::Result {
+fn running(out: &mut String, operations: &Operations) -> fmt::Result {
     head(out, &REQUESTS_RUNNING)?;
     for (operation, series) in operations {
         let running = series.running.load(Ordering::Relaxed);
-        writeln!(out, "docs_http_requests_running{{operation=\"{operation}\"}} {running}")?;
+        writeln!(out, "{}{} {running}", REQUESTS_RUNNING.name, braced(&[label(operation)]))?;
     }
     Ok(())
 }
 
-fn durations(out: &mut String, operations: &Operations) -> std::fmt::Result {
+fn durations(out: &mut String, operations: &Operations) -> fmt::Result {
     head(out, &REQUEST_DURATION)?;
     for (operation, series) in operations {
-        let name = "docs_http_request_duration_seconds";
-        let mut total = 0;
-        let ends = BUCKETS.iter().map(|(_, label)| *label).chain(["+Inf"]);
-        for (bucket, end) in series.buckets.iter().zip(ends) {
-            total += bucket.load(Ordering::Relaxed);
-            writeln!(out, "{name}_bucket{{operation=\"{operation}\",le=\"{end}\"}} {total}")?;
-        }
+        let counts = series.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
+        let ends = BUCKETS.iter().map(|(_, end)| *end);
         let sum = Duration::from_nanos(series.nanoseconds.load(Ordering::Relaxed)).as_secs_f64();
-        writeln!(out, "{name}_sum{{operation=\"{operation}\"}} {sum}")?;
-        writeln!(out, "{name}_count{{operation=\"{operation}\"}} {total}")?;
+        write_histogram(out, REQUEST_DURATION.name, &[label(operation)], (ends, counts), sum)?;
     }
     Ok(())
 }

@@ -10,7 +10,11 @@ use docs_core::{
 };
 use poem_openapi::{OpenApi, param::Path};
 
-use super::{AsCaller as _, Auth, Tag, id};
+use super::{
+    AsCaller as _, Auth, Tag,
+    content::{live, of_request},
+    id,
+};
 use crate::{
     idempotency::Idempotency,
     wire::{
@@ -22,522 +26,270 @@ use crate::{
 };
 
 /// Operations of this noun.
-#[derive(Debug)]
-pub struct Comments(pub(super) Platform);
+pub(super) type Comments = (OfSpace, OfRequest);
 
-fn of_space(space: &str) -> Answer<ContentOf> {
-    Ok(ContentOf::space(id(space, "space")?))
-}
-
-fn of_request(space: &str, request: &str) -> Answer<ContentOf> {
-    Ok(ContentOf::request(id(space, "space")?, request))
+/// Operations of this noun, on a platform.
+pub(super) fn comments(platform: &Platform) -> Comments {
+    (OfSpace(platform.clone()), OfRequest(platform.clone()))
 }
 
 fn thread(of: Answer<ContentOf>, comment: &str) -> Answer<Thread> {
     Ok(Thread { of: of?, comment: id(comment, "comment")? })
 }
 
-#[OpenApi(tag = "Tag::Comments")]
-impl Comments {
-    /// List the comments of a space
-    ///
-    /// By the time they were posted, the newest first. Those of change requests are with the request.
-    #[oai(path = "/spaces/:spaceId/comments", method = "get", operation_id = "listCommentsInSpace")]
-    async fn list(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        page: PageQuery,
-        /// `asc` for the oldest first.
-        order: Query<ListOrder>,
-        /// Only those that are open, or resolved.
-        status: Query<CommentStatus>,
-        /// Only those about this page.
-        #[oai(name = "targetPage")]
-        target_page: Query<String>,
-        /// Only those of these users.
-        authors: Query<Vec<String>>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<List<Comment>>> {
-        let query = CommentQuery {
-            status: status.0.unwrap_or_default(),
-            order: order.0.unwrap_or_default(),
-            target_page: target_page.0,
-            authors: authors.0.unwrap_or_default(),
-            format: format.0.unwrap_or_default(),
-        };
-        Ok(Reply(
-            auth.caller(&self.0).content(&of_space(&space)?).comments().list(&query, &page.0).await?.into(),
-        ))
-    }
+/// Declares the operations on comments, at one place where they are mounted.
+///
+/// An invocation says where that is, which parameters lead there and to comments on what content, and gives each
+/// operation its id and its name in the document. A reply is answered in the form that is asked for where its operation
+/// has the parameter `format`.
+macro_rules! mount {
+    (
+        $(#[$doc:meta])*
+        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident),+) on $content:expr;
+        $list:tt $list_title:tt $list_about:tt;
+        $post:tt $post_title:tt $post_about:tt;
+        $get:tt $get_title:tt;
+        $update:tt $update_title:tt;
+        $delete:tt $delete_title:tt;
+        $replies:tt $replies_title:tt;
+        $reply:tt $reply_title:tt $(in $format:ident)?;
+        $get_reply:tt $get_reply_title:tt;
+        $update_reply:tt $update_reply_title:tt;
+        $delete_reply:tt $delete_reply_title:tt;
+        $commenters:tt $commenters_title:tt;
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $Mount(Platform);
 
-    /// Post a comment in a space
-    ///
-    /// About the content as a whole, a page, or a block of a page.
-    #[oai(path = "/spaces/:spaceId/comments", method = "post", operation_id = "postCommentInSpace")]
-    async fn post(
-        &self,
-        auth: Auth,
-        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
-        new: Strict<PostComment>,
-    ) -> Answer<Reply<Comment>> {
-        Ok(Reply(
-            auth.caller(&idempotency.platform(&self.0))
-                .content(&of_space(&space)?)
-                .comments()
-                .post(new.0)
-                .await?,
-        ))
-    }
+        #[OpenApi(prefix_path = $prefix, tag = "Tag::Comments")]
+        impl $Mount {
+            #[doc = $list_title]
+            ///
+            #[doc = $list_about]
+            #[oai(path = "/comments", method = "get", operation_id = $list)]
+            async fn list(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                page: PageQuery,
+                /// `asc` for the oldest first.
+                order: Query<ListOrder>,
+                /// Only those that are open, or resolved.
+                status: Query<CommentStatus>,
+                /// Only those about this page.
+                #[oai(name = "targetPage")]
+                target_page: Query<String>,
+                /// Only those of these users.
+                authors: Query<Vec<String>>,
+                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                format: Query<ContentFormat>,
+            ) -> Answer<Reply<List<Comment>>> {
+                let query = CommentQuery {
+                    status: status.0.unwrap_or_default(),
+                    order: order.0.unwrap_or_default(),
+                    target_page: target_page.0,
+                    authors: authors.0.unwrap_or_default(),
+                    format: format.0.unwrap_or_default(),
+                };
+                let list = auth.caller(&self.0).content(&$content?).comments().list(&query, &page.0).await?;
+                Ok(Reply(list.into()))
+            }
 
-    /// Get a comment of a space
-    #[oai(path = "/spaces/:spaceId/comments/:commentId", method = "get", operation_id = "getCommentInSpace")]
-    async fn get(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<Comment>> {
-        let thread = thread(of_space(&space), &comment)?;
-        Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
-    }
+            #[doc = $post_title]
+            ///
+            #[doc = $post_about]
+            #[oai(path = "/comments", method = "post", operation_id = $post)]
+            async fn post(
+                &self,
+                auth: Auth,
+                #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                new: Strict<PostComment>,
+            ) -> Answer<Reply<Comment>> {
+                let platform = idempotency.platform(&self.0);
+                Ok(Reply(auth.caller(&platform).content(&$content?).comments().post(new.0).await?))
+            }
 
-    /// Change, resolve, reopen or react to a comment of a space
-    ///
-    /// All that is asked for, or nothing.
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId",
-        method = "put",
-        operation_id = "updateCommentInSpace"
-    )]
-    async fn update(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        change: Strict<UpdateComment>,
-    ) -> Answer<Reply<Comment>> {
-        Ok(Reply(auth.caller(&self.0).comment(&thread(of_space(&space), &comment)?).update(change.0).await?))
-    }
+            #[doc = $get_title]
+            #[oai(path = "/comments/:commentId", method = "get", operation_id = $get)]
+            async fn get(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                format: Query<ContentFormat>,
+            ) -> Answer<Reply<Comment>> {
+                let thread = thread($content, &comment)?;
+                Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
+            }
 
-    /// Delete a comment of a space
-    ///
-    /// With its replies. A comment that is missing is no error.
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId",
-        method = "delete",
-        operation_id = "deleteCommentInSpace"
-    )]
-    async fn delete(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-    ) -> Answer<NoContent> {
-        if let Ok(thread) = thread(of_space(&space), &comment) {
-            auth.caller(&self.0).comment(&thread).delete().await?;
+            #[doc = $update_title]
+            ///
+            /// All that is asked for, or nothing.
+            #[oai(path = "/comments/:commentId", method = "put", operation_id = $update)]
+            async fn update(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                change: Strict<UpdateComment>,
+            ) -> Answer<Reply<Comment>> {
+                Ok(Reply(auth.caller(&self.0).comment(&thread($content, &comment)?).update(change.0).await?))
+            }
+
+            #[doc = $delete_title]
+            ///
+            /// With its replies. A comment that is missing is no error.
+            #[oai(path = "/comments/:commentId", method = "delete", operation_id = $delete)]
+            async fn delete(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+            ) -> Answer<NoContent> {
+                if let Ok(thread) = thread($content, &comment) {
+                    auth.caller(&self.0).comment(&thread).delete().await?;
+                }
+                Ok(Empty)
+            }
+
+            #[doc = $replies_title]
+            ///
+            /// The oldest first.
+            #[oai(path = "/comments/:commentId/replies", method = "get", operation_id = $replies)]
+            async fn replies(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                page: PageQuery,
+                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                format: Query<ContentFormat>,
+            ) -> Answer<Reply<List<CommentReply>>> {
+                let (thread, format) = (thread($content, &comment)?, format.0.unwrap_or_default());
+                Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
+            }
+
+            #[doc = $reply_title]
+            #[oai(path = "/comments/:commentId/replies", method = "post", operation_id = $reply)]
+            async fn reply(
+                &self,
+                auth: Auth,
+                #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                $(
+                    /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                    $format: Query<ContentFormat>,
+                )?
+                new: Strict<PostCommentReply>,
+            ) -> Answer<Reply<CommentReply>> {
+                let (platform, thread) = (idempotency.platform(&self.0), thread($content, &comment)?);
+                let format = Option::<ContentFormat>::None$(.or($format.0))?.unwrap_or_default();
+                Ok(Reply(auth.caller(&platform).comment(&thread).post_reply(new.0, format).await?))
+            }
+
+            #[doc = $get_reply_title]
+            #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "get", operation_id = $get_reply)]
+            async fn get_reply(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                #[oai(name = "commentReplyId")] reply: Path<String>,
+                /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
+                format: Query<ContentFormat>,
+            ) -> Answer<Reply<CommentReply>> {
+                let (thread, reply) = (thread($content, &comment)?, id(&reply, "reply")?);
+                let format = format.0.unwrap_or_default();
+                Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
+            }
+
+            #[doc = $update_reply_title]
+            ///
+            /// All that is asked for, or nothing.
+            #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "put", operation_id = $update_reply)]
+            async fn update_reply(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                #[oai(name = "commentReplyId")] reply: Path<String>,
+                change: Strict<UpdateCommentReply>,
+            ) -> Answer<Reply<CommentReply>> {
+                let (thread, reply) = (thread($content, &comment)?, id(&reply, "reply")?);
+                Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
+            }
+
+            #[doc = $delete_reply_title]
+            ///
+            /// A reply that is missing is no error.
+            #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "delete", operation_id = $delete_reply)]
+            async fn delete_reply(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                #[oai(name = "commentId")] comment: Path<String>,
+                #[oai(name = "commentReplyId")] reply: Path<String>,
+            ) -> Answer<NoContent> {
+                if let (Ok(thread), Ok(reply)) = (thread($content, &comment), reply.parse()) {
+                    auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
+                }
+                Ok(Empty)
+            }
+
+            #[doc = $commenters_title]
+            ///
+            /// Or replied.
+            #[oai(path = "/commenters", method = "get", operation_id = $commenters)]
+            async fn commenters(
+                &self,
+                auth: Auth,
+                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                page: PageQuery,
+            ) -> Answer<Reply<List<Member>>> {
+                let list = auth.caller(&self.0).content(&$content?).comments().list_commenters(&page.0).await?;
+                Ok(Reply(list.into()))
+            }
         }
-        Ok(Empty)
-    }
+    };
+}
 
-    /// List the replies to a comment of a space
-    ///
-    /// The oldest first.
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId/replies",
-        method = "get",
-        operation_id = "listCommentRepliesInSpace"
-    )]
-    async fn replies(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        page: PageQuery,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<List<CommentReply>>> {
-        let thread = thread(of_space(&space), &comment)?;
-        let format = format.0.unwrap_or_default();
-        Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
-    }
+mount! {
+    /// Comments on the content of a space.
+    OfSpace at "/spaces/:spaceId" with ("spaceId" as space) on live(&space);
+    "listCommentsInSpace" "List the comments of a space"
+        "By the time they were posted, the newest first. Those of change requests are with the request.";
+    "postCommentInSpace" "Post a comment in a space"
+        "About the content as a whole, a page, or a block of a page.";
+    "getCommentInSpace" "Get a comment of a space";
+    "updateCommentInSpace" "Change, resolve, reopen or react to a comment of a space";
+    "deleteCommentInSpace" "Delete a comment of a space";
+    "listCommentRepliesInSpace" "List the replies to a comment of a space";
+    "postCommentReplyInSpace" "Reply to a comment of a space";
+    "getCommentReplyInSpace" "Get a reply to a comment of a space";
+    "updateCommentReplyInSpace" "Change a reply to a comment of a space, or react to it";
+    "deleteCommentReplyInSpace" "Delete a reply to a comment of a space";
+    "listCommentersInSpace" "List the members who commented in a space";
+}
 
-    /// Reply to a comment of a space
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId/replies",
-        method = "post",
-        operation_id = "postCommentReplyInSpace"
-    )]
-    async fn reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        new: Strict<PostCommentReply>,
-    ) -> Answer<Reply<CommentReply>> {
-        let format = ContentFormat::default();
-        Ok(Reply(
-            auth.caller(&idempotency.platform(&self.0))
-                .comment(&thread(of_space(&space), &comment)?)
-                .post_reply(new.0, format)
-                .await?,
-        ))
-    }
-
-    /// Get a reply to a comment of a space
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId/replies/:commentReplyId",
-        method = "get",
-        operation_id = "getCommentReplyInSpace"
-    )]
-    async fn get_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        #[oai(name = "commentReplyId")] reply: Path<String>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<CommentReply>> {
-        let (thread, reply) = (thread(of_space(&space), &comment)?, id(&reply, "reply")?);
-        let format = format.0.unwrap_or_default();
-        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
-    }
-
-    /// Change a reply to a comment of a space, or react to it
-    ///
-    /// All that is asked for, or nothing.
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId/replies/:commentReplyId",
-        method = "put",
-        operation_id = "updateCommentReplyInSpace"
-    )]
-    async fn update_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        #[oai(name = "commentReplyId")] reply: Path<String>,
-        change: Strict<UpdateCommentReply>,
-    ) -> Answer<Reply<CommentReply>> {
-        let (thread, reply) = (thread(of_space(&space), &comment)?, id(&reply, "reply")?);
-        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
-    }
-
-    /// Delete a reply to a comment of a space
-    ///
-    /// A reply that is missing is no error.
-    #[oai(
-        path = "/spaces/:spaceId/comments/:commentId/replies/:commentReplyId",
-        method = "delete",
-        operation_id = "deleteCommentReplyInSpace"
-    )]
-    async fn delete_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        #[oai(name = "commentReplyId")] reply: Path<String>,
-    ) -> Answer<NoContent> {
-        if let (Ok(thread), Ok(reply)) = (thread(of_space(&space), &comment), reply.parse()) {
-            auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
-        }
-        Ok(Empty)
-    }
-
-    /// List the members who commented in a space
-    ///
-    /// Or replied.
-    #[oai(path = "/spaces/:spaceId/commenters", method = "get", operation_id = "listCommentersInSpace")]
-    async fn commenters(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        page: PageQuery,
-    ) -> Answer<Reply<List<Member>>> {
-        Ok(Reply(
-            auth.caller(&self.0)
-                .content(&of_space(&space)?)
-                .comments()
-                .list_commenters(&page.0)
-                .await?
-                .into(),
-        ))
-    }
-
-    /// List the comments of a change request
-    ///
-    /// By the time they were posted, the newest first.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments",
-        method = "get",
-        operation_id = "listCommentsInChangeRequest"
-    )]
-    async fn request_list(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        page: PageQuery,
-        /// `asc` for the oldest first.
-        order: Query<ListOrder>,
-        /// Only those that are open, or resolved.
-        status: Query<CommentStatus>,
-        /// Only those about this page.
-        #[oai(name = "targetPage")]
-        target_page: Query<String>,
-        /// Only those of these users.
-        authors: Query<Vec<String>>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<List<Comment>>> {
-        let query = CommentQuery {
-            status: status.0.unwrap_or_default(),
-            order: order.0.unwrap_or_default(),
-            target_page: target_page.0,
-            authors: authors.0.unwrap_or_default(),
-            format: format.0.unwrap_or_default(),
-        };
-        Ok(Reply(
-            auth.caller(&self.0)
-                .content(&of_request(&space, &request)?)
-                .comments()
-                .list(&query, &page.0)
-                .await?
-                .into(),
-        ))
-    }
-
-    /// Post a comment in a change request
-    ///
-    /// About the content as a whole, a page, or a block of a page. A request that is merged or archived takes comments,
-    /// too.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments",
-        method = "post",
-        operation_id = "postCommentInChangeRequest"
-    )]
-    async fn request_post(
-        &self,
-        auth: Auth,
-        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        new: Strict<PostComment>,
-    ) -> Answer<Reply<Comment>> {
-        Ok(Reply(
-            auth.caller(&idempotency.platform(&self.0))
-                .content(&of_request(&space, &request)?)
-                .comments()
-                .post(new.0)
-                .await?,
-        ))
-    }
-
-    /// Get a comment of a change request
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId",
-        method = "get",
-        operation_id = "getCommentInChangeRequest"
-    )]
-    async fn request_get(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<Comment>> {
-        let thread = thread(of_request(&space, &request), &comment)?;
-        Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
-    }
-
-    /// Change, resolve, reopen or react to a comment of a change request
-    ///
-    /// All that is asked for, or nothing.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId",
-        method = "put",
-        operation_id = "updateCommentInChangeRequest"
-    )]
-    async fn request_update(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        change: Strict<UpdateComment>,
-    ) -> Answer<Reply<Comment>> {
-        Ok(Reply(
-            auth.caller(&self.0)
-                .comment(&thread(of_request(&space, &request), &comment)?)
-                .update(change.0)
-                .await?,
-        ))
-    }
-
-    /// Delete a comment of a change request
-    ///
-    /// With its replies. A comment that is missing is no error.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId",
-        method = "delete",
-        operation_id = "deleteCommentInChangeRequest"
-    )]
-    async fn request_delete(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-    ) -> Answer<NoContent> {
-        if let Ok(thread) = thread(of_request(&space, &request), &comment) {
-            auth.caller(&self.0).comment(&thread).delete().await?;
-        }
-        Ok(Empty)
-    }
-
-    /// List the replies to a comment of a change request
-    ///
-    /// The oldest first.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies",
-        method = "get",
-        operation_id = "listCommentRepliesInChangeRequest"
-    )]
-    async fn request_replies(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        page: PageQuery,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<List<CommentReply>>> {
-        let thread = thread(of_request(&space, &request), &comment)?;
-        let format = format.0.unwrap_or_default();
-        Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
-    }
-
-    /// Reply to a comment of a change request
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies",
-        method = "post",
-        operation_id = "postCommentReplyInChangeRequest"
-    )]
-    async fn request_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-        new: Strict<PostCommentReply>,
-    ) -> Answer<Reply<CommentReply>> {
-        let format = format.0.unwrap_or_default();
-        Ok(Reply(
-            auth.caller(&idempotency.platform(&self.0))
-                .comment(&thread(of_request(&space, &request), &comment)?)
-                .post_reply(new.0, format)
-                .await?,
-        ))
-    }
-
-    /// Get a reply to a comment of a change request
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies/:commentReplyId",
-        method = "get",
-        operation_id = "getCommentReplyInChangeRequest"
-    )]
-    async fn request_get_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        #[oai(name = "commentReplyId")] reply: Path<String>,
-        /// The form of what is said: as Markdown, which it is when absent, or as a tree of blocks.
-        format: Query<ContentFormat>,
-    ) -> Answer<Reply<CommentReply>> {
-        let (thread, reply) = (thread(of_request(&space, &request), &comment)?, id(&reply, "reply")?);
-        let format = format.0.unwrap_or_default();
-        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
-    }
-
-    /// Change a reply to a comment of a change request, or react to it
-    ///
-    /// All that is asked for, or nothing.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies/:commentReplyId",
-        method = "put",
-        operation_id = "updateCommentReplyInChangeRequest"
-    )]
-    async fn request_update_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        #[oai(name = "commentReplyId")] reply: Path<String>,
-        change: Strict<UpdateCommentReply>,
-    ) -> Answer<Reply<CommentReply>> {
-        let (thread, reply) = (thread(of_request(&space, &request), &comment)?, id(&reply, "reply")?);
-        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
-    }
-
-    /// Delete a reply to a comment of a change request
-    ///
-    /// A reply that is missing is no error.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies/:commentReplyId",
-        method = "delete",
-        operation_id = "deleteCommentReplyInChangeRequest"
-    )]
-    async fn request_delete_reply(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "commentId")] comment: Path<String>,
-        #[oai(name = "commentReplyId")] reply: Path<String>,
-    ) -> Answer<NoContent> {
-        if let (Ok(thread), Ok(reply)) = (thread(of_request(&space, &request), &comment), reply.parse()) {
-            auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
-        }
-        Ok(Empty)
-    }
-
-    /// List the members who commented in a change request
-    ///
-    /// Or replied.
-    #[oai(
-        path = "/spaces/:spaceId/change-requests/:changeRequestId/commenters",
-        method = "get",
-        operation_id = "listCommentersInChangeRequest"
-    )]
-    async fn request_commenters(
-        &self,
-        auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "changeRequestId")] request: Path<String>,
-        page: PageQuery,
-    ) -> Answer<Reply<List<Member>>> {
-        Ok(Reply(
-            auth.caller(&self.0)
-                .content(&of_request(&space, &request)?)
-                .comments()
-                .list_commenters(&page.0)
-                .await?
-                .into(),
-        ))
-    }
+mount! {
+    /// Comments on the content of a change request.
+    OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId"
+        with ("spaceId" as space, "changeRequestId" as request) on of_request(&space, &request);
+    "listCommentsInChangeRequest" "List the comments of a change request"
+        "By the time they were posted, the newest first.";
+    "postCommentInChangeRequest" "Post a comment in a change request"
+        "About the content as a whole, a page, or a block of a page. A request that is merged or archived takes comments, too.";
+    "getCommentInChangeRequest" "Get a comment of a change request";
+    "updateCommentInChangeRequest" "Change, resolve, reopen or react to a comment of a change request";
+    "deleteCommentInChangeRequest" "Delete a comment of a change request";
+    "listCommentRepliesInChangeRequest" "List the replies to a comment of a change request";
+    "postCommentReplyInChangeRequest" "Reply to a comment of a change request" in format;
+    "getCommentReplyInChangeRequest" "Get a reply to a comment of a change request";
+    "updateCommentReplyInChangeRequest" "Change a reply to a comment of a change request, or react to it";
+    "deleteCommentReplyInChangeRequest" "Delete a reply to a comment of a change request";
+    "listCommentersInChangeRequest" "List the members who commented in a change request";
 }

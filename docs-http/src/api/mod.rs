@@ -99,7 +99,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),
-        comments::Comments(platform.clone()),
+        comments::comments(platform),
         git::Git(platform.clone()),
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),

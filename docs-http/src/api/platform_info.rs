@@ -6,7 +6,7 @@ use poem_openapi::OpenApi;
 use super::{Auth, Tag};
 use crate::wire::{error::Answer, reply::Reply};
 
-/// The day of the latest release.
+/// The day of the latest release, as CHANGELOG.md has it; a test compares.
 const RELEASED: &str = "2026-11-23";
 
 /// Operations of this noun.

@@ -2,12 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::{self, Write},
+    fmt::{self, Write as _},
     time::Duration,
 };
 
 use docs_core::ports::{Metric, MetricKind, Metrics};
 use parking_lot::Mutex;
+
+use super::{braced, head, write_histogram};
 
 /// The upper ends of the histograms, with their labels in seconds. What takes longer counts as `+Inf`.
 const REGISTRY_BUCKETS: [(Duration, &str); 8] = [
@@ -53,7 +55,6 @@ struct Family {
 #[derive(Default)]
 struct Number {
     value: f64,
-    count: u64,
     buckets: [u64; REGISTRY_BUCKETS.len() + 1],
 }
 
@@ -108,7 +109,6 @@ impl Metrics for Registry {
         let bucket = REGISTRY_BUCKETS.iter().position(|(end, _)| took <= *end);
         self.update(metric, labels, |number| {
             number.value += took.as_secs_f64();
-            number.count += 1;
             if let Some(bucket) = number.buckets.get_mut(bucket.unwrap_or(REGISTRY_BUCKETS.len())) {
                 *bucket += 1;
             }
@@ -118,37 +118,19 @@ impl Metrics for Registry {
 
 impl Family {
     fn write(&self, out: &mut String) -> fmt::Result {
-        let Metric { name, kind, help, labels } = self.metric;
-        writeln!(out, "# HELP {name} {help}")?;
-        writeln!(out, "# TYPE {name} {}", kind.as_str())?;
+        head(out, self.metric)?;
+        let Metric { name, kind, labels, .. } = self.metric;
         for (values, number) in &self.series {
             let pairs: Vec<String> =
                 labels.iter().zip(values).map(|(label, value)| format!("{label}=\"{value}\"")).collect();
             if *kind == MetricKind::Histogram {
-                number.write_histogram(out, name, &pairs)?;
+                let ends = REGISTRY_BUCKETS.iter().map(|(_, end)| *end);
+                let counts = number.buckets.iter().copied();
+                write_histogram(out, name, &pairs, (ends, counts), number.value)?;
             } else {
                 writeln!(out, "{name}{} {}", braced(&pairs), number.value)?;
             }
         }
         Ok(())
     }
-}
-
-impl Number {
-    fn write_histogram(&self, out: &mut String, name: &str, pairs: &[String]) -> fmt::Result {
-        let mut total = 0;
-        let ends = REGISTRY_BUCKETS.iter().map(|(_, label)| *label).chain(["+Inf"]);
-        for (bucket, end) in self.buckets.iter().zip(ends) {
-            total += bucket;
-            let mut pairs = pairs.to_vec();
-            pairs.push(format!("le=\"{end}\""));
-            writeln!(out, "{name}_bucket{} {total}", braced(&pairs))?;
-        }
-        writeln!(out, "{name}_sum{} {}", braced(pairs), self.value)?;
-        writeln!(out, "{name}_count{} {}", braced(pairs), self.count)
-    }
-}
-
-fn braced(pairs: &[String]) -> String {
-    if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
 }
