@@ -23,7 +23,7 @@ pub struct Cli {
 /// Something else than serving.
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Manages users, organizations and tokens in the store of a server, and ends.
+    /// Manages users, organizations, members, tokens and the audit log of a server, and its store, and ends.
     #[command(subcommand)]
     Admin(Admin),
     /// Asks the server at `--bind` whether it is alive and can read its store, and ends: with 0 if so.

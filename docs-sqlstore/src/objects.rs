@@ -162,21 +162,21 @@ impl Objects for TableObjects {
         if new.is_empty() {
             return Ok(());
         }
-        let placed: Vec<_> = stream::iter(new).buffered(BLOBS_AT_ONCE).try_collect().await?;
-        let has_blobs = placed.iter().any(|(.., place)| matches!(place, ObjectLocation::Blob(_)));
+        let located: Vec<_> = stream::iter(new).buffered(BLOBS_AT_ONCE).try_collect().await?;
+        let has_blobs = located.iter().any(|(.., location)| matches!(location, ObjectLocation::Blob(_)));
         if has_blobs && (self.clock.now() - now).to_std().is_ok_and(|took| took >= MAX_PUT) {
             return Err(StoreError::Unavailable("the place for large objects took too long".into()));
         }
-        self.rows.insert(domain, placed, now).await
+        self.rows.insert(domain, located, now).await
     }
 
     async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
         if hashes.is_empty() {
             return Ok(Vec::new());
         }
-        let places = self.rows.read(domain, hashes).await?;
+        let locations = self.rows.read(domain, hashes).await?;
         let reads: Vec<_> =
-            hashes.iter().zip(places).map(|(hash, location)| self.bytes(*hash, location)).collect();
+            hashes.iter().zip(locations).map(|(hash, location)| self.bytes(*hash, location)).collect();
         stream::iter(reads).buffered(BLOBS_AT_ONCE).try_collect().await
     }
 
@@ -264,7 +264,7 @@ fn folder_after(folder: Option<&str>) -> Option<String> {
     Some([letter(number / 32)?, letter(number % 32)?].iter().collect())
 }
 
-/// Tells whether a name is one that `place` gives: whatever else lies there is not ours to remove.
+/// Tells whether a name is one that `locate` gives: whatever else lies there is not ours to remove.
 fn is_ours(name: &str) -> bool {
     let parts = name.split_once('/').and_then(|(folder, rest)| Some((folder, rest.split_once('-')?)));
     parts.is_some_and(|(folder, (hash, _))| hash.starts_with(folder) && hash.parse::<Hash>().is_ok())

@@ -153,6 +153,16 @@ fn nothing_is_cited_that_is_not_in_the_repository() {
 }
 
 #[test]
+fn each_number_of_a_decision_is_of_one_note_and_none_is_left_out() {
+    let notes = files(&root().join("decisions"), "md");
+    let number = |file: &PathBuf| file.file_name().and_then(|name| name.to_str()?.get(..4)?.parse().ok());
+    let mut numbers: Vec<usize> =
+        notes.iter().map(|file| number(file).unwrap_or_else(|| panic!("{}", file.display()))).collect();
+    numbers.sort_unstable();
+    assert!(numbers.iter().copied().eq(1..=notes.len()), "{numbers:?}");
+}
+
+#[test]
 fn a_link_and_a_name_are_found_where_they_stand() {
     let text = "See [a](b.md#c), [d](https://e.test/f.md) and `g/h.rs`.\n```\n[i](j.md)\n```\n";
     assert_eq!(links(&prose(text)), ["b.md"]);

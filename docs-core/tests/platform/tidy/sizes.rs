@@ -7,6 +7,27 @@ use super::{root, rust_files};
 /// Most lines of a file.
 const MAX_LINES: usize = 600;
 
+/// Most characters of a line of a comment. What a line of code has is for the formatter, which leaves comments alone.
+const MAX_WIDTH: usize = 120;
+
+#[test]
+fn no_line_of_a_comment_is_wider_than_its_readers_can_bear() {
+    let mut wide = Vec::new();
+    for file in rust_files(root()) {
+        let text = fs::read_to_string(&file).expect("a file");
+        for (at, line) in text.lines().enumerate() {
+            let said =
+                line.trim_start().strip_prefix("//").map(|said| said.trim_start_matches(['/', '!']).trim());
+            // A row of a table cannot be cut.
+            let is_long = said.is_some_and(|said| !said.starts_with('|')) && line.chars().count() > MAX_WIDTH;
+            if is_long {
+                wide.push(format!("{}:{}", file.display(), at + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "at most {MAX_WIDTH} characters: {wide:#?}");
+}
+
 #[test]
 fn no_file_is_longer_than_its_readers_can_bear() {
     let found = rust_files(root());
