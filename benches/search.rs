@@ -1,6 +1,6 @@
-//! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index in a folder, of a thousand and of
-//! ten thousand pages, and what a word costs in memory and in a folder among ten thousand and among a hundred thousand
-//! words.
+//! `cargo bench -p docs-benches --bench search`. What a query and a write cost an index in a folder, of a thousand and
+//! of ten thousand pages, and what a word costs in memory and in a folder among ten thousand and among a hundred
+//! thousand words.
 
 use std::{collections::BTreeSet, fs, hint::black_box, time::Instant};
 

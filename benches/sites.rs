@@ -36,7 +36,8 @@ fn request<T: serde::de::DeserializeOwned>(json: Value) -> serde_json::Result<T>
     serde_json::from_value(json)
 }
 
-/// A platform with large sites among others: one without conditions, and one with conditions on every section and space.
+/// A platform with large sites among others: one without conditions, and one with conditions on every section and
+/// space.
 struct Sites {
     platform: Platform,
     admin: Actor,

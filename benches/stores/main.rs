@@ -1,5 +1,6 @@
-//! `cargo bench -p docs-benches --bench stores`: each store on disk beside its bare driver doing the same statements, on
-//! the same data, in one run. What counts is the ratio. PostgreSQL takes part when `DOCS_TEST_POSTGRES` names a server.
+//! `cargo bench -p docs-benches --bench stores`: each store on disk beside its bare driver doing the same statements,
+//! on the same data, in one run. What counts is the ratio. PostgreSQL takes part when `DOCS_TEST_POSTGRES` names a
+//! server.
 
 mod contention;
 mod raw;

@@ -1,9 +1,9 @@
 //! A documentation platform as a library: organizations and people, spaces with pages, files and history, change
 //! requests, sites, import from Git.
 //!
-//! A [`Platform`] is made of a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. Who acts is
-//! said first, [`as_user`](Platform::as_user) for example; from the [`Caller`](platform::Caller) nouns lead to nouns, and
-//! their methods are the operations.
+//! A [`Platform`] is made of a [`Store`](store::Store), its [`Objects`](store::Objects) and a few [`ports`]. Who acts
+//! is said first, [`as_user`](Platform::as_user) for example; from the [`Caller`](platform::Caller) nouns lead to
+//! nouns, and their methods are the operations.
 //!
 //! ```
 //! use std::sync::Arc;

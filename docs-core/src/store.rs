@@ -10,8 +10,8 @@ use crate::{BoxFuture, Result};
 
 /// Every kind of record.
 pub const KINDS: &[Kind] = records::KINDS;
-/// The version of the rows that records bring along. Whoever changes what [`Indexed::rows`] of a record answers raises it:
-/// the rows of stores that exist are then [made anew](crate::platform::Caller::rebuild).
+/// The version of the rows that records bring along. Whoever changes what [`Indexed::rows`] of a record answers raises
+/// it: the rows of stores that exist are then [made anew](crate::platform::Caller::rebuild).
 pub const LAYOUT: u32 = 1;
 
 /// Recomputes every index row, unique value and counter from the records and compares. Reads the whole store in one
@@ -34,8 +34,8 @@ pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operat
     docs_store::run(store, WriteContext { kinds: KINDS, receipt, observer: None }, operation).await
 }
 
-/// Runs an operation until it is stored or refused, and answers with what `show` reads of it: [`docs_store::run_and_show`]
-/// with all [`KINDS`].
+/// Runs an operation until it is stored or refused, and answers with what `show` reads of it:
+/// [`docs_store::run_and_show`] with all [`KINDS`].
 ///
 /// # Errors
 /// What [`Operation::apply`] and `show` refuse, and the store's errors.

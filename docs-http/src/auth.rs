@@ -22,9 +22,9 @@ pub trait Authenticator: Send + Sync + 'static {
     /// The actor that a token stands for.
     ///
     /// # Errors
-    /// [`Unauthenticated`](docs_core::ErrorKind::Unauthenticated) when the token is unknown, expired or taken back, with
-    /// a sentence that does not repeat it; [`Unavailable`](docs_core::ErrorKind::Unavailable) when that cannot be told
-    /// now.
+    /// [`Unauthenticated`](docs_core::ErrorKind::Unauthenticated) when the token is unknown, expired or taken back,
+    /// with a sentence that does not repeat it; [`Unavailable`](docs_core::ErrorKind::Unavailable) when that cannot be
+    /// told now.
     async fn authenticate(&self, token: &str) -> docs_core::Result<Self::Actor>;
 
     /// Tells whether somebody was given the token by name. Tokens that anybody can get count for the address that they

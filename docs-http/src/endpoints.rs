@@ -1,5 +1,5 @@
-//! What stands beside the API: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. None of it asks for a token; a host that must
-//! hide it mounts the API alone.
+//! What stands beside the API: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. None of it asks for a token; a host
+//! that must hide it mounts the API alone.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 

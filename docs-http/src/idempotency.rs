@@ -1,8 +1,9 @@
 //! The `Idempotency-Key` of a request: it may be sent again without being done again.
 //!
-//! A handler that makes something takes an [`Idempotency`] behind who asks, and calls the operation on the platform that
-//! [`Idempotency::platform`] gives. Everything else is the platform's: it keeps the answer with what was made. That a
-//! request was answered with what an earlier one had been answered, the operation's endpoint tells in [`REPLAYED`].
+//! A handler that makes something takes an [`Idempotency`] behind who asks, and calls the operation on the platform
+//! that [`Idempotency::platform`] gives. Everything else is the platform's: it keeps the answer with what was made.
+//! That a request was answered with what an earlier one had been answered, the operation's endpoint tells in
+//! [`REPLAYED`].
 
 use std::sync::{Arc, OnceLock};
 

@@ -149,7 +149,8 @@ pub struct HttpConfig {
     pub readiness: Option<HealthCheck>,
     /// What the platform counts into, to be shown at `/metrics`; only requests are shown when absent.
     pub registry: Option<Arc<Registry>>,
-    /// What is called before metrics are shown; the platform's own [`measure`](docs_core::Platform::measure) when absent.
+    /// What is called before metrics are shown; the platform's own [`measure`](docs_core::Platform::measure) when
+    /// absent.
     pub measure: Option<HealthCheck>,
     /// Where the ids of requests come from.
     pub ids: Arc<dyn Ids>,

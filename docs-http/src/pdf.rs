@@ -12,7 +12,8 @@ use crate::wire::error::ApiError;
 /// What stands in the name of a file in a header as it is: letters, digits, and these.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
 
-/// PDF files. Their address is sealed as that of files is, and good for an hour while whom it was made for may read them.
+/// PDF files. Their address is sealed as that of files is, and good for an hour while whom it was made for may read
+/// them.
 pub(crate) struct PdfFiles(pub(crate) Platform);
 
 impl Endpoint for PdfFiles {

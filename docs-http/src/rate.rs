@@ -1,8 +1,8 @@
 //! How many requests a client may make in a minute.
 //!
-//! Every answer of the API says what is left: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset`, the
-//! time in seconds since 1970 at which the count starts anew, which is at each full minute. Over the limit the answer
-//! is 429 with `Retry-After`.
+//! Every answer of the API says what is left: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset`,
+//! the time in seconds since 1970 at which the count starts anew, which is at each full minute. Over the limit the
+//! answer is 429 with `Retry-After`.
 //!
 //! The address of the client is that of the connection, or what a trusted proxy says: see [`TrustedProxies`].
 //!

@@ -1,9 +1,9 @@
 //! The address of a client behind proxies that the operator trusts.
 //!
-//! A proxy tells for whom it forwards, in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Anybody can send these headers,
-//! so they count only when the peer of the connection is a trusted proxy, and only as far as trusted proxies wrote them:
-//! the list is read from its right end, where the nearest proxy added the address it was connected from, to the first
-//! address that is not trusted. What stands to the left of that was sent by the client.
+//! A proxy tells for whom it forwards, in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Anybody can send these
+//! headers, so they count only when the peer of the connection is a trusted proxy, and only as far as trusted proxies
+//! wrote them: the list is read from its right end, where the nearest proxy added the address it was connected from, to
+//! the first address that is not trusted. What stands to the left of that was sent by the client.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 

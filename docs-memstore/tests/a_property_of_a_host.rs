@@ -1,5 +1,5 @@
-//! A property test as a host writes it, to copy from: whatever its users do, in whatever order, and however often the store
-//! fails meanwhile, what the host believes about its documentation is what the platform answers.
+//! A property test as a host writes it, to copy from: whatever its users do, in whatever order, and however often the
+//! store fails meanwhile, what the host believes about its documentation is what the platform answers.
 //!
 //! `cargo test -p docs-memstore --test a_property_of_a_host`
 
@@ -150,7 +150,8 @@ proptest! {
         runtime.expect("a runtime").block_on(async {
             let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
             let mut host = host(Arc::clone(&store)).await;
-            // One call in fifty meets a conflict, one in fifty a store that is away, and of one commit in fifty the answer is lost.
+            // One call in fifty meets a conflict, one in fifty a store that is away, and of one commit in fifty the
+            // answer is lost.
             let rates = Rates { conflict: 20, unavailable: 20, unknown_applied: 20, ..Rates::default() };
             store.follow(Plan::seeded(seed, rates));
             for act in acts {

@@ -1,5 +1,6 @@
-//! Tests as a host writes them, to copy from: a platform of its own for each test, a clock that moves when the test says so,
-//! work that is done when the test says so, and a store that fails on demand. The handbook shows it on "As a test backend".
+//! Tests as a host writes them, to copy from: a platform of its own for each test, a clock that moves when the test
+//! says so, work that is done when the test says so, and a store that fails on demand. The handbook shows it on "As a
+//! test backend".
 //!
 //! `cargo test -p docs-memstore --test a_world_of_its_own`
 

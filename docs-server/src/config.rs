@@ -45,7 +45,8 @@ pub struct ServerConfig {
         global = true
     )]
     pub store: StoreUrl,
-    /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when absent.
+    /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when
+    /// absent.
     #[arg(long, env = "DOCS_BLOBS", hide_env_values = true, global = true)]
     pub blobs: Option<String>,
     /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
@@ -78,7 +79,8 @@ pub struct ServerConfig {
     /// Most requests a minute of each token, and of each address without one; no limit when absent.
     #[arg(long, env = "DOCS_RATE_LIMIT", value_name = "N")]
     pub rate_limit: Option<NonZeroU32>,
-    /// Networks of the proxies whose `X-Forwarded-For` or `Forwarded` the rate limit takes the address of a client from.
+    /// Networks of the proxies whose `X-Forwarded-For` or `Forwarded` the rate limit takes the address of a client
+    /// from.
     #[arg(long, env = "DOCS_TRUSTED_PROXIES", value_name = "CIDR,…")]
     pub trusted_proxies: Option<TrustedProxies>,
     /// Origin whose web pages may call the API, like `https://docs.example.com`, or `*` for any; can be given often.
@@ -135,8 +137,8 @@ impl Secret {
     /// A secret that the operator chose.
     ///
     /// # Errors
-    /// When it is too short, or has other characters than letters, digits and `-._~+/=` (RFC 6750). The sentence does not
-    /// repeat it.
+    /// When it is too short, or has other characters than letters, digits and `-._~+/=` (RFC 6750). The sentence does
+    /// not repeat it.
     pub fn token(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         if text.len() < 16 || !text.chars().all(fits) {

@@ -78,8 +78,8 @@ impl Server {
     /// a site. A repository that has to be fetched is imported by a job later on.
     ///
     /// # Errors
-    /// When the store is not new, or the import fails of a server in memory, which would be of no use. A store that lasts
-    /// is there for another try.
+    /// When the store is not new, or the import fails of a server in memory, which would be of no use. A store that
+    /// lasts is there for another try.
     pub async fn publish_first(&self) -> Result<Published, ServerError> {
         let first = self.first.as_ref().ok_or_else(|| ServerError::other("the store is not new"))?;
         let published = setup::create_site(&self.platform, first, &self.import.title).await?;

@@ -1,8 +1,9 @@
-//! Every command of the handbook and of the README, run as it is written, page by page: each page against a fresh server,
-//! by a shell that stops at the first command that fails, at the first answer that is an error, and at the first name
-//! that was never set.
+//! Every command of the handbook and of the README, run as it is written, page by page: each page against a fresh
+//! server, by a shell that stops at the first command that fails, at the first answer that is an error, and at the
+//! first name that was never set.
 //!
-//! The commands need `bash`, `curl` and `jq`, one page `openssl`; where one is missing, a line says that nothing was run.
+//! The commands need `bash`, `curl` and `jq`, one page `openssl`; where one is missing, a line says that nothing was
+//! run.
 
 use std::{
     fs,
@@ -123,8 +124,8 @@ fn script(blocks: &[Block], folder: &Path) -> String {
     script
 }
 
-/// Programs that stand before those of the machine: `curl` fails when the answer is an error; `cargo` and `docker` would
-/// build, so they only write down what they were asked.
+/// Programs that stand before those of the machine: `curl` fails when the answer is an error; `cargo` and `docker`
+/// would build, so they only write down what they were asked.
 fn programs(folder: &Path) {
     let bin = folder.join("bin");
     fs::create_dir(&bin).expect("a folder");

@@ -1,8 +1,8 @@
 //! Reads HTML, Markdown, Word documents and archives as pages for the documentation platform.
 //!
-//! [`DocumentConverter`] is the port [`Converter`]. [`convert`] and [`unpack`] do its work: pure functions of the bytes,
-//! in time and memory that grow with the bytes and no faster, whoever made them. Nothing is fetched and no file is
-//! touched.
+//! [`DocumentConverter`] is the port [`Converter`]. [`convert`] and [`unpack`] do its work: pure functions of the
+//! bytes, in time and memory that grow with the bytes and no faster, whoever made them. Nothing is fetched and no file
+//! is touched.
 //!
 //! HTML and Word documents both become a small tree of elements first, which is then cleaned up and written as
 //! Markdown of the platform, so that a list is a list wherever it came from.

@@ -176,8 +176,8 @@ impl fmt::Debug for GitClient {
     }
 }
 
-/// Runs libgit2 and the network side by side. When libgit2 fails, the network may know why; when it does not, it has all
-/// it needs, however the connection ended.
+/// Runs libgit2 and the network side by side. When libgit2 fails, the network may know why; when it does not, it has
+/// all it needs, however the connection ended.
 async fn both(
     network: impl Future<Output = Result<(), GitError>> + Send,
     job: Job,

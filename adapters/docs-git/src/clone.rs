@@ -117,8 +117,8 @@ impl Job {
         GitCheckout::read(Shared::new(repository, folder), commit, self.limits)
     }
 
-    /// Counts the files of the commit where it is: packing what is too large takes far more than refusing it. Whether the
-    /// ref is there is seen when it is fetched.
+    /// Counts the files of the commit where it is: packing what is too large takes far more than refusing it. Whether
+    /// the ref is there is seen when it is fetched.
     fn check_source(&self, source: &Repository) -> Result<(), GitError> {
         match source.find_reference(&self.reference).and_then(|found| found.peel_to_commit()) {
             Ok(commit) => checkout::check_size(source, &commit, self.limits),

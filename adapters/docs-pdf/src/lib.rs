@@ -1,10 +1,10 @@
 //! Sets pages of the documentation platform as PDF files.
 //!
-//! A book is brought page after page into a tree of plain data (`lower`), which is laid out on sheets (`layout`, `pages`)
-//! as a compact list of what is drawn (`sheet`); when all sheets are known they are written (`write`). Shaping of text,
-//! formulas, pictures, drawings and the file itself are the work of libraries. What users wrote is never code; pictures
-//! are looked at before they are used; nothing is read from a disk or fetched from anywhere. The same book gives the
-//! same bytes.
+//! A book is brought page after page into a tree of plain data (`lower`), which is laid out on sheets (`layout`,
+//! `pages`) as a compact list of what is drawn (`sheet`); when all sheets are known they are written (`write`). Shaping
+//! of text, formulas, pictures, drawings and the file itself are the work of libraries. What users wrote is never code;
+//! pictures are looked at before they are used; nothing is read from a disk or fetched from anywhere. The same book
+//! gives the same bytes.
 //!
 //! ```no_run
 //! # async fn example(book: std::sync::Arc<docs_ports::Book>) -> Result<(), docs_ports::PdfError> {

@@ -1,7 +1,7 @@
 //! Writing: what a batch changes in the tables.
 //!
-//! Changes are reduced to what becomes of each page. Of a page that is replaced, only the words are written whose places
-//! changed. Lists of postings are changed together, in their order.
+//! Changes are reduced to what becomes of each page. Of a page that is replaced, only the words are written whose
+//! places changed. Lists of postings are changed together, in their order.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -133,8 +133,8 @@ impl IndexFile {
         Ok(conn)
     }
 
-    /// Makes the file, where there is none, for its owner only: it holds the text of pages. SQLite gives the files beside
-    /// it the same rights. What goes wrong here, SQLite tells in a moment.
+    /// Makes the file, where there is none, for its owner only: it holds the text of pages. SQLite gives the files
+    /// beside it the same rights. What goes wrong here, SQLite tells in a moment.
     fn create(&self) {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);

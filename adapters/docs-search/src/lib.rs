@@ -1,8 +1,8 @@
 //! Full-text search by SQLite: [`SqliteSearch`], an index in a folder.
 //!
-//! What matches and in which order is decided by `docs-core`, as for every index; here lie the words and where they are, in
-//! the tables of one file. A thread of its own writes: a batch is one transaction, and the position in the feed lies in
-//! it. Readers have connections of their own and never wait for it.
+//! What matches and in which order is decided by `docs-core`, as for every index; here lie the words and where they
+//! are, in the tables of one file. A thread of its own writes: a batch is one transaction, and the position in the feed
+//! lies in it. Readers have connections of their own and never wait for it.
 //!
 //! An index belongs to one process. Servers that share a store each have their own and follow the feed by themselves;
 //! a folder that is lost, damaged or of an older version is made anew from the store. Without a folder there is
@@ -82,8 +82,8 @@ pub enum OpenError {
 }
 
 impl SqliteSearch {
-    /// An index in a folder, which is made when it is missing and kept for the next start. In it, the index has a folder of
-    /// its own. What is found there and cannot be used is removed.
+    /// An index in a folder, which is made when it is missing and kept for the next start. In it, the index has a
+    /// folder of its own. What is found there and cannot be used is removed.
     ///
     /// # Errors
     /// [`OpenError`].

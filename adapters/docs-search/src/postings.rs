@@ -1,7 +1,7 @@
 //! Lists of postings as bytes: for each page that has a word, its places there.
 //!
-//! A list is cut into blocks, so that a page is changed without writing a long list again. A block begins with the number
-//! of its first page and says of the others how far they are from the one before.
+//! A list is cut into blocks, so that a page is changed without writing a long list again. A block begins with the
+//! number of its first page and says of the others how far they are from the one before.
 
 use crate::failure::{Failure, Outcome};
 
@@ -74,8 +74,8 @@ pub(crate) fn each_posting<'b>(
     Ok(())
 }
 
-/// The blocks that take the place of one after changes in the order of their pages, each with its first page: none where
-/// no page is left. Pages that go need not be there.
+/// The blocks that take the place of one after changes in the order of their pages, each with its first page: none
+/// where no page is left. Pages that go need not be there.
 pub(crate) fn changed(block: &[u8], changes: &[Change]) -> Outcome<Vec<(u32, Vec<u8>)>> {
     let mut blocks = Blocks::default();
     let mut changes = changes.iter().peekable();

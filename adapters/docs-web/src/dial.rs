@@ -22,8 +22,8 @@ pub struct TlsError(String);
 
 /// Makes clients for HTTP that connect to checked addresses only.
 ///
-/// Proxies of the environment are not used, redirects are not followed, nothing is sent twice, and compressed bodies are
-/// neither asked for nor unpacked.
+/// Proxies of the environment are not used, redirects are not followed, nothing is sent twice, and compressed bodies
+/// are neither asked for nor unpacked.
 #[derive(Clone)]
 pub struct Dialer {
     tls: Arc<ClientConfig>,
@@ -41,8 +41,8 @@ impl Dialer {
 
     /// A client for the host of a URL, which may say nothing for as long as `idle`.
     ///
-    /// The client belongs to that host: it connects to the same addresses whatever it is asked for by name. Another host
-    /// needs another client, after a redirect as well.
+    /// The client belongs to that host: it connects to the same addresses whatever it is asked for by name. Another
+    /// host needs another client, after a redirect as well.
     ///
     /// # Errors
     /// When the guard does not allow the host.
@@ -86,8 +86,8 @@ impl Resolve for Pinned {
     }
 }
 
-/// TLS 1.2 and 1.3 by ring, the root certificates of Mozilla: for an adapter whose library makes its own client. Nothing
-/// is set for the process.
+/// TLS 1.2 and 1.3 by ring, the root certificates of Mozilla: for an adapter whose library makes its own client.
+/// Nothing is set for the process.
 ///
 /// # Errors
 /// When TLS cannot be set up.

@@ -116,8 +116,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes a value to a worker, in parts: its JSON is never in memory as a whole, which may be much longer than the pages
-/// that it is of.
+/// Writes a value to a worker, in parts: its JSON is never in memory as a whole, which may be much longer than the
+/// pages that it is of.
 pub(crate) async fn send_json<T>(output: &mut (impl AsyncWrite + Unpin), value: T) -> io::Result<()>
 where
     T: Serialize + Send + 'static,

@@ -1,8 +1,8 @@
 //! What the two sides say to one another.
 //!
-//! The server sends [`Bounds`], the process answers [`Ready`]; then comes a [`Job`] with the documents and files that it
-//! names, in their order, and the process writes an [`Answer`] with its files. Both are the same program or at least of
-//! the same version: there is no other compatibility.
+//! The server sends [`Bounds`], the process answers [`Ready`]; then comes a [`Job`] with the documents and files that
+//! it names, in their order, and the process writes an [`Answer`] with its files. Both are the same program or at least
+//! of the same version: there is no other compatibility.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -127,8 +127,8 @@ impl Builder {
         self
     }
 
-    /// Counts with this what operators watch; without it, nothing is counted. [`METRICS`](super::metrics::METRICS) lists
-    /// all of it.
+    /// Counts with this what operators watch; without it, nothing is counted. [`METRICS`](super::metrics::METRICS)
+    /// lists all of it.
     #[must_use]
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.ports.metrics = metrics;

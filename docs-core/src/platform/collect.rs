@@ -8,11 +8,11 @@
 //! 1. What is put is touched, also when it was there: [`Objects::put`](crate::store::Objects::put). What a write takes
 //!    over without putting it is named by a revision that cannot go before the write is committed.
 //! 2. A write commits within [`WRITE_WINDOW`] of its first `put` ([`StoringSince`]), or not at all.
-//! 3. A collection is over within [`COLLECT_WINDOW`] of its first read, or removes nothing more; it removes only what was
-//!    not touched for [`UNTOUCHED`], which is longer than both windows together.
-//! 4. A copy of a space leaves a note ([`note_copy`]). A collection reads spaces one after the other, and may have passed
-//!    the place of the copy before it came to the original that has gone meanwhile: the notes, which it reads last, lead
-//!    it there.
+//! 3. A collection is over within [`COLLECT_WINDOW`] of its first read, or removes nothing more; it removes only what
+//!    was not touched for [`UNTOUCHED`], which is longer than both windows together.
+//! 4. A copy of a space leaves a note ([`note_copy`]). A collection reads spaces one after the other, and may have
+//!    passed the place of the copy before it came to the original that has gone meanwhile: the notes, which it reads
+//!    last, lead it there.
 
 mod job;
 mod marks;
@@ -134,8 +134,8 @@ pub(super) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
 
 impl<'p> Caller<'p> {
     /// Removes the objects that no revision names: content of spaces that were purged, and what edits stored that were
-    /// never committed. Those that were touched within [`UNTOUCHED`](crate::platform::UNTOUCHED) stay. Servers do it every
-    /// day by a job; writers, servers and other collections may go on meanwhile. Only the platform itself may.
+    /// never committed. Those that were touched within [`UNTOUCHED`](crate::platform::UNTOUCHED) stay. Servers do it
+    /// every day by a job; writers, servers and other collections may go on meanwhile. Only the platform itself may.
     ///
     /// An area of storage with content that cannot be read is left alone, and the log says so.
     ///

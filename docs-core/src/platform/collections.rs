@@ -216,8 +216,8 @@ impl<'p> CollectionHandle<'p> {
         })
     }
 
-    /// Deletes a collection. What it contains, deleted spaces too, comes to lie where it lay, in the same order. Answers
-    /// whether there was one: a collection that is missing, or that the actor may not see, is none.
+    /// Deletes a collection. What it contains, deleted spaces too, comes to lie where it lay, in the same order.
+    /// Answers whether there was one: a collection that is missing, or that the actor may not see, is none.
     ///
     /// # Errors
     /// `Forbidden` without the role `create` on it, and where it lies when something is in it; `Conflict` when what

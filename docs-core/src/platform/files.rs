@@ -121,8 +121,8 @@ impl Platform {
         })
     }
 
-    /// The address of a file's bytes for somebody: the same for the same bytes, type and name in the same space, so that
-    /// it can be kept.
+    /// The address of a file's bytes for somebody: the same for the same bytes, type and name in the same space, so
+    /// that it can be kept.
     pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry, bearer: &Bearer) -> Result<String> {
         let address = Address {
             blob: file.blob,

@@ -1,8 +1,8 @@
 //! Requests that may be sent again: the answer to the first one is kept, and given to those that follow.
 //!
-//! The answer is kept by the commit of what the request changed, as a receipt is, so that there is never the one without
-//! the other. A repeated request is answered before anything is looked at that the first one may have changed; of two
-//! that come at the same time, the store lets one commit, and the other finds its answer.
+//! The answer is kept by the commit of what the request changed, as a receipt is, so that there is never the one
+//! without the other. A repeated request is answered before anything is looked at that the first one may have changed;
+//! of two that come at the same time, the store lets one commit, and the other finds its answer.
 
 use std::{
     future::{Future, ready},

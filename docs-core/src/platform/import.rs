@@ -35,8 +35,8 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Adds a page that was counted as imported, or a reusable content. A text that is too long for one is left out, and
-    /// its page no longer counted: the rest of the import goes on.
+    /// Adds a page that was counted as imported, or a reusable content. A text that is too long for one is left out,
+    /// and its page no longer counted: the rest of the import goes on.
     fn push_text(&mut self, mut edit: Edit) {
         let (body, counted) = match &mut edit {
             Edit::InsertPage(page) => (Some(&mut page.body), 1),
@@ -59,8 +59,8 @@ impl<'p> ContentHandle<'p> {
     /// Imports documents into the live content of a space, or into a change request.
     ///
     /// Their pages become the last ones at the top level; nothing that is there changes. A few pages and files
-    /// are fetched from the web for one import, see [`LIMITS`](super::LIMITS). What cannot be fetched or read on the way is left out and counted; the
-    /// document that was asked for has to be there.
+    /// are fetched from the web for one import, see [`LIMITS`](super::LIMITS). What cannot be fetched or read on the
+    /// way is left out and counted; the document that was asked for has to be there.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` where live content is locked, or the change request

@@ -85,8 +85,8 @@ impl<'p> Invites<'p> {
                         expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
                     };
                     let operation = InviteCreation { actor: actor.clone(), invite, role };
-                    // The answer is that of the last one. A request that is sent again before it came so far invites those
-                    // again who were invited, which changes nothing.
+                    // The answer is that of the last one. A request that is sent again before it came so far invites
+                    // those again who were invited, which changes nothing.
                     done = if at < last {
                         with(done, &email, platform.write(actor, &operation).await?)
                     } else {

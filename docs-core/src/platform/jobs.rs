@@ -37,9 +37,9 @@ use crate::{
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 /// The pause of a worker whose store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// The pause between two batches for the search index. Nothing is waited for that could tell of itself: a batch costs the
-/// index about the same whatever is in it, so writes that come meanwhile are let gather, and who searches finds them in
-/// well under the two seconds that are promised.
+/// The pause between two batches for the search index. Nothing is waited for that could tell of itself: a batch costs
+/// the index about the same whatever is in it, so writes that come meanwhile are let gather, and who searches finds
+/// them in well under the two seconds that are promised.
 const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
 /// How long a job that can go on later may go on when its worker is told to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);

@@ -75,16 +75,16 @@ impl<'p> Caller<'p> {
     }
 
     /// Removes every row of the store that follows from records and makes it anew: index rows, unique values and
-    /// counters. For a store whose layout is older, or that [`verify`](Self::verify) finds something wrong with. Only the
-    /// platform itself may.
+    /// counters. For a store whose layout is older, or that [`verify`](Self::verify) finds something wrong with. Only
+    /// the platform itself may.
     ///
     /// **Nobody else may use the store meanwhile**: rows are missing until it is done, and
     /// [`check_layout`](Platform::check_layout) fails. It goes by bounded transactions, each of which notes how far it
     /// has come: one that was broken off goes on when it is called again.
     ///
     /// # Errors
-    /// `Forbidden` for users; `Conflict` for a store of a newer layout; `Internal` when two records claim the same unique
-    /// value, which the log names; the store's.
+    /// `Forbidden` for users; `Conflict` for a store of a newer layout; `Internal` when two records claim the same
+    /// unique value, which the log names; the store's.
     ///
     /// # Cancel safety
     /// Dropping the future leaves a rebuild that was begun, to be called again.

@@ -245,8 +245,8 @@ impl Platform {
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// How many links there are. Costs O(log n), and the links that lead out of the revision, up to [`MAX_JUDGED`]: those
-    /// have to be looked at.
+    /// How many links there are. Costs O(log n), and the links that lead out of the revision, up to [`MAX_JUDGED`]:
+    /// those have to be looked at.
     async fn stats(
         &self,
         listing: &Listing,

@@ -221,7 +221,8 @@ impl Platform {
     }
 
     /// Checks that the platform can do everything it is for: that the store can be read, and that the search index has
-    /// caught up with it once. For who decides whether requests are sent here; [`work`](Platform::work) makes the index.
+    /// caught up with it once. For who decides whether requests are sent here; [`work`](Platform::work) makes the
+    /// index.
     ///
     /// # Errors
     /// `Unavailable` until the index has caught up; the store's.
@@ -333,7 +334,8 @@ impl Platform {
     }
 
     /// Runs a write until it is stored or refused, and answers with what is read of it in its own transaction: an error
-    /// means that nothing was changed, but for what [`run_and_show`](docs_store::run_and_show) says of an actor who may not see their change.
+    /// means that nothing was changed, but for what [`run_and_show`](docs_store::run_and_show) says of an actor who may
+    /// not see their change.
     ///
     /// Counters that are read for an answer make the write wait its turn with those that move them. For what was just
     /// created nobody else does; of a space, a team or a member that others work on, an attempt is made again.

@@ -1,8 +1,8 @@
 //! The nouns of the API: who acts, then what is acted on.
 //!
 //! [`Platform::as_user`], [`as_visitor`](Platform::as_visitor) and [`as_platform`](Platform::as_platform) answer a
-//! [`Caller`]; its methods lead to nouns, and the methods of these are the operations. All of them are small values that
-//! borrow the platform and the ids: copy them, keep them in variables, make them anew. Making one reads nothing.
+//! [`Caller`]; its methods lead to nouns, and the methods of these are the operations. All of them are small values
+//! that borrow the platform and the ids: copy them, keep them in variables, make them anew. Making one reads nothing.
 //!
 //! The ways from noun to noun stand in the submodules, the operations in the file of their noun.
 

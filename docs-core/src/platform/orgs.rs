@@ -53,8 +53,8 @@ impl<'p> Orgs<'p> {
         })
     }
 
-    /// Lists the organizations of the user who acts, in the order of joining; for the platform itself all there are, in the
-    /// order of their ids.
+    /// Lists the organizations of the user who acts, in the order of joining; for the platform itself all there are, in
+    /// the order of their ids.
     ///
     /// # Errors
     /// `Unauthenticated` for a visitor of a site; `Invalid` for a wrong page or limit.

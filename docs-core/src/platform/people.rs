@@ -327,8 +327,8 @@ impl<'p> Users<'p> {
 impl Platform {
     /// Authenticates the bearer of a token: a user, or the visitor of a site who has a content token.
     ///
-    /// A token is looked up by the hash of its secret, and nothing compares secrets: all that the time of a lookup could
-    /// tell is a hash, from which no secret can be found.
+    /// A token is looked up by the hash of its secret, and nothing compares secrets: all that the time of a lookup
+    /// could tell is a hash, from which no secret can be found.
     ///
     /// # Errors
     /// `Unauthenticated` for a token that nobody has, or that has ended.

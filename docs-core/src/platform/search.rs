@@ -2,8 +2,8 @@
 //!
 //! The index is asked first, and what it answers is then shown as the store has it: rights, titles and paths come from
 //! a snapshot, and what is gone there, or may not be seen, is left out. Excerpts are of the text that the index has, so
-//! they are shown only of a page that still has this text: one that was edited since the index last followed stands there
-//! without. So an index that is behind shows too little, never what was removed. One that has never been complete
+//! they are shown only of a page that still has this text: one that was edited since the index last followed stands
+//! there without. So an index that is behind shows too little, never what was removed. One that has never been complete
 //! shows nothing: the search is refused until it is.
 
 mod follow;
@@ -106,7 +106,8 @@ impl<'p> OrgHandle<'p> {
     /// The limit counts pages, of whichever spaces. A space with more of them comes again on a later page of the list.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; otherwise as [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
+    /// `NotFound` unless the actor is a member; otherwise as
+    /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
     ///
     /// # Example
     /// ```
@@ -138,8 +139,8 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl<'p> SiteHandle<'p> {
-    /// Searches the spaces of a published site, or some of them, that the actor may see: the best pages, by their spaces.
-    /// Pages with a condition are left out.
+    /// Searches the spaces of a published site, or some of them, that the actor may see: the best pages, by their
+    /// spaces. Pages with a condition are left out.
     ///
     /// The limit counts pages, of whichever spaces. A space with more of them comes again on a later page of the list.
     ///

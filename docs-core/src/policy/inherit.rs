@@ -58,7 +58,8 @@ pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     }
 }
 
-/// The role that the level of content comes down to: that of the first level on the way out that says one; where all inherit, the role in the organization. `None` where that level hides the content.
+/// The role that the level of content comes down to: that of the first level on the way out that says one; where all
+/// inherit, the role in the organization. `None` where that level hides the content.
 ///
 /// Roles by name have no part in it: they are the reader's own, and a level is everybody's.
 ///

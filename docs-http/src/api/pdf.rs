@@ -23,8 +23,8 @@ fn part(page: Query<String>, only: Query<bool>) -> Answer<PdfPart> {
 impl Pdf {
     /// Get a space as a PDF file
     ///
-    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may read
-    /// the content. The file shows the content as it is now.
+    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may
+    /// read the content. The file shows the content as it is now.
     #[oai(path = "/spaces/:spaceId/pdf", method = "get", operation_id = "getSpacePDF", tag = "Tag::Content")]
     async fn space(
         &self,
@@ -41,8 +41,8 @@ impl Pdf {
 
     /// Get the content of a change request as a PDF file
     ///
-    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may read
-    /// the content. The file shows the content as it is now.
+    /// The answer is the address of the file, which needs no token and is good for a while, as long as the user may
+    /// read the content. The file shows the content as it is now.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/pdf",
         method = "get",

@@ -55,8 +55,8 @@ impl Structure {
 
     /// Put a part of a site beside another
     ///
-    /// A site space beside a site space, in whose section it then is; sections and groups beside each other, in the same
-    /// group then.
+    /// A site space beside a site space, in whose section it then is; sections and groups beside each other, in the
+    /// same group then.
     #[oai(path = "/structure/sort", method = "patch", operation_id = "sortSiteStructure")]
     async fn sort(
         &self,

@@ -29,8 +29,8 @@ const COLLECTION: [(&str, Role); 4] = [
     ("create", Role::Create),
 ];
 
-/// The flags of an organization, each with the least role that has it; `None` is had by guests too. Nobody has `ownTeam`
-/// by a role, and nothing that needs an integration.
+/// The flags of an organization, each with the least role that has it; `None` is had by guests too. Nobody has
+/// `ownTeam` by a role, and nothing that needs an integration.
 const ORGANIZATION: [(&str, Option<Role>); 7] = [
     ("view", None),
     ("listMembers", Some(Role::Read)),

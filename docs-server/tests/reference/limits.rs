@@ -1,4 +1,5 @@
-//! How long, how large and how many: the limits of fields from their schemas, the others from the constants of the code.
+//! How long, how large and how many: the limits of fields from their schemas, the others from the constants of the
+//! code.
 
 use std::{collections::BTreeSet, time::Duration};
 

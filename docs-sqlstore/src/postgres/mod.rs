@@ -88,8 +88,8 @@ impl PostgresStore {
     /// tables.
     ///
     /// With the feature `tls` the connection is encrypted as `sslmode` of the address says: `disable`, `prefer`,
-    /// `require`, `verify-ca` or `verify-full`, with the meaning that they have to libpq, and `sslrootcert` names a file
-    /// of trusted certificates. Without the feature it is never encrypted.
+    /// `require`, `verify-ca` or `verify-full`, with the meaning that they have to libpq, and `sslrootcert` names a
+    /// file of trusted certificates. Without the feature it is never encrypted.
     ///
     /// # Errors
     /// [`OpenError`]: the address is wrong, or asks for TLS where there is none; the server cannot be reached or is too
@@ -111,8 +111,8 @@ impl PostgresStore {
         }
     }
 
-    /// Opens the store with connections that a TLS connector of the caller makes. `sslmode` of the address is `disable`,
-    /// `prefer` or `require`; what is verified is the connector's.
+    /// Opens the store with connections that a TLS connector of the caller makes. `sslmode` of the address is
+    /// `disable`, `prefer` or `require`; what is verified is the connector's.
     ///
     /// # Errors
     /// As [`open`](PostgresStore::open).

@@ -8,8 +8,8 @@
 //! | `verify-ca` | always | leads to a trusted root |
 //! | `verify-full` | always | leads to a trusted root, and names the host of the address |
 //!
-//! `sslrootcert` is a file of trusted certificates in PEM, or `system`, which asks for `verify-full`. Without it the roots
-//! of Mozilla are trusted, which are compiled in. A certificate in the file may be that of the server itself. A
+//! `sslrootcert` is a file of trusted certificates in PEM, or `system`, which asks for `verify-full`. Without it the
+//! roots of Mozilla are trusted, which are compiled in. A certificate in the file may be that of the server itself. A
 //! connection whose certificate is refused fails: `prefer` does not go on without encryption then.
 
 use std::{borrow::Cow, path::Path, sync::Arc};

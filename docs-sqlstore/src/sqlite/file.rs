@@ -82,8 +82,8 @@ impl File {
         Ok(conn)
     }
 
-    /// Makes the file, where there is none, for its owner only: it holds the key that credentials are sealed with. SQLite
-    /// gives the files beside it the same rights. What goes wrong here, SQLite tells in a moment.
+    /// Makes the file, where there is none, for its owner only: it holds the key that credentials are sealed with.
+    /// SQLite gives the files beside it the same rights. What goes wrong here, SQLite tells in a moment.
     fn create(&self) {
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);

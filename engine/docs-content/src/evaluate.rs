@@ -196,8 +196,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// Conditions within Markdown that is kept as it is, which nothing decides: it is left out, and so is what stands behind
-/// one that was opened, to its end.
+/// Conditions within Markdown that is kept as it is, which nothing decides: it is left out, and so is what stands
+/// behind one that was opened, to its end.
 #[derive(Debug, Default)]
 pub struct Undecided {
     open: usize,

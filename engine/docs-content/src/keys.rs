@@ -11,8 +11,8 @@
 //! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
 //! | `b!<target>!<source>` | derived: something links there, whether or not it exists |
 //!
-//! The top level is the parent with the empty name. Derived entries are functions of the records, those of links also of
-//! the texts: an edit writes both, a merge recomputes them for the pages it touched, and [`check`](super::check)
+//! The top level is the parent with the empty name. Derived entries are functions of the records, those of links also
+//! of the texts: an edit writes both, a merge recomputes them for the pages it touched, and [`check`](super::check)
 //! recomputes them all. A source is two segments, its class and its id; so is a target. See [`links`](super::links).
 
 use bytes::Bytes;

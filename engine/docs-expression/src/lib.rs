@@ -13,8 +13,8 @@
 //! * `in` looks for items of an array, for parts of a text, and for members of an object;
 //! * `text =~ /pattern/` tells whether a text matches;
 //! * a function answers an expression, or has one `return`; it knows no `arguments`;
-//! * text is Unicode: a half of a pair of UTF-16 that is cut off becomes U+FFFD, nothing separates the halves of a pair,
-//!   patterns are read over characters, and what orders texts knows no locale;
+//! * text is Unicode: a half of a pair of UTF-16 that is cut off becomes U+FFFD, nothing separates the halves of a
+//!   pair, patterns are read over characters, and what orders texts knows no locale;
 //! * what is left out between two commas is `undefined`, objects have no conversions of their own, and a method can be
 //!   called only of values that it belongs to.
 //!

@@ -141,8 +141,8 @@ impl<const MIN: usize, const MAX: usize> JsonSchema for BoundedText<MIN, MAX> {
     }
 }
 
-/// Text with each NUL replaced by U+FFFD, as CommonMark does: stores cannot keep the character, and text that comes from
-/// elsewhere is not refused for it.
+/// Text with each NUL replaced by U+FFFD, as CommonMark does: stores cannot keep the character, and text that comes
+/// from elsewhere is not refused for it.
 #[must_use]
 pub fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }

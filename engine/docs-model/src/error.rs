@@ -176,8 +176,8 @@ impl Error {
         self.0.kind
     }
 
-    /// The field or parameter that an invalid request is wrong at, as a path: `changes[0].title`. `None` where no single
-    /// one is, and for errors of other kinds.
+    /// The field or parameter that an invalid request is wrong at, as a path: `changes[0].title`. `None` where no
+    /// single one is, and for errors of other kinds.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()

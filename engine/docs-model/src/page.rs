@@ -67,8 +67,8 @@ pub struct PageBase {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageConflict {
-    /// The field: `title`, `slug`, `document` and so on; `position` for where the page stands, `existence` when one side
-    /// deleted the page.
+    /// The field: `title`, `slug`, `document` and so on; `position` for where the page stands, `existence` when one
+    /// side deleted the page.
     pub field: String,
     /// The value that the space had; absent when it had none.
     #[serde(default, skip_serializing_if = "Value::is_null")]

@@ -6,7 +6,8 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares the roles, from the least one on, with their names on the wire: everything that lists roles is made of this.
+/// Declares the roles, from the least one on, with their names on the wire: everything that lists roles is made of
+/// this.
 macro_rules! roles {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
         /// What a member may do; each role includes the ones before it. `None` where a role is optional

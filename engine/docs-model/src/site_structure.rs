@@ -26,10 +26,10 @@ pub type SectionDescription = BoundedText<0, 256>;
 
 /// An expression that decides who sees something, read once.
 ///
-/// For visitors it holds only where all that it reads may decide that ([`Expression::is_deterministic`]): variables, and
-/// the claims of which the site's adaptive schema knows all values, booleans and texts with an `enum`. One that reads a
-/// free text, a number or a claim that the schema does not name hides what it stands at, whatever it says of them.
-/// Members see everything.
+/// For visitors it holds only where all that it reads may decide that ([`Expression::is_deterministic`]): variables,
+/// and the claims of which the site's adaptive schema knows all values, booleans and texts with an `enum`. One that
+/// reads a free text, a number or a claim that the schema does not name hides what it stands at, whatever it says of
+/// them. Members see everything.
 ///
 /// ```
 /// use docs_model::Condition;

@@ -316,8 +316,8 @@ pub struct UpdateSpace {
     /// A role, `inherit`, or `null` to hide the space from all but administrators and its creator.
     #[serde(default)]
     pub default_level: Patch<Level>,
-    /// An emoji, or `null` for the default one; not together with `icon`, whose place another emoji than the one that is
-    /// shown takes.
+    /// An emoji, or `null` for the default one; not together with `icon`, whose place another emoji than the one that
+    /// is shown takes.
     #[serde(default)]
     pub emoji: Patch<Emoji>,
     /// The address of a picture, or `null`; not together with `emoji`.

@@ -18,8 +18,8 @@ impl Timestamp {
         Self(at.trunc_subsecs(3))
     }
 
-    /// This time, or a millisecond after another that is not before it: what a record shows that changes now, so that its
-    /// times ascend whatever the clock does.
+    /// This time, or a millisecond after another that is not before it: what a record shows that changes now, so that
+    /// its times ascend whatever the clock does.
     #[must_use]
     pub fn later_than(self, before: Self) -> Self {
         self.max(Self::new(before.0 + TimeDelta::milliseconds(1)))

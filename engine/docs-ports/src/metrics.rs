@@ -60,8 +60,8 @@ impl Metric {
 
 /// Takes what is counted, for whoever shows it: the facade between the platform and the host's monitoring.
 ///
-/// Values of labels are words of the program and never of a request, so that there is a bounded number of them; the type
-/// says so. Calls are made on the way of requests: they neither wait nor fail.
+/// Values of labels are words of the program and never of a request, so that there is a bounded number of them; the
+/// type says so. Calls are made on the way of requests: they neither wait nor fail.
 ///
 /// # Example
 /// ```

@@ -45,8 +45,8 @@ pub enum Step {
 }
 
 impl Intersection {
-    /// A walk in an order over what the lists below these prefixes have in common, strictly after a position, that reads no more
-    /// than about so many rows.
+    /// A walk in an order over what the lists below these prefixes have in common, strictly after a position, that
+    /// reads no more than about so many rows.
     #[must_use]
     pub fn new(prefixes: &[KeyBuf], order: ListOrder, after: Option<&str>, budget: usize) -> Self {
         let rev = order == ListOrder::Desc;

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 /// identity it was made with.
 ///
 /// Clients keep cursors over an upgrade, so tags are part of what is promised: types, fields and variants are renamed
-/// freely in Rust, a tag is not. A filter that is not set leaves no trace: a new filter keeps the cursors that were made
-/// before it.
+/// freely in Rust, a tag is not. A filter that is not set leaves no trace: a new filter keeps the cursors that were
+/// made before it.
 ///
 /// ```
 /// use docs_store::ListIdentity;

@@ -1,8 +1,8 @@
 //! The layout of a store: which rows follow from its records, as a version, and making all rows anew.
 //!
 //! Rows are a function of records ([`Indexed::rows`](super::Indexed::rows)). When that function changes, records that
-//! exist have the rows of before. So the store knows which version of it made its rows, and a program of another version
-//! does not touch them before they were made anew.
+//! exist have the rows of before. So the store knows which version of it made its rows, and a program of another
+//! version does not touch them before they were made anew.
 
 use async_trait::async_trait;
 use docs_model::error::{Error, Result};

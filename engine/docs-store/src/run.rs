@@ -97,8 +97,8 @@ impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
     }
 }
 
-/// Where answers are kept for requests that may be sent again: by the commit of what the request changed, as its receipt
-/// is, so that there is never the one without the other.
+/// Where answers are kept for requests that may be sent again: by the commit of what the request changed, as its
+/// receipt is, so that there is never the one without the other.
 #[async_trait]
 pub trait Answers<V>: Send + Sync {
     /// The answer that was given before; `None` where the request is new.
@@ -153,8 +153,8 @@ pub async fn run<O: Operation>(
 /// write is stored nevertheless, and the refusal is the answer: whether somebody may see a change does not decide
 /// whether they may make it. Any other failure of it undoes the attempt.
 ///
-/// With `answers`, a write that was answered before is not done again, and what is answered is kept with what is written;
-/// a write that changes nothing, and a refusal, are not.
+/// With `answers`, a write that was answered before is not done again, and what is answered is kept with what is
+/// written; a write that changes nothing, and a refusal, are not.
 ///
 /// # Errors
 /// What [`Operation::apply`] and `show` refuse, and the store's errors.

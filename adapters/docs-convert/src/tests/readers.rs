@@ -1,5 +1,5 @@
-//! Whole pages are read by the tokenizer of the standard; HTML within Markdown by that of `docs-markup`. Where both read
-//! the same, they read it the same way.
+//! Whole pages are read by the tokenizer of the standard; HTML within Markdown by that of `docs-markup`. Where both
+//! read the same, they read it the same way.
 
 use docs_markup::syntax::html::{self, TagKind};
 use html5gum::{DefaultEmitter, Token};

@@ -1,7 +1,7 @@
 //! Drawings: SVG.
 //!
-//! What a drawing costs is in what it says and not in its size: a few lines can ask for a thousand million shapes. So it
-//! is weighed before it is drawn, and one that is too heavy is none.
+//! What a drawing costs is in what it says and not in its size: a few lines can ask for a thousand million shapes. So
+//! it is weighed before it is drawn, and one that is too heavy is none.
 
 use std::{
     collections::HashMap,

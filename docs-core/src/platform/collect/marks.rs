@@ -15,8 +15,8 @@ const MAX_WALKED: usize = 1_000_000;
 /// Objects that revisions name, in a bounded amount of memory however many there are.
 ///
 /// It may take an object for marked that is not, which is then kept until another collection, whose filter has another
-/// salt; never the other way round. Which nodes were walked below is known exactly, so that nothing below one is missed;
-/// when there are too many, they are forgotten, and some are walked again.
+/// salt; never the other way round. Which nodes were walked below is known exactly, so that nothing below one is
+/// missed; when there are too many, they are forgotten, and some are walked again.
 pub(super) struct MarkSet {
     bits: Vec<u64>,
     salt: [u64; MARK_PROBES],

@@ -34,7 +34,8 @@ impl<'p> ContentHandle<'p> {
     /// based on. Costs what changed.
     ///
     /// The first parent of a merge is what the space had, that of an update what the request had. A revision without
-    /// parents, such as the first of a copied space, is compared with empty content. Without a `limit` the answer has the first few.
+    /// parents, such as the first of a copied space, is compared with empty content. Without a `limit` the answer has
+    /// the first few.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong limit.

@@ -149,7 +149,8 @@ fn repo_name(address: &str) -> String {
 fn git_state(payload: &ImportPayload, commit: &Commit, event_at: Timestamp, now: Timestamp) -> GitState {
     let request = &payload.request;
     let info = request.git_info.as_ref();
-    // Where readers find the files: what the request says of it, else the repository, unless it is on the server's disk.
+    // Where readers find the files: what the request says of it, else the repository, unless it is on the server's
+    // disk.
     let told = info.and_then(|info| info.url.as_deref()).or(request.repo_tree_url.as_deref());
     let local = Url::parse(&request.url).is_ok_and(|url| url.scheme() == "file");
     let link =

@@ -173,8 +173,8 @@ impl<'p> InviteHandle<'p> {
     /// was one, as far as the actor may know.
     ///
     /// # Errors
-    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor administrates the
-    /// organization.
+    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor administrates
+    /// the organization.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the invite deleted or not.

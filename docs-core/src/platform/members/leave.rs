@@ -60,7 +60,8 @@ impl<'p> MemberHandle<'p> {
     /// actor may not know, there is none.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor administrates the organization, or leaves it; `Conflict` for the last administrator.
+    /// `Forbidden` unless the actor administrates the organization, or leaves it; `Conflict` for the last
+    /// administrator.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the member a member or not. What a former member leaves in large numbers is removed

@@ -25,8 +25,8 @@ impl<'p> SiteHandle<'p> {
     /// yet is given one.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another server's
-    /// key.
+    /// `NotFound`; `Forbidden` unless the actor manages the site; `Conflict` when the key was sealed by another
+    /// server's key.
     ///
     /// # Example
     /// ```
@@ -164,7 +164,8 @@ impl Platform {
     }
 }
 
-/// Refuses an address to sign in at that names a `location` itself: where the visitor wanted to go is told by that name.
+/// Refuses an address to sign in at that names a `location` itself: where the visitor wanted to go is told by that
+/// name.
 fn check_fallback(url: &Url) -> Result<()> {
     if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
         let message =

@@ -32,7 +32,8 @@ pub struct SiteSpaceFilter {
 }
 
 impl<'p> SiteSpaces<'p> {
-    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has a default of its own, marked on its space.
+    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has a default of its own,
+    /// marked on its space.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
@@ -277,8 +278,8 @@ impl Operation for SiteSpaceUpdate {
     }
 }
 
-/// Tells whether a place is there for the actor: not where its space is deleted, or they have no right to it, though they
-/// may see it as anybody does. It can still be given another space, or be taken off the site.
+/// Tells whether a place is there for the actor: not where its space is deleted, or they have no right to it, though
+/// they may see it as anybody does. It can still be given another space, or be taken off the site.
 pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
     Error::existed(access::space(tx, &on.actor, &place.space).await)
 }

@@ -354,8 +354,8 @@ impl Seen<'_> {
     }
 }
 
-/// The space that a visitor of each of these sites sees first, where the actor has a right to it: three reads, and those
-/// of the rights.
+/// The space that a visitor of each of these sites sees first, where the actor has a right to it: three reads, and
+/// those of the rights.
 pub(in crate::platform) async fn default_spaces(
     tx: &Tx,
     (org, actor): (OrgAccess, &Actor),

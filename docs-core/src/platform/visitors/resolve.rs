@@ -27,7 +27,8 @@ use crate::{
 pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
 /// Most segments of an address under which a site may be mounted.
 const MAX_MOUNT: usize = 16;
-/// Claims that say when a token is valid, and nothing of the visitor; and what only those that anybody can make are called.
+/// Claims that say when a token is valid, and nothing of the visitor; and what only those that anybody can make are
+/// called.
 const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];
 
 impl Platform {
@@ -184,8 +185,8 @@ impl Platform {
             // What has no segment of its own, or another spelling, was named.
             return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
         }
-        // A default has a path as well, and what follows here may be the one it has or had: only behind a space that was
-        // named, or behind a segment that names nothing, all is a page.
+        // A default has a path as well, and what follows here may be the one it has or had: only behind a space that
+        // was named, or behind a segment that names nothing, all is a page.
         let names_place = !outline.is_default(found.place);
         let complete = names_place || (segments.len() > found.used && !is_contested);
         let spaces: Vec<SpaceId> = outline.all_places().iter().map(|place| place.space.clone()).collect();
@@ -208,8 +209,8 @@ impl Platform {
         })))
     }
 
-    /// What an address below a site leads to, and whether it does so for a page that stands where a path leads away: below
-    /// such a page the path still does.
+    /// What an address below a site leads to, and whether it does so for a page that stands where a path leads away:
+    /// below such a page the path still does.
     async fn found_at<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(Found<'v>, bool)> {
         let outline = &visit.outline;
         let now = outline.find(segments).ok_or_else(nothing)?;

@@ -1,5 +1,5 @@
-//! Limits are said once, in code: what is written for people says what a limit is of, and leaves the number to the schema
-//! and to the tables of the handbook that are made of the code.
+//! Limits are said once, in code: what is written for people says what a limit is of, and leaves the number to the
+//! schema and to the tables of the handbook that are made of the code.
 
 use std::fs;
 

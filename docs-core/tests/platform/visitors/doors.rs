@@ -396,7 +396,8 @@ async fn a_visitor_reads_the_published_revision_and_no_other() {
     p.as_actor(&anybody()).content(&draft).get(Shown::default()).await.refused(ErrorKind::NotFound);
 }
 
-/// A condition in a text that is too dense to be taken apart is decided by nobody, so what stands under it is for nobody.
+/// A condition in a text that is too dense to be taken apart is decided by nobody, so what stands under it is for
+/// nobody.
 #[tokio::test]
 async fn what_cannot_be_taken_apart_hides_what_stands_under_a_condition_in_it() {
     let w = World::new().await;

@@ -23,7 +23,8 @@ impl Content {
     /// Brings the links up to date after records changed from `before` to `after`; answers the new root.
     ///
     /// The links of `before` must be right; those of `after` are still the same. Costs what changed, the links of the
-    /// sources that changed, and the backlinks of the targets that came or went. The nodes it makes stay in the session.
+    /// sources that changed, and the backlinks of the targets that came or went. The nodes it makes stay in the
+    /// session.
     pub(crate) async fn relink(
         &self,
         session: &mut Session<'_>,

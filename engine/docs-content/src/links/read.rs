@@ -67,8 +67,8 @@ impl View {
         .await
     }
 
-    /// Up to `limit` sources that link to a target, after one: pages first, each in the order of the ids, and whether they
-    /// do so under conditions only. The target need not exist; what links to itself is not among them.
+    /// Up to `limit` sources that link to a target, after one: pages first, each in the order of the ids, and whether
+    /// they do so under conditions only. The target need not exist; what links to itself is not among them.
     ///
     /// # Errors
     /// As [`View::links`].

@@ -124,8 +124,8 @@ pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &P
     Ok(parts.references(&text::request_side(merger, &terms)))
 }
 
-/// Tells whether a text may have conditions. Where a tag ends is for its reader to say: it may be on lines that begin with
-/// the marks of a quotation.
+/// Tells whether a text may have conditions. Where a tag ends is for its reader to say: it may be on lines that begin
+/// with the marks of a quotation.
 fn may_have_conditions(markdown: &str) -> bool {
     tag::names(markdown).any(|name| name == "if")
 }
@@ -157,8 +157,8 @@ fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
 /// What a destination in stored text refers to; `None` for one that is empty or holds the data itself.
 ///
 /// Stored text names things by their ids: see [`reference`](docs_markup::reference). A query, a slash at the end and
-/// space around change nothing of what is meant, nor does a place on what has none. Whatever else has neither scheme nor
-/// host was kept because nothing was found there; it becomes an address that leads nowhere.
+/// space around change nothing of what is meant, nor does a place on what has none. Whatever else has neither scheme
+/// nor host was kept because nothing was found there; it becomes an address that leads nowhere.
 pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     let text = destination.trim();
     let is_data = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));

@@ -1,8 +1,8 @@
 //! Emojis by their names and code points.
 //!
 //! Names are those of gemoji, which readers of Markdown are used to, and a few of our own that texts have had from the
-//! beginning. Code points are written as they name pictures of emojis: in hexadecimal with `-` between them, and without
-//! the mark of pictures, U+FE0F, unless emojis are joined.
+//! beginning. Code points are written as they name pictures of emojis: in hexadecimal with `-` between them, and
+//! without the mark of pictures, U+FE0F, unless emojis are joined.
 
 /// Names that gemoji has not got or has for something else. Each is the name its emoji is printed with.
 const OWN: &[(&str, &str)] = &[

@@ -11,8 +11,9 @@
 //!   second and later ones of the hash and a number. So editing a block changes the keys of it and of the blocks
 //!   around it, and of no other.
 //! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 20,000; what goes beyond
-//!   is kept as it is, and so is a text whose bytes would have to be taken apart more than 40 times, and what would take more than 50 times its bytes as a tree. A text may always have the room
-//!   of one of 32 KiB, so that it takes thousands of the smallest blocks to come to that.
+//!   is kept as it is, and so is a text whose bytes would have to be taken apart more than 40 times, and what would
+//!   take more than 50 times its bytes as a tree. A text may always have the room of one of 32 KiB, so that it takes
+//!   thousands of the smallest blocks to come to that.
 //! - What was read can be written, and reads the same again: blocks that would not, beside those around them, are kept
 //!   as they are.
 

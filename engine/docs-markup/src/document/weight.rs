@@ -9,8 +9,8 @@ use super::{
     marks::item,
 };
 
-/// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50 that
-/// a text may take.
+/// Most bytes of memory that are counted for each byte of a text. What is not counted here takes the rest of the 50
+/// that a text may take.
 const MOST: usize = 28;
 /// Texts below this may take as much as one of this length.
 const FLOOR: usize = 28 * 1024;

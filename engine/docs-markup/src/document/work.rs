@@ -1,9 +1,9 @@
 //! How much work reading one text may be.
 //!
-//! A block is read, written, and read again to see that it says the same, and so are the blocks inside of it. For a text
-//! of blocks in blocks that do not read the same, that would be hundreds of readings of the same bytes. They are counted,
-//! and a text that takes too many is kept as it is. What is counted depends on the text alone, so that the same text is
-//! always the same document.
+//! A block is read, written, and read again to see that it says the same, and so are the blocks inside of it. For a
+//! text of blocks in blocks that do not read the same, that would be hundreds of readings of the same bytes. They are
+//! counted, and a text that takes too many is kept as it is. What is counted depends on the text alone, so that the
+//! same text is always the same document.
 
 use std::cell::Cell;
 

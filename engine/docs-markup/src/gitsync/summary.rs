@@ -100,9 +100,9 @@ impl Summary {
     /// listed again, the item is left out.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and when
-    /// a listed file cannot be used: it is behind a symbolic link that leaves the repository or loops, or it is too
-    /// large.
+    /// [`FormatError`] when the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and
+    /// when a listed file cannot be used: it is behind a symbolic link that leaves the repository or loops, or it is
+    /// too large.
     pub fn read(text: &str, config: &RepoConfig, tree: &RepoTree) -> Result<Self, FormatError> {
         check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();

@@ -75,7 +75,8 @@ pub fn links(markdown: &str) -> Vec<LinkSite> {
     links_and_specs(markdown).0
 }
 
-/// The destinations in a text as [`links`] answers them, and the slugs of the OpenAPI specifications that its tags name.
+/// The destinations in a text as [`links`] answers them, and the slugs of the OpenAPI specifications that its tags
+/// name.
 #[must_use]
 pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
     let mut finder = Finder {
@@ -411,7 +412,8 @@ fn named(tag: &str, value: &str) -> Option<Named> {
     })
 }
 
-/// The addresses in a `srcset`. Without quotes, none is written that a comma stands beside: there is no place for quotes.
+/// The addresses in a `srcset`. Without quotes, none is written that a comma stands beside: there is no place for
+/// quotes.
 fn set(value: &str, quote: Option<char>) -> Vec<Range<usize>> {
     let mut found = html::candidates(value);
     found.retain(|range| quote.is_some() || *range == (0..value.len()));

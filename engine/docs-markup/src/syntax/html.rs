@@ -41,8 +41,8 @@ pub struct Tag<'a> {
     pub attributes: Vec<Attribute<'a>>,
     /// Whether it ends with `/>`.
     pub is_self_closing: bool,
-    /// Whether it is written as Markdown demands of a tag: space before each attribute, names of the usual characters, no
-    /// quotes within values that have none.
+    /// Whether it is written as Markdown demands of a tag: space before each attribute, names of the usual characters,
+    /// no quotes within values that have none.
     pub is_strict: bool,
 }
 
@@ -284,8 +284,8 @@ pub struct Tokens<'a> {
     next: Option<Token<'a>>,
     /// The element that holds nothing but text and has begun.
     raw: Option<&'static str>,
-    /// How many bytes may still be read in vain: what looks like a tag again and again and is none is not read to its end
-    /// each time.
+    /// How many bytes may still be read in vain: what looks like a tag again and again and is none is not read to its
+    /// end each time.
     left: usize,
 }
 

@@ -1,7 +1,8 @@
 //! Tags: `{% name attribute="value" %}`.
 //!
-//! A tag ends at the first `%}` outside of quotes. A value stands between quotes of either kind, in which `\` goes before
-//! a quote or another `\`, or without any up to white space. A value without a name is what `include` and `if` have.
+//! A tag ends at the first `%}` outside of quotes. A value stands between quotes of either kind, in which `\` goes
+//! before a quote or another `\`, or without any up to white space. A value without a name is what `include` and `if`
+//! have.
 
 use std::{borrow::Cow, ops::Range};
 

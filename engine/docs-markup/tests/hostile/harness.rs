@@ -1,8 +1,8 @@
 //! Inputs that repeat something, and what reading them may take.
 //!
-//! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that follows the
-//! input ends the test. Memory is the most bytes that were alive at once. Time is that of the processor, and asked for
-//! only where `DOCS_FUZZ_INPUTS` says how many inputs there are: what a machine takes is no matter of a test.
+//! Every input is read on a thread with as much stack as a runtime gives its threads, so that recursion that follows
+//! the input ends the test. Memory is the most bytes that were alive at once. Time is that of the processor, and asked
+//! for only where `DOCS_FUZZ_INPUTS` says how many inputs there are: what a machine takes is no matter of a test.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},

@@ -6,9 +6,9 @@ use super::{Match, Word};
 
 /// Calls for every word of an index that is the one looked for with typos, in the order of the words.
 ///
-/// The index keeps its words in the order of their bytes, without any of them twice. `next` answers the first word from a
-/// bound on, with whatever the index knows of it. A beginning that cannot become a near word is left with all words that
-/// have it, and the next beginning that can is looked up: so there are few looks even among many words.
+/// The index keeps its words in the order of their bytes, without any of them twice. `next` answers the first word from
+/// a bound on, with whatever the index knows of it. A beginning that cannot become a near word is left with all words
+/// that have it, and the next beginning that can is looked up: so there are few looks even among many words.
 ///
 /// # Errors
 /// When a look fails; nothing is looked up after it.

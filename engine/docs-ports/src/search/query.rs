@@ -208,7 +208,8 @@ fn typos(word: &str) -> u8 {
     }
 }
 
-/// How many letters have to be put in, left out, replaced or swapped with their neighbour; `None` when more than `most`.
+/// How many letters have to be put in, left out, replaced or swapped with their neighbour; `None` when more than
+/// `most`.
 fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     if most == 0 {
         return None;

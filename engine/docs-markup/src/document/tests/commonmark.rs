@@ -1,5 +1,5 @@
-//! Our scanner of blocks beside that of `pulldown-cmark`, which follows the specification: on plain Markdown both find the
-//! same blocks.
+//! Our scanner of blocks beside that of `pulldown-cmark`, which follows the specification: on plain Markdown both find
+//! the same blocks.
 
 use std::{fmt, ops::Range, path::PathBuf, process::Command};
 
@@ -299,8 +299,8 @@ fn has_runs_of_hyphens(line: &str) -> bool {
     words.windows(2).any(|pair| pair[0].ends_with('-') && pair[1].starts_with('-'))
 }
 
-/// Plain Markdown, put together of lines. Nothing in it is the platform's own: no tags, no formulas, no `<details>` and no
-/// `<table>`.
+/// Plain Markdown, put together of lines. Nothing in it is the platform's own: no tags, no formulas, no `<details>` and
+/// no `<table>`.
 fn markdown() -> impl Strategy<Value = String> {
     let mark = proptest::sample::select(vec![
         "", "", "", "", "", "", " ", "  ", "   ", "    ", "     ", "\t", "> ", ">", "> > ", "* ", "- ", "+ ",
@@ -365,8 +365,8 @@ fn mark_within() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec!["> ", "- ", "1. ", " ", "    "])
 }
 
-/// The same texts at each run, for what is compared is not ours alone: `PROPTEST_RNG_SEED=7 PROPTEST_CASES=1000000` looks
-/// for new differences.
+/// The same texts at each run, for what is compared is not ours alone: `PROPTEST_RNG_SEED=7 PROPTEST_CASES=1000000`
+/// looks for new differences.
 fn same_texts() -> ProptestConfig {
     let asked = ProptestConfig::default();
     let rng_seed = match asked.rng_seed {
