@@ -63,8 +63,7 @@ pub(super) fn change(repository: &MemGit, dice: &mut Dice) {
             }
             _ => {
                 let (path, texts) = *dice.of(FILES);
-                let text: &'static str = dice.of(texts);
-                content.files.insert(path.to_owned(), text.into());
+                content.files.insert(path.to_owned(), (*dice.of(texts)).into());
             }
         }
     });
