@@ -134,8 +134,9 @@ pub struct HttpConfig {
     pub body_limit: BodyLimit,
     /// Where the API is mounted within the application.
     pub api_path: String,
-    /// The address of the API as the document names it; the API's path when absent. A host that mounts the
-    /// application below a prefix, or knows its public address, says it here.
+    /// The address of the API as the document names it, such as `https://docs.example.com/v1`. When absent it is a path:
+    /// that of the API, and with [`routes`] below that of the platform's
+    /// [`base_url`](docs_core::platform::Builder::base_url).
     pub server_url: Option<String>,
     /// How many requests a client may make in a minute; as many as it likes when absent.
     pub rate_limit: Option<RateLimit>,

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use docs_core::{Actor, BoxFuture, Platform};
 use poem::Route;
 use poem_openapi::OpenApiService;
+use url::Url;
 
 use crate::{
     About, HealthCheck, HttpApp, HttpConfig,
@@ -53,6 +54,12 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     config.measure.get_or_insert_with(|| check(platform, Platform::measure));
     let files = Route::new()
         .at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())))
+    if config.server_url.is_none() {
+        // What the document names leads to where the platform's own addresses lead, on whatever host it was read from.
+        let base = Url::parse(platform.urls().base());
+        let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
+        config.server_url = Some(format!("{path}{}", config.api_path));
+    }
         .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());

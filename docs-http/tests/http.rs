@@ -1,5 +1,9 @@
 //! The HTTP foundation, tested through an API of a few operations over resources of the model.
 
+#[path = "http/addresses.rs"]
+mod addresses;
+#[path = "http/audit.rs"]
+mod audit;
 #[path = "http/clients.rs"]
 mod clients;
 #[path = "http/collections.rs"]

@@ -178,8 +178,16 @@ async fn pages_of_the_origins_that_are_named_may_call_the_api() {
     }
     let answer = ask("GET", &url, &[("origin", "https://c.example.com")], Value::Null).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (401, None));
-    let (said, _) = refused(&["--cors-origin", "a.example.com"]).await;
-    assert!(said.contains("--cors-origin") && said.contains("https://docs.example.com"), "{said}");
+    for wrong in
+        ["a.example.com", "null", "https://a.example.com/docs", "https://*.example.com", "*,a", "https://"]
+    {
+        let (said, code) = refused(&["--cors-origin", wrong]).await;
+        assert!(
+            said.contains("--cors-origin") && said.contains("https://docs.example.com"),
+            "{wrong}: {said}"
+        );
+        assert_ne!(code, Some(0), "{wrong}");
+    }
 }
 
 #[tokio::test]
@@ -204,7 +212,7 @@ async fn the_rate_limit_believes_the_proxies_that_are_named_and_nobody_else() {
 #[tokio::test]
 async fn an_address_that_is_printed_can_be_connected_to() {
     for (bind, host) in
-        [("localhost:0", "localhost"), ("0.0.0.0:0", "127.0.0.1"), ("127.0.0.1:0", "127.0.0.1")]
+        [("localhost:0", "localhost"), ("0.0.0.0:0", "localhost"), ("127.0.0.1:0", "127.0.0.1")]
     {
         let server = Process::with(&["--bind", bind]).await;
         assert!(server.base.starts_with(&format!("http://{host}:")), "{}", server.base);
@@ -273,3 +281,52 @@ async fn a_secret_that_is_refused_is_not_repeated() {
         assert_ne!(code, Some(0));
     }
 }
+#[tokio::test]
+async fn the_path_of_the_base_url_is_in_the_document_and_in_every_address_and_is_served() {
+    // The test reaches the server where it listens, and it says where others do.
+    let port = TcpListener::bind(ANY).await.expect("a port").local_addr().expect("it is known").port();
+    let (bind, base) = (format!("127.0.0.1:{port}"), format!("http://localhost:{port}/docs-api"));
+    let server = Process::with(&["--bind", &bind, "--base-url", &format!("{base}/")]).await;
+    assert_eq!(server.base, base);
+    // A proxy may take the path away, or leave it.
+    for root in [format!("http://{bind}"), format!("http://{bind}/docs-api")] {
+        let document = get(&format!("{root}/openapi.json")).await;
+        assert_eq!(document["servers"], json!([{ "url": format!("{base}/v1") }]), "{root}");
+        let orgs = get(&format!("{root}/v1/orgs")).await;
+        assert!(text_of(&orgs["items"][0]["urls"]["location"]).starts_with(&format!("{base}/v1/orgs/")));
+        get(text_of(&orgs["items"][0]["urls"]["location"])).await;
+        assert_eq!(ask("GET", &format!("{root}/healthz"), &[], Value::Null).await.status, 200);
+        assert_eq!(ask("GET", &format!("{root}/docs"), &[], Value::Null).await.status, 200);
+        assert_eq!(ask("GET", &format!("{root}/v1/nothing"), &[], Value::Null).await.status, 404);
+    }
+    for (wrong, said_of_it) in [
+        ("docs.example.com", "https://docs.example.com"),
+        ("http://0.0.0.0:4000", "localhost:4000"),
+        ("http://[::]:4000", "localhost:4000"),
+        ("https://example.com/docs-api?x", "`?`"),
+    ] {
+        let (said, code) = refused(&["--bind", ANY, "--base-url", wrong]).await;
+        assert!(said.contains("--base-url") && said.contains(said_of_it) && code != Some(0), "{said}");
+    }
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+#[tokio::test]
+async fn a_server_on_all_addresses_says_at_its_start_what_it_hands_out() {
+    // Something that is refused later ends the server, after it has said where it listens.
+    let folder = TempDir::new().expect("a folder");
+    let none = format!("sqlite:{}", folder.path().join("nowhere/docs.db").display());
+    for (flags, is_said) in [
+        (vec!["--bind", "0.0.0.0:0"], true),
+        (vec!["--bind", "0.0.0.0:0", "--base-url", "https://docs.example.com"], false),
+        (vec!["--bind", ANY], false),
+    ] {
+        let (said, _) = refused(&[&flags[..], &["--store", &none]].concat()).await;
+        assert_eq!(said.contains("http://localhost:") && said.contains("--base-url"), is_said, "{said}");
+        assert!(!said.contains("http://0.0.0.0"), "{said}");
+    }
+}
+

@@ -21,9 +21,6 @@ pub(crate) struct Op {
     pub(crate) takes_key: bool,
 }
 
-/// Where the site is published.
-const ADDRESS: &str = "https://docs.example/sites/docs/";
-
 /// A server with one of everything that a path can name.
 pub(crate) struct World {
     pub(crate) s: Server,
@@ -42,7 +39,12 @@ impl World {
     }
 
     pub(crate) async fn new() -> Self {
-        let s = Server::new().await;
+        Self::at("https://docs.example").await
+    }
+
+    /// A world whose server others reach at this address.
+    pub(crate) async fn at(base: &str) -> Self {
+        let s = Server::at(base).await;
         let space = s.space().await;
         s.repository.put("README.md", "# Start\n\nHello.\n");
         s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the gap.\n");
@@ -222,7 +224,7 @@ impl World {
             | "updateSiteAdaptiveSchema" => {
                 site_settings::body(id, &self.names["siteSpaceId"], &self.names["pageId"])
             }
-            "resolvePublishedContentByUrl" => json!({ "url": ADDRESS }),
+            "resolvePublishedContentByUrl" => json!({ "url": self.published() }),
             other => return structure::body(other, &self.names),
         })
     }
@@ -250,7 +252,10 @@ impl World {
             path.push_str("?query=page");
         }
         if op.id == "getPublishedContentByUrl" {
-            path.push_str(&format!("?url={}", ADDRESS.replace(':', "%3A").replace('/', "%2F")));
+            path.push_str(&format!("?url={}", self.published().replace(':', "%3A").replace('/', "%2F")));
+        }
+        if op.id.starts_with("uploadFile") {
+            path.push_str("?name=a.json");
         }
         if op.id == "getSiteRedirectBySource" {
             path.push_str("?source=/old");
