@@ -2,6 +2,7 @@
 
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
+mod audit;
 mod change_requests;
 mod collections;
 mod comments;
@@ -67,7 +68,7 @@ impl AsCaller for Reader {
 /// All operations.
 pub type Api = (
     (platform_info::PlatformInfo, users::Users),
-    (orgs::Orgs, members::Members, invites::Invites),
+    (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
     spaces::Spaces,
     collections::Collections,
     content::Content,
@@ -92,6 +93,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
             members::Members(platform.clone()),
             invites::Invites(platform.clone()),
         ),
+            audit::AuditLog(platform.clone()),
         spaces::Spaces(platform.clone()),
         collections::Collections(platform.clone()),
         content::content(platform),

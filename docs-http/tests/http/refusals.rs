@@ -330,8 +330,12 @@ impl Op {
 
     /// What only administrators read, or only the user it is about.
     fn is_read_by_administrators(&self) -> bool {
-        let closed =
-            ["listOrganizationInviteLinks", "getOrganizationInviteLink", "listSpacesForOrganizationMember"];
+        let closed = [
+            "listAuditLogInOrganizationById",
+            "listOrganizationInviteLinks",
+            "getOrganizationInviteLink",
+            "listSpacesForOrganizationMember",
+        ];
         let secret = ["/saml", "/share-links", "/publishing/auth"];
         closed.contains(&self.id.as_str()) || secret.iter().any(|part| self.template.contains(part))
     }
