@@ -66,6 +66,8 @@ mod round_trips;
 mod search;
 #[path = "http/server.rs"]
 mod server;
+#[path = "http/sign_in.rs"]
+mod sign_in;
 #[path = "http/site_settings.rs"]
 mod site_settings;
 #[path = "http/states.rs"]
