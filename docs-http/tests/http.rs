@@ -80,6 +80,8 @@ mod structure;
 mod teams;
 #[path = "http/toy.rs"]
 mod toy;
+#[path = "http/uploads.rs"]
+mod uploads;
 #[path = "http/visitors.rs"]
 mod visitors;
 #[path = "http/writes.rs"]

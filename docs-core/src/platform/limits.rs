@@ -54,7 +54,7 @@ pub const LIMITS: &[LimitGroup] = &[
             ),
             limit("A file sent as `base64`", Amount::Bytes(super::content_edit::plan::MAX_INLINE as u64)),
             limit(
-                "A file fetched from a `url`, or imported",
+                "A file uploaded, fetched from a `url`, or imported",
                 Amount::Bytes(crate::content::gitsync::MAX_FILE_BYTES),
             ),
             limit(

@@ -24,6 +24,7 @@ mod site_structure;
 mod sites;
 mod spaces;
 mod teams;
+mod uploads;
 mod urls;
 mod users;
 
@@ -71,7 +72,7 @@ pub type Api = (
     (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
     spaces::Spaces,
     collections::Collections,
-    content::Content,
+    (content::Content, uploads::Uploads),
     links::Links,
     imports::Imports,
     change_requests::ChangeRequests,
@@ -92,11 +93,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
             orgs::Orgs(platform.clone()),
             members::Members(platform.clone()),
             invites::Invites(platform.clone()),
-        ),
             audit::AuditLog(platform.clone()),
+        ),
         spaces::Spaces(platform.clone()),
         collections::Collections(platform.clone()),
-        content::content(platform),
+        (content::content(platform), uploads::Uploads(platform.clone())),
         links::Links(platform.clone()),
         imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),

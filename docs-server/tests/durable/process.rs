@@ -66,6 +66,14 @@ impl Process {
         self.child.wait().expect("a killed child ends");
     }
 
+    /// The most bytes of memory that the process has used so far; `None` where the system does not tell.
+    #[allow(dead_code, reason = "only some of the tests that share this ask")]
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+    }
+
     /// Tells whether something still listens at the server's address.
     pub(crate) async fn listens(&self) -> bool {
         TcpStream::connect(self.base.trim_start_matches("http://")).await.is_ok()
