@@ -132,7 +132,7 @@ impl About {
 /// What a host may decide.
 #[derive(Clone)]
 pub struct HttpConfig {
-    /// Most bytes of a request body.
+    /// Most bytes of a request body, but for a file that is uploaded: how large that may be is the platform's to say.
     pub body_limit: BodyLimit,
     /// Where the API is mounted within the application.
     pub api_path: String,
