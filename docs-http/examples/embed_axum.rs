@@ -13,10 +13,9 @@ use docs_http::HttpConfig;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let (platform, token) = shared::in_memory("http://127.0.0.1:4020/docs-api").await?;
-    let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
     let app = Router::new()
         .route("/hello", get(|| async { "the host's own page\n" }))
-        .nest_service("/docs-api", docs_http::tower_service(&platform, config)?);
+        .nest_service("/docs-api", docs_http::tower_service(&platform, HttpConfig::default())?);
 
     // Background work is a task of the host's.
     let worker = platform.clone();

@@ -18,10 +18,9 @@ fn hello() -> &'static str {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let (platform, token) = shared::in_memory("http://127.0.0.1:4010/docs-api").await?;
-    let config = HttpConfig { server_url: Some("/docs-api/v1".to_owned()), ..HttpConfig::default() };
     let app = Route::new()
         .at("/hello", get(hello))
-        .nest("/docs-api", docs_http::routes(&platform, config)?.boxed());
+        .nest("/docs-api", docs_http::routes(&platform, HttpConfig::default())?.boxed());
 
     // Background work is a task of the host's.
     let worker = platform.clone();

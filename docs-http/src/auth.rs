@@ -1,9 +1,12 @@
-//! Who asks: bearer tokens, and the extractors that turn them into an actor.
+//! Who asks: bearer tokens, what a host knows of a request, and the extractors that turn them into an actor.
 
-use std::sync::Arc;
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
-use poem::{Request, RequestBody, http::header};
+use poem::{
+    Addr, Request, RequestBody,
+    http::{HeaderMap, HeaderValue, Method, Uri, header},
+};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaSecurityScheme, Registry},
@@ -27,6 +30,20 @@ pub trait Authenticator: Send + Sync + 'static {
     /// told now.
     async fn authenticate(&self, token: &str) -> docs_core::Result<Self::Actor>;
 
+    /// The actor that a request comes from; `None` where it carries nothing to sign in with. Unless it is said
+    /// otherwise, that is whose bearer token it has.
+    ///
+    /// # Errors
+    /// Those of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` that is no bearer token.
+    async fn identify(&self, request: RequestHead<'_>) -> Result<Option<Self::Actor>, ApiError> {
+        by_token(self, request).await
+    }
+
+    /// What is answered where somebody has to be signed in, and nobody is: a 401.
+    fn nobody(&self) -> ApiError {
+        ApiError::unauthenticated("a token is needed; send it as `Authorization: Bearer <token>`")
+    }
+
     /// Tells whether somebody was given the token by name. Tokens that anybody can get count for the address that they
     /// come from, or a limit of requests would be none.
     fn is_personal(&self, actor: &Self::Actor) -> bool {
@@ -35,10 +52,73 @@ pub trait Authenticator: Send + Sync + 'static {
     }
 }
 
+/// A request without its body: what tells who sends it.
+#[derive(Clone, Copy)]
+pub struct RequestHead<'r>(&'r Request);
+
+impl<'r> RequestHead<'r> {
+    /// The method.
+    #[must_use]
+    pub fn method(self) -> &'r Method {
+        self.0.method()
+    }
+
+    /// The address as it was asked for, before anything was taken off its path.
+    #[must_use]
+    pub fn uri(self) -> &'r Uri {
+        self.0.original_uri()
+    }
+
+    /// The headers.
+    #[must_use]
+    pub fn headers(self) -> &'r HeaderMap {
+        self.0.headers()
+    }
+
+    /// The other end of the connection, which may be a proxy; `None` where the transport has no addresses, or the host
+    /// does not say them.
+    #[must_use]
+    pub fn peer(self) -> Option<SocketAddr> {
+        match &self.0.remote_addr().0 {
+            Addr::SocketAddr(peer) => Some(*peer),
+            _ => None,
+        }
+    }
+
+    /// What a layer of the host in front of the API has put beside the request.
+    #[must_use]
+    pub fn extension<T: Clone + Send + Sync + 'static>(self) -> Option<&'r T> {
+        self.0.extensions().get()
+    }
+}
+
+/// Without the headers: they hold secrets.
+impl fmt::Debug for RequestHead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestHead")
+            .field("method", self.method())
+            .field("path", &self.uri().path())
+            .finish()
+    }
+}
+
+/// The actor of a request's bearer token; `None` where it has none.
+pub(crate) async fn by_token<A: Authenticator + ?Sized>(
+    authenticator: &A,
+    RequestHead(request): RequestHead<'_>,
+) -> Result<Option<A::Actor>, ApiError> {
+    let Some(token) = token(request)? else { return Ok(None) };
+    let actor = authenticator.authenticate(token).await?;
+    if authenticator.is_personal(&actor) {
+        request.data::<Proof>().into_iter().for_each(Proof::is_given);
+    }
+    Ok(Some(actor))
+}
+
 /// An authenticator as it is attached to requests.
 pub type SharedAuthenticator<A> = Arc<dyn Authenticator<Actor = A>>;
 
-/// The actor behind the request's bearer token.
+/// The actor that the request comes from: the one of its bearer token, unless the [`Authenticator`] says otherwise.
 ///
 /// Make it the first parameter of a handler, so that nothing of a request is looked at before it is known who sends
 /// it. Fix the type of the actor once: `type Auth = Signed<Actor>;`.
@@ -48,12 +128,24 @@ pub type SharedAuthenticator<A> = Arc<dyn Authenticator<Actor = A>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed<A>(pub A);
 
-/// The actor behind the request's bearer token, or nobody when the request has no token at all.
+/// The actor that the request comes from, or nobody when it carries nothing to sign in with.
 ///
 /// # Errors
 /// 401 when there is a token and it is not valid: a client that meant to sign in should hear that it did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaybeSigned<A>(pub Option<A>);
+
+/// How a host wants people to sign in, where that is not by tokens alone: what a 401 says to a request without one.
+#[derive(Clone)]
+pub(crate) struct Challenge(pub(crate) Option<HeaderValue>);
+
+impl Challenge {
+    /// What a 401 to this request says in place of what it says of tokens.
+    pub(crate) fn of(request: &Request) -> Option<HeaderValue> {
+        let is_asked = !request.headers().contains_key(header::AUTHORIZATION);
+        request.data::<Self>().filter(|_| is_asked)?.0.clone()
+    }
+}
 
 /// The name of the scheme in the OpenAPI document.
 const SCHEME: &str = "bearer";
@@ -76,13 +168,9 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for Signed<A> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let Some(token) = token(request)? else {
-            return Err(ApiError::unauthenticated(
-                "a token is needed; send it as `Authorization: Bearer <token>`",
-            )
-            .into());
-        };
-        Ok(Self(actor(request, token).await?))
+        let authenticator = attached::<A>(request)?;
+        let actor = authenticator.identify(RequestHead(request)).await?;
+        actor.map(Self).ok_or_else(|| authenticator.nobody().into())
     }
 }
 
@@ -108,10 +196,7 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeSigned<A> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        match token(request)? {
-            Some(token) => Ok(Self(Some(actor(request, token).await?))),
-            None => Ok(Self(None)),
-        }
+        Ok(Self(attached::<A>(request)?.identify(RequestHead(request)).await?))
     }
 }
 
@@ -149,15 +234,7 @@ fn is_token(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-async fn actor<A: Send + Sync + 'static>(request: &Request, token: &str) -> Result<A, ApiError> {
-    match request.data::<SharedAuthenticator<A>>() {
-        Some(authenticator) => {
-            let actor = authenticator.authenticate(token).await?;
-            if authenticator.is_personal(&actor) {
-                request.data::<Proof>().into_iter().for_each(Proof::is_given);
-            }
-            Ok(actor)
-        }
-        None => Err(ApiError::internal("no authenticator for this type of actor is attached to the API")),
-    }
+fn attached<A: Send + Sync + 'static>(request: &Request) -> Result<&SharedAuthenticator<A>, ApiError> {
+    let missing = || ApiError::internal("no authenticator for this type of actor is attached to the API");
+    request.data::<SharedAuthenticator<A>>().ok_or_else(missing)
 }

@@ -4,15 +4,16 @@
 //! page of this host: what browsers could run is sent for saving, and everything but PDF without any rights at all.
 //! Pictures, sound and films shown by a page elsewhere do not notice.
 
-use std::ops::Range;
+use std::{io, ops::Range};
 
 use docs_core::{
     Error, Platform,
     model::SpaceId,
     platform::{FileReach, StoredFile},
 };
+use futures_util::{StreamExt as _, stream};
 use poem::{
-    Endpoint, Request, Response, ResponseBuilder,
+    Body, Endpoint, Request, Response, ResponseBuilder,
     http::{HeaderValue, Method, StatusCode, header},
 };
 
@@ -85,8 +86,21 @@ impl Files {
                 (answer, Some(range))
             }
         };
-        let bytes = self.0.file_bytes(file, range).await.map_err(ApiError::from)?;
-        Ok(answer.header(header::CONTENT_LENGTH, bytes.len()).body(bytes))
+        let range = range.unwrap_or(0..size);
+        let answer = answer.header(header::CONTENT_LENGTH, range.end.saturating_sub(range.start));
+        let mut pieces = file.pieces(range.clone());
+        // The first piece is read before anything is said, so that a failure is told as one.
+        let first = pieces.next().unwrap_or(range);
+        let first = self.0.file_bytes(file, Some(first)).await.map_err(ApiError::from)?;
+        let Some(second) = pieces.next() else { return Ok(answer.body(first)) };
+        let rest = stream::iter(std::iter::once(second).chain(pieces));
+        let (platform, file) = (self.0.clone(), file.clone());
+        let rest = rest.then(move |piece| {
+            let (platform, file) = (platform.clone(), file.clone());
+            async move { platform.file_bytes(&file, Some(piece)).await.map_err(io::Error::other) }
+        });
+        let bytes = stream::once(async move { Ok(first) }).chain(rest);
+        Ok(answer.body(Body::from_bytes_stream(bytes)))
     }
 }
 

@@ -5,7 +5,10 @@
 //! That a request was answered with what an earlier one had been answered, the operation's endpoint tells in
 //! [`REPLAYED`].
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    marker::PhantomData,
+    sync::{Arc, OnceLock},
+};
 
 use docs_core::{
     Platform,
@@ -46,9 +49,38 @@ pub(crate) fn description() -> String {
 ///
 /// # Errors
 /// 400 that names the header, when it is given twice or is no key; those of reading the body.
-pub(crate) struct Idempotency(Option<IdempotentRequest>);
+pub(crate) struct Idempotency<B = WholeBody>(Option<IdempotentRequest>, PhantomData<B>);
 
-impl Idempotency {
+/// What the body of a request tells of it.
+pub(crate) trait BodyOfRequest: Send + Sync + 'static {
+    /// The bytes by which the request is told from others.
+    fn bytes(
+        request: &Request,
+        body: &mut RequestBody,
+    ) -> impl Future<Output = Result<Vec<u8>, ApiError>> + Send;
+}
+
+/// All of the body, which the handler gets as well.
+pub(crate) struct WholeBody;
+
+/// Nothing of the body yet: the operation adds what it has read.
+pub(crate) struct StreamedBody;
+
+impl BodyOfRequest for WholeBody {
+    async fn bytes(request: &Request, body: &mut RequestBody) -> Result<Vec<u8>, ApiError> {
+        let bytes = payload::bytes(request, body.take().map_err(ApiError::internal)?).await?;
+        *body = RequestBody::new(bytes.clone().into());
+        Ok(bytes)
+    }
+}
+
+impl BodyOfRequest for StreamedBody {
+    async fn bytes(_: &Request, _: &mut RequestBody) -> Result<Vec<u8>, ApiError> {
+        Ok(Vec::new())
+    }
+}
+
+impl<B> Idempotency<B> {
     /// The platform for this request.
     pub(crate) fn platform(&self, platform: &Platform) -> Platform {
         match &self.0 {
@@ -70,7 +102,7 @@ impl Served {
     }
 }
 
-impl<'a> ApiExtractor<'a> for Idempotency {
+impl<'a, B: BodyOfRequest> ApiExtractor<'a> for Idempotency<B> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
     const PARAM_IS_REQUIRED: bool = false;
     type ParamType = String;
@@ -98,17 +130,16 @@ impl<'a> ApiExtractor<'a> for Idempotency {
         body: &mut RequestBody,
         _: ExtractParamOptions<String>,
     ) -> poem::Result<Self> {
-        let Some(key) = key(request)? else { return Ok(Self(None)) };
-        let bytes = payload::bytes(request, body.take().map_err(ApiError::internal)?).await?;
+        let Some(key) = key(request)? else { return Ok(Self(None, PhantomData)) };
+        let bytes = B::bytes(request, body).await?;
         let path = request.original_uri().path_and_query().map_or("", |path| path.as_str());
         let parts = [request.method().as_str().as_bytes(), path.as_bytes(), &bytes];
         let idempotent = IdempotentRequest::new(key, &parts);
-        *body = RequestBody::new(bytes.into());
         if let Some(served) = request.data::<Served>() {
             // Each request has one handler, which asks once.
             let _ = served.0.set(idempotent.clone());
         }
-        Ok(Self(Some(idempotent)))
+        Ok(Self(Some(idempotent), PhantomData))
     }
 }
 

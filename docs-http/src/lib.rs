@@ -78,6 +78,7 @@ mod mount;
 pub mod openapi;
 mod pdf;
 mod rate;
+mod sign_in;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod trusted_proxies;
@@ -90,7 +91,7 @@ use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoin
 use poem_openapi::{OpenApi, OpenApiService};
 
 use crate::{
-    auth::{Authenticator, SharedAuthenticator},
+    auth::{Authenticator, Challenge, SharedAuthenticator},
     endpoints::{Checked, Counters, Fixed, ReadOnly},
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
@@ -106,6 +107,7 @@ pub use endpoints::HealthCheck;
 pub use mount::tower_service;
 pub use mount::{open_api_service, routes};
 pub use rate::RateLimit;
+pub use sign_in::{HostAuthenticator, HostSignIn, Identity, SignInFailure};
 pub use trusted_proxies::{ProxyError, TrustedProxies};
 
 /// What the document says of the API as a whole.
@@ -130,17 +132,21 @@ impl About {
 /// What a host may decide.
 #[derive(Clone)]
 pub struct HttpConfig {
-    /// Most bytes of a request body.
+    /// Most bytes of a request body, but for a file that is uploaded: how large that may be is the platform's to say.
     pub body_limit: BodyLimit,
     /// Where the API is mounted within the application.
     pub api_path: String,
-    /// The address of the API as the document names it; the API's path when absent. A host that mounts the
-    /// application below a prefix, or knows its public address, says it here.
+    /// The address of the API as the document names it, such as `https://docs.example.com/v1`. When absent it is a path:
+    /// that of the API, and with [`routes`] below that of the platform's
+    /// [`base_url`](docs_core::platform::Builder::base_url).
     pub server_url: Option<String>,
     /// How many requests a client may make in a minute; as many as it likes when absent.
     pub rate_limit: Option<RateLimit>,
     /// The proxies whose word for the address of a client the limit takes.
     pub trusted_proxies: TrustedProxies,
+    /// The host's own way of signing in, for [`routes`]; tokens of the platform when absent. [`assemble`] is given an
+    /// authenticator.
+    pub sign_in: Option<HostSignIn>,
     /// The origins whose web pages may call the API; none but the application's own when absent.
     pub cors: Option<Cors>,
     /// Whether the process is alive: what `/healthz` answers. The platform's own check when absent.
@@ -164,6 +170,7 @@ impl Default for HttpConfig {
             server_url: None,
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
+            sign_in: None,
             cors: None,
             health: None,
             readiness: None,
@@ -182,6 +189,7 @@ impl fmt::Debug for HttpConfig {
             .field("server_url", &self.server_url)
             .field("rate_limit", &self.rate_limit)
             .field("trusted_proxies", &self.trusted_proxies)
+            .field("sign_in", &self.sign_in)
             .field("cors", &self.cors)
             .finish_non_exhaustive()
     }
@@ -242,7 +250,8 @@ impl fmt::Debug for HttpApp {
 /// Joins an API, usually a tuple of API objects, and everything around it into an application.
 ///
 /// # Errors
-/// [`Problems`] when the API contradicts itself, for example when two operations share an id.
+/// [`Problems`] when the API contradicts itself, for example when two operations share an id, and for a `config` with a
+/// [`sign_in`](HttpConfig::sign_in) beside the authenticator.
 pub fn assemble<T, A>(
     api: T,
     about: About,
@@ -253,6 +262,9 @@ where
     T: OpenApi + 'static,
     A: Authenticator,
 {
+    if config.sign_in.is_some() {
+        return Err(Problems::one("`sign_in` is for `routes`: there is an authenticator already"));
+    }
     join(api, about, config, authenticator, Route::new())
 }
 
@@ -269,6 +281,7 @@ where
     A: Authenticator,
 {
     check_path(&config.api_path)?;
+    let challenge = Challenge(config.sign_in.as_ref().map(HostSignIn::challenge));
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let origin = Origin::new::<T>(&about, &server);
@@ -279,7 +292,7 @@ where
     })?;
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = Guard::new(config.rate_limit, config.trusted_proxies);
-    let service = service.data(authenticator).data(config.body_limit).with(guard);
+    let service = service.data(authenticator).data(config.body_limit).data(challenge).with(guard);
     let route = further
         .nest(&config.api_path, service)
         .at("/healthz", ReadOnly(Checked(config.health.unwrap_or_default())))

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use docs_core::{Actor, BoxFuture, Platform};
 use poem::Route;
 use poem_openapi::OpenApiService;
+use url::Url;
 
 use crate::{
     About, HealthCheck, HttpApp, HttpConfig,
@@ -17,6 +18,7 @@ use crate::{
     metrics::Metrics,
     openapi::{OperationLayer, Problems},
     pdf::PdfFiles,
+    sign_in::Doors,
 };
 
 #[async_trait]
@@ -33,7 +35,8 @@ impl Authenticator for Platform {
 }
 
 /// The platform's API as a poem endpoint, with everything around it: see [`HttpApp`] for the paths. The bytes of files
-/// are below `/files`, PDF files among them.
+/// are below `/files`, PDF files among them. People sign in with tokens of the platform, or as
+/// [`HttpConfig::sign_in`] says.
 ///
 /// ```
 /// use docs_core::Platform;
@@ -51,12 +54,19 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     config.health.get_or_insert_with(|| check(platform, Platform::health));
     config.readiness.get_or_insert_with(|| check(platform, Platform::ready));
     config.measure.get_or_insert_with(|| check(platform, Platform::measure));
+    if config.server_url.is_none() {
+        // What the document names leads to where the platform's own addresses lead, on whatever host it was read from.
+        let base = Url::parse(platform.urls().base());
+        let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
+        config.server_url = Some(format!("{path}{}", config.api_path));
+    }
     let files = Route::new()
         .at("/files/:space/:sealed/:name", ReadOnly(Files(platform.clone())))
         .at("/files/:space/pdf/:sealed/:name", ReadOnly(PdfFiles(platform.clone())));
     #[cfg(feature = "explorer")]
     let files = files.at("/", crate::explorer::way_there());
-    join(api(platform), about(), config, Arc::new(platform.clone()), files)
+    let doors = Doors { platform: platform.clone(), host: config.sign_in.clone() };
+    join(api(platform), about(), config, Arc::new(doors), files)
 }
 
 /// A check of the platform's own.

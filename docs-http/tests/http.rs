@@ -1,5 +1,9 @@
 //! The HTTP foundation, tested through an API of a few operations over resources of the model.
 
+#[path = "http/addresses.rs"]
+mod addresses;
+#[path = "http/audit.rs"]
+mod audit;
 #[path = "http/clients.rs"]
 mod clients;
 #[path = "http/collections.rs"]
@@ -62,6 +66,8 @@ mod round_trips;
 mod search;
 #[path = "http/server.rs"]
 mod server;
+#[path = "http/sign_in.rs"]
+mod sign_in;
 #[path = "http/site_settings.rs"]
 mod site_settings;
 #[path = "http/states.rs"]
@@ -74,6 +80,8 @@ mod structure;
 mod teams;
 #[path = "http/toy.rs"]
 mod toy;
+#[path = "http/uploads.rs"]
+mod uploads;
 #[path = "http/visitors.rs"]
 mod visitors;
 #[path = "http/writes.rs"]

@@ -73,14 +73,28 @@ impl BindAddress {
         }
     }
 
-    /// The host and the port by which this machine reaches a server that listens here, on a port that is known. An
-    /// address that stands for all of the machine's is none that can be connected to: then it is the machine itself.
+    /// Tells whether it stands for all addresses of the machine: none that can be connected to, nor be handed out.
+    pub(crate) fn is_unspecified(&self) -> bool {
+        matches!(&self.0, Host::Number(address) if address.ip().to_canonical().is_unspecified())
+    }
+
+    /// The host and the port as people are told them, on a port that is known.
+    pub(crate) fn shown(&self, port: u16) -> String {
+        match &self.0 {
+            _ if self.is_unspecified() => format!("localhost:{port}"),
+            Host::Name(name, _) => format!("{name}:{port}"),
+            Host::Number(address) => SocketAddr::new(address.ip(), port).to_string(),
+        }
+    }
+
+    /// The host and the port by which this machine reaches a server that listens here, on a port that is known. For all
+    /// addresses it is a number, as `localhost` may be that of the other family first.
     pub(crate) fn reachable(&self, port: u16) -> String {
         match &self.0 {
             Host::Name(name, _) => format!("{name}:{port}"),
             Host::Number(address) => {
                 let ip = match address.ip() {
-                    IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+                    ip if ip.to_canonical() == Ipv4Addr::UNSPECIFIED => IpAddr::V4(Ipv4Addr::LOCALHOST),
                     IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
                     ip => ip,
                 };
@@ -103,17 +117,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_printed_address_is_one_that_can_be_connected_to() {
-        for (text, shown) in [
-            ("127.0.0.1:0", "127.0.0.1:81"),
-            ("0.0.0.0:0", "127.0.0.1:81"),
-            ("[::]:0", "[::1]:81"),
-            ("[::1]:0", "[::1]:81"),
-            ("192.0.2.1:0", "192.0.2.1:81"),
-            ("localhost:0", "localhost:81"),
-            ("docs_db.internal:0", "docs_db.internal:81"),
+    fn an_address_that_is_told_or_connected_to_never_stands_for_all() {
+        for (text, shown, reachable) in [
+            ("127.0.0.1:0", "127.0.0.1:81", "127.0.0.1:81"),
+            ("0.0.0.0:0", "localhost:81", "127.0.0.1:81"),
+            ("[::]:0", "localhost:81", "[::1]:81"),
+            ("[::ffff:0.0.0.0]:0", "localhost:81", "127.0.0.1:81"),
+            ("[::1]:0", "[::1]:81", "[::1]:81"),
+            ("192.0.2.1:0", "192.0.2.1:81", "192.0.2.1:81"),
+            ("localhost:0", "localhost:81", "localhost:81"),
+            ("docs_db.internal:0", "docs_db.internal:81", "docs_db.internal:81"),
         ] {
-            assert_eq!(text.parse::<BindAddress>().expect("an address").reachable(81), shown);
+            let address: BindAddress = text.parse().expect("an address");
+            assert_eq!((&*address.shown(81), &*address.reachable(81)), (shown, reachable), "{text}");
+            assert_eq!(address.is_unspecified(), shown != reachable, "{text}");
         }
     }
 

@@ -8,7 +8,7 @@ use clap::{
     error::ErrorKind,
 };
 use docs_http::{CorsOrigin, TrustedProxies};
-use url::Url;
+use url::{Host, Url};
 
 use crate::{BindAddress, SearchPlace, StoreUrl};
 
@@ -31,7 +31,8 @@ pub struct ServerConfig {
     /// Address to listen on, as HOST:PORT.
     #[arg(long, env = "DOCS_BIND", value_name = "HOST:PORT", default_value_t, global = true)]
     pub bind: BindAddress,
-    /// Address under which others reach the server; `http://` and the bind address when absent.
+    /// Address under which others reach the server, with or without a path; `http://` and the bind address when absent,
+    /// or `localhost` where that stands for all addresses.
     #[arg(long, env = "DOCS_BASE_URL", value_name = "URL", value_parser = base_url)]
     pub base_url: Option<String>,
     /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`, which takes
@@ -190,13 +191,78 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Concealed<T> {
     }
 }
 
-/// Reads an address under which others reach the server: absolute, and without a slash at its end.
-fn base_url(text: &str) -> Result<String, String> {
+/// Reads an address under which others reach the server: absolute, and without a slash at its end. Its path has plain
+/// characters only, so that it means the same to every proxy and can be mounted.
+pub(crate) fn base_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|e| format!("{e}; write it like https://docs.example.com"))?;
-    match url.scheme() {
-        "http" | "https" if url.query().is_none() && url.fragment().is_none() => {
-            Ok(text.trim_end_matches('/').to_owned())
+    if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {
+        return Err("must be an http or https address without `?` and `#`".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must have no user and no password: it is handed out".to_owned());
+    }
+    let stands_for_all = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_unspecified(),
+        Some(Host::Ipv6(ip)) => ip.to_canonical().is_unspecified(),
+        Some(Host::Domain(_)) | None => false,
+    };
+    if stands_for_all {
+        return Err("must be an address that others can connect to, which that of all addresses is not; \
+                    write it like http://localhost:4000"
+            .to_owned());
+    }
+    let path = url.path().trim_end_matches('/');
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    if path.contains("//") || !path.bytes().all(is_plain) {
+        return Err(
+            "must have a path of letters, digits and -_.~, like https://example.com/docs-api".to_owned()
+        );
+    }
+    Ok(format!("{}{path}", url.origin().ascii_serialization()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base_url;
+
+    #[test]
+    fn a_base_url_is_handed_out_in_one_form() {
+        for (text, read) in [
+            ("https://docs.example.com", "https://docs.example.com"),
+            ("https://docs.example.com/", "https://docs.example.com"),
+            ("HTTPS://Docs.Example.com:443//", "https://docs.example.com"),
+            ("https://example.com/docs-api", "https://example.com/docs-api"),
+            ("https://example.com/a/b.c/", "https://example.com/a/b.c"),
+            ("https://example.com/x/../docs-api", "https://example.com/docs-api"),
+            ("http://localhost:4000", "http://localhost:4000"),
+            ("http://[::1]:4000/a", "http://[::1]:4000/a"),
+            ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ] {
+            assert_eq!(base_url(text).as_deref(), Ok(read), "{text}");
         }
-        _ => Err("must be an http or https address without `?` and `#`".to_owned()),
+    }
+
+    #[test]
+    fn what_cannot_be_handed_out_is_no_base_url() {
+        for (text, said) in [
+            ("", "write it like"),
+            ("docs.example.com", "write it like"),
+            ("localhost:4000", "http or https"),
+            ("ftp://docs.example.com", "http or https"),
+            ("https://docs.example.com?a", "`?`"),
+            ("https://docs.example.com#a", "`#`"),
+            ("https://ada:secret@docs.example.com", "no password"),
+            ("https://ada@docs.example.com", "no user"),
+            ("http://0.0.0.0:4000", "connect to"),
+            ("http://0:4000", "connect to"),
+            ("http://[::]:4000", "connect to"),
+            ("http://[::ffff:0.0.0.0]", "connect to"),
+            ("https://docs.example.com/a//b", "a path of"),
+            ("https://docs.example.com/a b", "a path of"),
+            ("https://docs.example.com/:a", "a path of"),
+        ] {
+            let refused = base_url(text).expect_err(text);
+            assert!(refused.contains(said) && !refused.contains("secret"), "{text}: {refused}");
+        }
     }
 }

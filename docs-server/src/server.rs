@@ -4,12 +4,14 @@ use std::{io, sync::Arc, time::Duration};
 
 use docs_core::Platform;
 use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, metrics::Registry};
-use poem::{Server as PoemServer, listener::TcpAcceptor};
+use poem::{EndpointExt as _, Route, Server as PoemServer, endpoint::BoxEndpoint, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::watch};
+use url::Url;
 
 use crate::{
     FirstStart, ServerConfig, ServerError, StoreUrl, adapters,
     adapters::FirstImport,
+    config::base_url,
     setup::{self, Published},
 };
 
@@ -19,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(30);
 /// A server that listens, over an open store.
 pub struct Server {
     platform: Platform,
-    app: HttpApp,
+    app: BoxEndpoint<'static>,
     listener: TcpListener,
     base: String,
     store: StoreUrl,
@@ -44,14 +46,23 @@ impl Server {
         let cannot = |source: io::Error| ServerError::Listen { address: config.bind.to_string(), source };
         let listener = config.bind.listen().await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
-        let base = match &config.base_url {
-            Some(base) => base.clone(),
-            None => format!("http://{}", config.bind.reachable(port)),
-        };
+        let given = config.base_url.as_deref().map(base_url).transpose();
+        let given = given.map_err(|why| ServerError::flag("--base-url", why))?;
+        let base = given.clone().unwrap_or_else(|| format!("http://{}", config.bind.shown(port)));
+        if given.is_none() && config.bind.is_unspecified() {
+            tracing::warn!(
+                "the server listens on all addresses of this machine, and addresses in answers begin with {base}; \
+                 --base-url says under which address others reach it"
+            );
+        }
         let registry = Arc::new(Registry::default());
         let (platform, import) = adapters::platform(&config, &base, registry.clone()).await?;
         let http = HttpConfig { registry: Some(registry), ..http_config(&config) };
-        let app = docs_http::routes(&platform, http).map_err(ServerError::other)?;
+        // Where nobody says what others call the server, its document names no host either.
+        let server_url = given.map(|base| format!("{base}{}", http.api_path));
+        let app =
+            docs_http::routes(&platform, HttpConfig { server_url, ..http }).map_err(ServerError::other)?;
+        let app = mounted(app, &base)?;
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
         Ok(Self { platform, app, listener, base, store: config.store, first, import })
     }
@@ -118,6 +129,16 @@ impl Server {
             .map_err(ServerError::other)?;
         worker.await.map_err(ServerError::other)
     }
+}
+
+/// The application below the path of the address that others use, and at the root: some proxies take the path away
+/// before they forward a request, others leave it.
+fn mounted(app: HttpApp, base: &str) -> Result<BoxEndpoint<'static>, ServerError> {
+    let url = Url::parse(base).map_err(ServerError::other)?;
+    Ok(match url.path().trim_end_matches('/') {
+        "" => app.boxed(),
+        path => Route::new().nest(path, app.clone()).nest("/", app).boxed(),
+    })
 }
 
 fn http_config(config: &ServerConfig) -> HttpConfig {

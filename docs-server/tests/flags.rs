@@ -1,9 +1,18 @@
 //! The flags of the program, as an operator meets them: each on a server of its own process.
 
-use std::{os::unix::fs::MetadataExt as _, path::Path, process::Output};
+use std::{
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+    pin::Pin,
+    process::Output,
+    task::{Context, Poll},
+};
 
 use http_body_util::{BodyExt as _, Full};
-use hyper::{HeaderMap, Request, body::Bytes};
+use hyper::{
+    HeaderMap, Request,
+    body::{Body, Bytes, Frame},
+};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -113,6 +122,79 @@ async fn the_search_index_is_where_the_flag_says() {
     assert!(said.contains("--search-index") && said.contains("cannot hold a search index"), "{said}");
 }
 
+/// A body of zeros that is made while it is sent.
+struct Zeros(usize);
+
+impl Body for Zeros {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let length = self.0.min(65_536);
+        self.0 -= length;
+        Poll::Ready((length > 0).then(|| Ok(Frame::data(Bytes::from_static(&[0; 65_536]).slice(..length)))))
+    }
+}
+
+/// The most bytes of memory that the server has used so far; `None` where the system does not tell.
+fn peak_memory(server: &Process) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[tokio::test]
+async fn a_large_file_goes_through_the_server_to_the_place_of_blobs_and_back_without_being_held() {
+    const SIZE: usize = 100_000_000;
+    let folder = TempDir::new().expect("a folder");
+    let (store, blobs) =
+        (format!("sqlite:{}", folder.path().join("docs.db").display()), folder.path().join("blobs"));
+    let server = Process::with(&["--bind", ANY, "--store", &store, "--blobs", text(&blobs)]).await;
+    found(&server).await;
+    let auth = format!("Bearer {TOKEN}");
+    let headers = [("authorization", auth.as_str())];
+    let org =
+        get(&format!("{}/v1/orgs", server.base)).await["items"][0]["id"].as_str().expect("an id").to_owned();
+    let space = ask("POST", &format!("{}/v1/orgs/{org}/spaces", server.base), &headers, json!({})).await;
+    let space = space.body["id"].as_str().expect("an id").to_owned();
+    let opened =
+        ask("PATCH", &format!("{}/v1/spaces/{space}", server.base), &headers, json!({ "editMode": "live" }))
+            .await;
+    assert_eq!(opened.status, 200, "{}", opened.body);
+    let before = peak_memory(&server);
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let url = format!("{}/v1/spaces/{space}/content/files?name=film.mp4", server.base);
+    let request = Request::post(url).header("authorization", &auth).body(Zeros(SIZE)).expect("a request");
+    let answer = client.request(request).await.expect("an answer");
+    let status = answer.status();
+    let file = answer.into_body().collect().await.expect("a body").to_bytes();
+    assert_eq!(status, 201, "{}", String::from_utf8_lossy(&file));
+    let file: Value = serde_json::from_slice(&file).expect("JSON");
+    let sent = peak_memory(&server);
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let url = file["downloadURL"].as_str().expect("an address");
+    let request = Request::get(url).body(http_body_util::Empty::<Bytes>::new()).expect("a request");
+    let mut bytes = client.request(request).await.expect("an answer").into_body();
+    let mut received = 0;
+    while let Some(frame) = bytes.frame().await {
+        received += frame.expect("a frame").data_ref().map_or(0, Bytes::len);
+    }
+    assert_eq!(received, SIZE);
+    if let (Some(before), Some(sent), Some(read)) = (before, sent, peak_memory(&server)) {
+        let mb = |bytes: u64| bytes / 1_000_000;
+        eprintln!(
+            "most memory: {} MB before, {} MB after the upload, {} MB after the download",
+            mb(before),
+            mb(sent),
+            mb(read)
+        );
+        assert!(read.saturating_sub(before) < 60_000_000, "{before} {sent} {read}");
+    }
+}
+
 #[tokio::test]
 async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     let folder = TempDir::new().expect("a folder");
@@ -180,8 +262,16 @@ async fn pages_of_the_origins_that_are_named_may_call_the_api() {
     }
     let answer = ask("GET", &url, &[("origin", "https://c.example.com")], Value::Null).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (401, None));
-    let (said, _) = refused(&["--cors-origin", "a.example.com"]).await;
-    assert!(said.contains("--cors-origin") && said.contains("https://docs.example.com"), "{said}");
+    for wrong in
+        ["a.example.com", "null", "https://a.example.com/docs", "https://*.example.com", "*,a", "https://"]
+    {
+        let (said, code) = refused(&["--cors-origin", wrong]).await;
+        assert!(
+            said.contains("--cors-origin") && said.contains("https://docs.example.com"),
+            "{wrong}: {said}"
+        );
+        assert_ne!(code, Some(0), "{wrong}");
+    }
 }
 
 #[tokio::test]
@@ -206,7 +296,7 @@ async fn the_rate_limit_believes_the_proxies_that_are_named_and_nobody_else() {
 #[tokio::test]
 async fn an_address_that_is_printed_can_be_connected_to() {
     for (bind, host) in
-        [("localhost:0", "localhost"), ("0.0.0.0:0", "127.0.0.1"), ("127.0.0.1:0", "127.0.0.1")]
+        [("localhost:0", "localhost"), ("0.0.0.0:0", "localhost"), ("127.0.0.1:0", "127.0.0.1")]
     {
         let server = Process::with(&["--bind", bind]).await;
         assert!(server.base.starts_with(&format!("http://{host}:")), "{}", server.base);
@@ -217,6 +307,55 @@ async fn an_address_that_is_printed_can_be_connected_to() {
     }
     let (said, code) = refused(&["--bind", "localhost"]).await;
     assert!(said.contains("--bind") && said.contains("localhost:4000") && code != Some(0), "{said}");
+}
+
+#[tokio::test]
+async fn the_path_of_the_base_url_is_in_the_document_and_in_every_address_and_is_served() {
+    // The test reaches the server where it listens, and it says where others do.
+    let port = TcpListener::bind(ANY).await.expect("a port").local_addr().expect("it is known").port();
+    let (bind, base) = (format!("127.0.0.1:{port}"), format!("http://localhost:{port}/docs-api"));
+    let server = Process::with(&["--bind", &bind, "--base-url", &format!("{base}/")]).await;
+    assert_eq!(server.base, base);
+    // A proxy may take the path away, or leave it.
+    for root in [format!("http://{bind}"), format!("http://{bind}/docs-api")] {
+        let document = get(&format!("{root}/openapi.json")).await;
+        assert_eq!(document["servers"], json!([{ "url": format!("{base}/v1") }]), "{root}");
+        let orgs = get(&format!("{root}/v1/orgs")).await;
+        assert!(text_of(&orgs["items"][0]["urls"]["location"]).starts_with(&format!("{base}/v1/orgs/")));
+        get(text_of(&orgs["items"][0]["urls"]["location"])).await;
+        assert_eq!(ask("GET", &format!("{root}/healthz"), &[], Value::Null).await.status, 200);
+        assert_eq!(ask("GET", &format!("{root}/docs"), &[], Value::Null).await.status, 200);
+        assert_eq!(ask("GET", &format!("{root}/v1/nothing"), &[], Value::Null).await.status, 404);
+    }
+    for (wrong, said_of_it) in [
+        ("docs.example.com", "https://docs.example.com"),
+        ("http://0.0.0.0:4000", "localhost:4000"),
+        ("http://[::]:4000", "localhost:4000"),
+        ("https://example.com/docs-api?x", "`?`"),
+    ] {
+        let (said, code) = refused(&["--bind", ANY, "--base-url", wrong]).await;
+        assert!(said.contains("--base-url") && said.contains(said_of_it) && code != Some(0), "{said}");
+    }
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+#[tokio::test]
+async fn a_server_on_all_addresses_says_at_its_start_what_it_hands_out() {
+    // Something that is refused later ends the server, after it has said where it listens.
+    let folder = TempDir::new().expect("a folder");
+    let none = format!("sqlite:{}", folder.path().join("nowhere/docs.db").display());
+    for (flags, is_said) in [
+        (vec!["--bind", "0.0.0.0:0"], true),
+        (vec!["--bind", "0.0.0.0:0", "--base-url", "https://docs.example.com"], false),
+        (vec!["--bind", ANY], false),
+    ] {
+        let (said, _) = refused(&[&flags[..], &["--store", &none]].concat()).await;
+        assert_eq!(said.contains("http://localhost:") && said.contains("--base-url"), is_said, "{said}");
+        assert!(!said.contains("http://0.0.0.0"), "{said}");
+    }
 }
 
 #[tokio::test]

@@ -48,8 +48,12 @@ pub struct AuditFilter {
     pub user: Option<UserId>,
     /// Changes of the record with this key, as entries name it.
     pub subject: Option<Arc<str>>,
+    /// Changes by this operation, by its name, such as `space_create`.
+    pub operation: Option<String>,
     /// Changes at this time or later.
     pub since: Option<Timestamp>,
+    /// Changes before this time.
+    pub until: Option<Timestamp>,
 }
 
 impl AuditFilter {
@@ -66,13 +70,15 @@ impl AuditFilter {
     fn admits(&self, entry: &AuditRecord) -> bool {
         self.organization.as_ref().is_none_or(|organization| entry.organizations.contains(organization))
             && self.user.as_ref().is_none_or(|user| entry.user.as_ref() == Some(user))
+            && self.operation.as_ref().is_none_or(|operation| entry.operation == *operation)
     }
 }
 
 impl<'p> Caller<'p> {
     /// Reads the audit log, newest entry first: the platform all of it, an administrator that of the organization.
     ///
-    /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it.
+    /// An entry names the operation, who asked for it, and the records that it changed; what they hold is not in it. A page
+    /// under several filters may have fewer entries than were asked for, and a next one.
     ///
     /// # Errors
     /// `Forbidden` for a user who names no organization, or one that the user does not administrate; `NotFound` for an
@@ -113,7 +119,10 @@ impl<'p> Caller<'p> {
             let spec = ListSpec { prefix: prefix.clone(), rev: true, identity };
             let mut list = Lister::new(spec, page)?;
             if let Some(since) = filter.since {
-                list.not_below(&prefix.time(since.time()).key());
+                list.not_below(&prefix.clone().time(since.time()).key());
+            }
+            if let Some(until) = filter.until {
+                list.below(&prefix.time(until.time()).key());
             }
             while let Some(rows) = list.rows(&tx).await? {
                 let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;

@@ -1,20 +1,26 @@
 //! Files of a space: what is known of their bytes, and the bytes themselves.
 
 mod bearer;
+mod bytes;
 mod picture;
+mod upload;
+mod writer;
 
 use std::{ops::Range, sync::Arc};
 
-use bytes::Bytes;
+use ::bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use bearer::Bearer;
 pub use bearer::FileReach;
+pub(in crate::platform) use bytes::FilePlace;
+pub use upload::{FileUpload, NewUpload};
 
+use self::writer::FileWriter;
 use super::Platform;
 use crate::{
     BoxFuture, Error, Result,
-    content::{FileEntry, clean_file_name},
+    content::{FileEntry, PART_BYTES, clean_file_name},
     model::{GitBlob, SpaceId},
     store::{Hash, records::SpaceRecord},
 };
@@ -27,7 +33,7 @@ const UNKNOWN_TYPE: &str = "application/octet-stream";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     domain: String,
-    blob: Hash,
+    place: FilePlace,
     /// The media type that the file was stored with.
     pub content_type: String,
     /// The number of bytes.
@@ -39,7 +45,8 @@ pub struct StoredFile {
 /// What the address of a file seals.
 #[derive(Serialize, Deserialize)]
 struct Address {
-    blob: Hash,
+    #[serde(flatten)]
+    place: FilePlace,
     size: u64,
     content_type: String,
     bearer: Bearer,
@@ -49,7 +56,17 @@ impl StoredFile {
     /// Names the bytes: other bytes have another name.
     #[must_use]
     pub const fn blob(&self) -> &Hash {
-        &self.blob
+        &self.place.blob
+    }
+
+    /// A range of the bytes as the ranges in which they are best read, one after the other: so that little is held at a
+    /// time, and nothing is read twice.
+    pub fn pieces(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + Send + 'static {
+        let step = if self.place.parts.is_some() { PART_BYTES as u64 } else { u64::MAX };
+        let end = range.end.min(self.size);
+        let cut = move |at: u64| (at / step).saturating_add(1).saturating_mul(step).min(end);
+        let first = (range.start < end).then(|| range.start..cut(range.start));
+        std::iter::successors(first, move |piece| (piece.end < end).then(|| piece.end..cut(piece.end)))
     }
 }
 
@@ -79,19 +96,19 @@ impl Platform {
             let missing = || Error::not_found("file");
             let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
             let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
-            let Address { blob, size, content_type, bearer } = address;
+            let Address { place, size, content_type, bearer } = address;
             let tx = self.read().await?;
             let reach = self.reach(&tx, &bearer, space).await?.ok_or_else(missing)?;
             let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
             let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-            Ok(StoredFile { domain: space.domain.clone(), blob, content_type, size, reach })
+            Ok(StoredFile { domain: space.domain.clone(), place, content_type, size, reach })
         })
     }
 
     /// Reads the bytes of a file, or a range of them; of a range that goes beyond the end, those that there are.
     ///
-    /// Objects are read whole, as only so can they be checked against their name: a range saves the way to the client,
-    /// not the way from the store.
+    /// Objects are read whole, as only so can they be checked against their name: of a file that lies in parts, those
+    /// that have something of the range. [`StoredFile::pieces`] tells how to read much of it.
     ///
     /// # Errors
     /// `NotFound`.
@@ -112,12 +129,9 @@ impl Platform {
         range: Option<Range<u64>>,
     ) -> BoxFuture<'a, Result<Bytes>> {
         Box::pin(async move {
-            let mut found = self.objects().get(&file.domain, &[file.blob]).await?;
-            let bytes = found.pop().flatten().ok_or_else(|| Error::not_found("file"))?;
-            let Some(range) = range else { return Ok(bytes) };
-            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-            let (from, to) = (place(range.start), place(range.end));
-            Ok(bytes.slice(from..to.max(from)))
+            let range = range.unwrap_or(0..file.size);
+            let found = file.place.read(self.objects(), &file.domain, range).await?;
+            found.ok_or_else(|| Error::not_found("file"))
         })
     }
 
@@ -125,7 +139,7 @@ impl Platform {
     /// that it can be kept.
     pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry, bearer: &Bearer) -> Result<String> {
         let address = Address {
-            blob: file.blob,
+            place: FilePlace::of(file),
             size: file.size,
             content_type: file.content_type.clone(),
             bearer: bearer.clone(),
@@ -137,19 +151,13 @@ impl Platform {
 
     /// Stores the bytes of a file; what refers to them comes later.
     pub(super) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
-        let blob = Hash::of(&new.bytes);
         let content_type = new.content_type.map_or_else(|| media_type(new.name), str::to_owned);
-        self.objects().put(domain, &[(blob, new.bytes.clone())]).await?;
-        Ok(FileEntry {
-            // Names that come from elsewhere are nobody to be told of.
-            name: clean_file_name(new.name).into_owned(),
-            size: new.bytes.len() as u64,
-            dimensions: picture::dimensions(&content_type, &new.bytes),
-            content_type,
-            blob,
-            git: new.git,
-            clash: Default::default(),
-        })
+        let mut writer =
+            FileWriter::new(Some((Arc::clone(&self.inner.objects), domain.to_owned())), &content_type);
+        writer.write(new.bytes).await?;
+        let written = writer.finish().await?;
+        // Names that come from elsewhere are nobody to be told of.
+        Ok(written.entry(clean_file_name(new.name).into_owned(), content_type, new.git))
     }
 }
 

@@ -73,7 +73,7 @@ pub struct IdempotentRequest(Arc<Inner>);
 struct Inner {
     key: IdempotencyKey,
     fingerprint: Hash,
-    is_replayed: AtomicBool,
+    is_replayed: Arc<AtomicBool>,
 }
 
 impl IdempotentRequest {
@@ -86,7 +86,15 @@ impl IdempotentRequest {
             hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
         }
         let fingerprint = Hash::of(hasher.finalize().as_bytes());
-        Self(Arc::new(Inner { key, fingerprint, is_replayed: AtomicBool::new(false) }))
+        Self(Arc::new(Inner { key, fingerprint, is_replayed: Arc::default() }))
+    }
+
+    /// The same request, told from others by more parts: what was read of it only later.
+    fn continued(&self, parts: &[&[u8]]) -> Self {
+        let known = [&self.0.fingerprint.as_bytes()[..]];
+        let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
+        let is_replayed = Arc::clone(&self.0.is_replayed);
+        Self(Arc::new(Inner { key: self.0.key.clone(), fingerprint: more.0.fingerprint, is_replayed }))
     }
 
     /// Tells whether the request was answered with what an earlier one had been answered.
@@ -131,6 +139,17 @@ impl Platform {
     #[must_use]
     pub fn with_idempotency(&self, request: IdempotentRequest) -> Self {
         Self { inner: Arc::clone(&self.inner), request: Some(request) }
+    }
+
+    /// Tells whether a request is served that may be sent again.
+    pub(super) const fn may_be_repeated(&self) -> bool {
+        self.request.is_some()
+    }
+
+    /// The same platform for the same request, of which more is known by now.
+    pub(super) fn continued(&self, parts: &[&[u8]]) -> Self {
+        let request = self.request.as_ref().map(|request| request.continued(parts));
+        Self { inner: Arc::clone(&self.inner), request }
     }
 
     /// Does an operation, unless the request was answered before: then answers the same.
@@ -307,6 +326,10 @@ mod tests {
         let print =
             |parts: &[&[u8]]| IdempotentRequest::new("key".parse().expect("a key"), parts).0.fingerprint;
         assert_eq!(print(&[b"POST", b"/a", b"{}"]), print(&[b"POST", b"/a", b"{}"]));
+        let request = IdempotentRequest::new("key".parse().expect("a key"), &[b"POST"]);
+        let later = |bytes: &[u8]| request.continued(&[bytes]).0.fingerprint;
+        assert_eq!(later(b"a"), later(b"a"));
+        assert!(later(b"a") != later(b"b") && later(b"a") != request.0.fingerprint);
         for other in [&[&b"POST"[..], b"/a", b"{ }"][..], &[b"POST", b"/a{", b"}"], &[b"POST", b"/a"]] {
             assert_ne!(print(&[b"POST", b"/a", b"{}"]), print(other));
         }

@@ -12,7 +12,7 @@ mod links;
 mod wiki;
 
 use self::{append::Append, gather::Gather};
-use super::nouns::ContentHandle;
+use super::{at_once, nouns::ContentHandle};
 use crate::{
     BoxFuture, Error, Result,
     content::{Edit, NewBody},
@@ -104,10 +104,12 @@ impl<'p> ContentHandle<'p> {
                     }
                 };
                 let append = Append { actor, by: &by, of, before: &target, edits: &gathered.edits };
-                let result = platform.append(append, |revision| ImportContentResult {
-                    revision,
-                    imported_resources: gathered.imported,
-                    total_resources: gathered.total,
+                let result = platform.append(append, |revision, _| {
+                    at_once(Ok(ImportContentResult {
+                        revision,
+                        imported_resources: gathered.imported,
+                        total_resources: gathered.total,
+                    }))
                 });
                 result.await
             });

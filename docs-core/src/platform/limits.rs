@@ -61,7 +61,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Files in one `insert_files`", InsertFilesChange::MAX_FILES),
             count("Files fetched from a `url` in one content update", content_edit::MAX_FETCHES),
             bytes("A file sent as `base64`", content_edit::plan::MAX_INLINE as u64),
-            bytes("A file fetched from a `url`, or imported", model::MAX_FILE_BYTES),
+            bytes("A file uploaded, fetched from a `url`, or imported", model::MAX_FILE_BYTES),
             count("`Idempotency-Key`, in visible ASCII characters", idempotency::IdempotencyKey::MAX),
             bytes("An answer that is kept for a repeated request", idempotency::MAX_ANSWER as u64),
             count("Addresses in one invitation to an organization", invites::MAX_EMAILS),

@@ -132,7 +132,9 @@ pub(super) fn audit_log(filter: &AuditFilter) -> ListIdentity {
         .filter("organization", &filter.organization)
         .filter("user", &filter.user)
         .filter("subject", &filter.subject)
+        .filter("operation", &filter.operation)
         .filter("since", filter.since.map(|since| since.to_string()))
+        .filter("until", filter.until.map(|until| until.to_string()))
 }
 
 pub(super) fn change_requests(filter: &RequestFilter) -> ListIdentity {
@@ -192,9 +194,11 @@ const fn yes_or_no(is_so: bool) -> &'static str {
 mod tests {
     use std::collections::BTreeSet;
 
+    use chrono::DateTime;
+
     use super::*;
     use crate::{
-        model::{ChangeRequestStatus, SiteType},
+        model::{ChangeRequestStatus, SiteType, Timestamp},
         store::CursorFingerprint,
     };
 
@@ -238,6 +242,7 @@ mod tests {
 
     fn people_filters() -> Vec<ListIdentity> {
         let (user, space) = (id::<UserId>("ada"), ContentTarget::Space(id("same")));
+        let then = Some(Timestamp::new(DateTime::UNIX_EPOCH));
         vec![
             spaces_of_member(&user),
             members(None, ListOrder::Asc),
@@ -250,6 +255,9 @@ mod tests {
             audit_log(&AuditFilter { organization: Some(id("ada")), ..AuditFilter::default() }),
             audit_log(&AuditFilter { user: Some(user), ..AuditFilter::default() }),
             audit_log(&AuditFilter { subject: Some("ada".into()), ..AuditFilter::default() }),
+            audit_log(&AuditFilter { operation: Some("ada".to_owned()), ..AuditFilter::default() }),
+            audit_log(&AuditFilter { since: then, ..AuditFilter::default() }),
+            audit_log(&AuditFilter { until: then, ..AuditFilter::default() }),
         ]
     }
 

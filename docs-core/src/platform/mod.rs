@@ -57,7 +57,7 @@ pub use change_requests::RequestFilter;
 pub use collect::{CLOCKS_APART, COLLECT_WINDOW, CollectMode, Collected, UNTOUCHED, WRITE_WINDOW};
 pub use comments::{CommentQuery, Thread};
 pub use content::{ContentOf, Shown, Version};
-pub use files::{FileReach, StoredFile, media_type};
+pub use files::{FileReach, FileUpload, NewUpload, StoredFile, media_type};
 pub use idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey};
 pub use invites::INVITE_WINDOW;
 pub use limits::{Amount, LIMITS, Limit, LimitGroup};

@@ -1,6 +1,7 @@
 //! Templates: pages to begin with.
 
 use super::{
+    at_once,
     content::ContentOf,
     import::{Gathered, append::Append, folder::Folder},
     nouns::SpaceHandle,
@@ -55,7 +56,7 @@ impl<'p> SpaceHandle<'p> {
                 let mut gathered = Gathered::default();
                 folder.add_to(platform, &target.space().domain, &mut gathered).await?;
                 let append = Append { actor, by: &by, of: &of, before: &target, edits: &gathered.edits };
-                platform.append(append, drop).await
+                platform.append(append, |_, _| at_once(Ok(()))).await
             });
             done.await
         })

@@ -6,8 +6,10 @@ use std::{
     fmt::Write as _,
     io::{Cursor, Write as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
+use bytes::Bytes;
 use docs_convert::DocumentConverter;
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
@@ -16,8 +18,8 @@ use docs_core::{
         Block, BlockKind, EditMode, ImportContent, ImportContentResult, ImportGitRepository, JobState,
         MAX_PAGE_BYTES, OrgId, RevisionPage, SpaceId, UpdateSpace,
     },
-    platform::{NewUser, Shown},
-    store::Hash,
+    platform::{FileUpload, NewUpload, NewUser, Shown},
+    store::{Hash, Leftovers, Objects, StoreResult},
 };
 use docs_memstore::{ManualClock, MemGit, MemObjects, MemStore, MemWeb, SeededIds};
 use peak_alloc::PeakAlloc;
@@ -72,9 +74,12 @@ struct Setting {
 
 impl Setting {
     async fn new() -> Self {
+        Self::over(Arc::new(MemObjects::new())).await
+    }
+
+    async fn over(objects: Arc<dyn Objects>) -> Self {
         let (git, web) = (MemGit::new(), MemWeb::new());
         let clock = ManualClock::default();
-        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let platform = Platform::builder(Arc::new(MemStore::new()), objects)
             .clock(clock)
             .ids(SeededIds::new(7))
@@ -315,4 +320,57 @@ async fn a_tag_with_thousands_of_attributes_is_imported_from_every_source() {
             }
         }
     }
+}
+
+/// Objects of which only the small ones are kept: what is measured is what the platform holds.
+struct Passing(MemObjects);
+
+#[async_trait::async_trait]
+impl Objects for Passing {
+    async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
+        let small: Vec<_> = objects.iter().filter(|(_, bytes)| bytes.len() < MB).cloned().collect();
+        self.0.put(domain, &small).await
+    }
+    async fn get(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<Bytes>>> {
+        self.0.get(domain, hashes).await
+    }
+    async fn list(
+        &self,
+        domain: &str,
+        after: Option<Hash>,
+        untouched_for: Duration,
+        max: u32,
+    ) -> StoreResult<Vec<Hash>> {
+        self.0.list(domain, after, untouched_for, max).await
+    }
+    async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
+        self.0.delete(domain, hashes, untouched_for).await
+    }
+    async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
+        self.0.domains(after, max).await
+    }
+    async fn leftovers(&self, owner: &str, after: Option<&str>, by: Duration) -> StoreResult<Leftovers> {
+        self.0.leftovers(owner, after, by).await
+    }
+    async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()> {
+        self.0.delete_leftovers(names).await
+    }
+}
+
+#[tokio::test]
+async fn an_upload_of_the_most_that_a_file_has_holds_some_megabytes_of_it() {
+    let mut measured = Measured::begin();
+    let s = Setting::over(Arc::new(Passing(MemObjects::new()))).await;
+    let new = NewUpload { name: "film.mp4".parse().expect("a name"), content_type: None };
+    let content = s.platform.as_actor(&s.admin).space(&s.space).content();
+    measured.restart();
+    let mut upload = content.upload_file(new).await.expect("begun");
+    for n in 0..FileUpload::MAX_BYTES / 50_000 {
+        upload.write(vec![n as u8; 50_000].into()).await.expect("taken");
+    }
+    let file = upload.finish().await.expect("uploaded");
+    let peak = measured.peak();
+    assert_eq!(file.size, FileUpload::MAX_BYTES);
+    eprintln!("an upload of {} MB held at most {:.1} MB", file.size / MB as u64, peak as f64 / MB as f64);
+    assert!(peak < 12 * MB, "{peak} bytes");
 }

@@ -181,6 +181,14 @@ async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
     let since = Some(hers[3].at);
     let late = AuditFilter { since, ..filter.clone() };
     assert_eq!(log_of(&w, &w.admin, &late).await, hers[..4]);
+    let until = Some(hers[1].at);
+    let between = AuditFilter { until, ..late.clone() };
+    assert_eq!(log_of(&w, &w.admin, &between).await, hers[2..4], "from `since` to before `until`");
+    let backwards = AuditFilter { since: until, until: since, ..filter.clone() };
+    assert_eq!(log_of(&w, &w.admin, &backwards).await, []);
+    let made = |operation: &str| AuditFilter { operation: Some(operation.to_owned()), ..filter.clone() };
+    assert_eq!(log_of(&w, &w.admin, &made("space_create")).await, hers);
+    assert_eq!(log_of(&w, &w.admin, &made("space_delete")).await, []);
     let subject = user.as_ref().map(UserRecord::at);
     let filter = AuditFilter { subject, ..AuditFilter::default() };
     assert_eq!(log_of(&w, &Actor::Platform, &filter).await.len(), 1, "the user was created once");

@@ -30,4 +30,5 @@ mod support;
 mod teams;
 mod tidy;
 mod tokens;
+mod uploads;
 mod visitors;

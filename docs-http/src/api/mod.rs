@@ -2,6 +2,7 @@
 
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
+mod audit;
 mod change_requests;
 mod collections;
 mod comments;
@@ -23,6 +24,7 @@ mod site_structure;
 mod sites;
 mod spaces;
 mod teams;
+mod uploads;
 mod urls;
 mod users;
 
@@ -67,10 +69,10 @@ impl AsCaller for Reader {
 /// All operations.
 pub type Api = (
     (platform_info::PlatformInfo, users::Users),
-    (orgs::Orgs, members::Members, invites::Invites),
+    (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
     spaces::Spaces,
     collections::Collections,
-    content::Content,
+    (content::Content, uploads::Uploads),
     links::Links,
     imports::Imports,
     change_requests::ChangeRequests,
@@ -91,10 +93,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
             orgs::Orgs(platform.clone()),
             members::Members(platform.clone()),
             invites::Invites(platform.clone()),
+            audit::AuditLog(platform.clone()),
         ),
         spaces::Spaces(platform.clone()),
         collections::Collections(platform.clone()),
-        content::content(platform),
+        (content::content(platform), uploads::Uploads(platform.clone())),
         links::Links(platform.clone()),
         imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),

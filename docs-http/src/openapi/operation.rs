@@ -6,16 +6,17 @@ use futures_util::FutureExt;
 use poem::{
     Endpoint, Request, Response,
     endpoint::BoxEndpoint,
-    http::{Method, StatusCode},
+    http::{Method, StatusCode, header},
 };
 use poem_openapi::OperationId;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
 use crate::{
+    auth::Challenge,
     idempotency::{KEY, REPLAYED, Served},
     metrics::{Metrics, Series},
-    wire::error::{ApiError, answer},
+    wire::error::{ApiError, BEARER, answer},
 };
 
 /// The methods of HTTP that servers are expected to recognise.
@@ -99,7 +100,15 @@ impl Endpoint for Operation {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
+        let challenge = Challenge::of(&request);
         let mut response = answer(self.run(request).await);
+        if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (response.status(), challenge) {
+            // What the authenticator itself said stands.
+            let headers = response.headers_mut();
+            if headers.get(header::WWW_AUTHENTICATE).is_some_and(|said| said == BEARER) {
+                headers.insert(header::WWW_AUTHENTICATE, challenge);
+            }
+        }
         running.end(response.status().as_u16());
         response.set_data(OperationId(self.id));
         Ok(response)

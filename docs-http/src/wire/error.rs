@@ -58,9 +58,14 @@ struct Inner {
     message: Cow<'static, str>,
     /// The methods that would be right, where the method is what is wrong.
     allow: Option<HeaderValue>,
+    /// How to sign in, where that is not by a bearer token.
+    challenge: Option<HeaderValue>,
     /// For the log only.
     cause: Option<Box<dyn StdError + Send + Sync>>,
 }
+
+/// How to sign in with a token.
+pub(crate) const BEARER: &str = "Bearer";
 
 /// What a caller is told of a fault of ours.
 const INTERNAL: &str = "the platform failed to do this; it has been logged";
@@ -69,7 +74,7 @@ impl ApiError {
     /// A failure of a status, with one sentence for the caller.
     #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { status, message: message.into(), allow: None, cause: None }))
+        Self(Box::new(Inner { status, message: message.into(), allow: None, challenge: None, cause: None }))
     }
 
     /// The request is wrong: 400. The sentence begins with the name of the field or parameter.
@@ -87,9 +92,19 @@ impl ApiError {
     /// A fault of ours: 500. What caused it goes to the log, the caller learns only that it happened.
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        let mut error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL);
-        error.0.cause = Some(cause.into());
-        error
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL).caused_by(cause)
+    }
+
+    /// The same with what caused it, for the log.
+    pub(crate) fn caused_by(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.0.cause = Some(cause.into());
+        self
+    }
+
+    /// The same with another way to sign in than by a bearer token.
+    pub(crate) fn challenged(mut self, challenge: HeaderValue) -> Self {
+        self.0.challenge = Some(challenge);
+        self
     }
 
     /// The path is known, the method is not: 405.
@@ -153,7 +168,7 @@ impl From<docs_core::Error> for ApiError {
             ErrorKind::Internal => Cow::Borrowed(INTERNAL),
             _ => Cow::Owned(error.message().to_owned()),
         };
-        Self(Box::new(Inner { status, message, allow: None, cause: Some(Box::new(error)) }))
+        Self::new(status, message).caused_by(error)
     }
 }
 
@@ -207,7 +222,9 @@ impl ResponseError for ApiError {
             Response::builder().status(status).content_type(super::reply::JSON).body(body.to_string());
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            let challenge = self.0.challenge.clone();
+            let challenge = challenge.unwrap_or(HeaderValue::from_static(BEARER));
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

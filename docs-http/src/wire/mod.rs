@@ -2,7 +2,9 @@
 
 pub mod error;
 mod fault;
+mod form;
 pub mod params;
 pub mod payload;
 pub mod reply;
 pub mod schema;
+pub(crate) mod upload;

@@ -48,7 +48,10 @@ async fn send_body(w: &World, op: &Op, (token, key): (&str, &str), body: Option<
 /// Another body for an operation, that it would take as well.
 fn other(op: &Op) -> Value {
     let mut body = op.body.clone().unwrap_or_else(|| json!({}));
-    body["another"] = json!("request");
+    match &mut body {
+        Value::Object(fields) => drop(fields.insert("another".to_owned(), json!("request"))),
+        file => *file = json!("another file"),
+    }
     body
 }
 

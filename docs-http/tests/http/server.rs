@@ -96,6 +96,11 @@ impl Answer {
 
 impl Server {
     pub(crate) async fn new() -> Self {
+        Self::at("https://docs.example").await
+    }
+
+    /// A server that others reach at this address.
+    pub(crate) async fn at(base: &str) -> Self {
         let clock = ManualClock::default();
         let repository = MemGit::new();
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
@@ -109,7 +114,7 @@ impl Server {
             .converter(Arc::new(Lines))
             .search(Arc::new(MemSearch::new()))
             .pdf(Arc::new(Press))
-            .base_url("https://docs.example")
+            .base_url(base)
             .build();
         let ada = person(&platform, "Ada").await;
         let org = organization(&platform, "Engines", &ada.0).await;

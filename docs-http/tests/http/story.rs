@@ -44,6 +44,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     discussion(&s, &space).await;
     reviews(&s, &space).await;
     imports(&s).await;
+    doors(&s).await;
     pdfs(&s, &space).await;
     crate::collections::story(&s).await;
     sites(&s, &space).await;
@@ -60,6 +61,19 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     let asked = s.asked.lock().expect("nobody panicked").clone();
     assert_eq!(declared.difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new(), "all are asked for");
     s.check().await;
+}
+
+/// Files from one's own disk, and what the log says of it.
+async fn doors(s: &Server) {
+    let space = s.space().await;
+    s.patch(&format!("/v1/spaces/{space}"), json!({ "editMode": "live" })).await;
+    let request = s.request(&space).await;
+    for content in [format!("/v1/spaces/{space}/content"), format!("{request}/content")] {
+        let upload = format!("{content}/files?name=a.json");
+        has(&s.post(&upload, 201, json!("any JSON is a file")).await.body, FILE);
+    }
+    let log = s.get(&format!("/v1/orgs/{}/audit-log?operation=content_append", s.org)).await;
+    has(&log["items"][0], &["id", "at", "user", "operation", "organizations", "records", "changed"]);
 }
 
 async fn search(s: &Server, space: &str) {

@@ -19,6 +19,12 @@ pub(crate) enum Audit {
         /// Only those at this time or later, like 2030-12-31T00:00:00Z.
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
+        /// Only those before this time.
+        #[arg(long, value_name = "TIME")]
+        until: Option<String>,
+        /// Only those by an operation, by its name, such as `space_create`.
+        #[arg(long, value_name = "NAME")]
+        operation: Option<String>,
         /// At most as many.
         #[arg(long, default_value_t = 50)]
         limit: usize,
@@ -27,11 +33,13 @@ pub(crate) enum Audit {
 
 impl Audit {
     pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
-        let Self::List { org, user: email, since, limit } = self;
+        let Self::List { org, user: email, since, until, operation, limit } = self;
         let organization = org.as_deref().map(str::parse).transpose();
         let mut filter = AuditFilter {
             organization: organization.map_err(|why| ServerError::flag("--org", why))?,
+            operation: operation.clone(),
             since: since.as_deref().map(|text| time("--since", text)).transpose()?,
+            until: until.as_deref().map(|text| time("--until", text)).transpose()?,
             ..AuditFilter::default()
         };
         if let Some(email) = email {

@@ -14,7 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A running server. Dropped, it ends at once: SIGKILL, no chance to tidy up.
 pub(crate) struct Process {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) base: String,
 }
 

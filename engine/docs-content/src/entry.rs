@@ -349,8 +349,12 @@ pub struct FileEntry {
     /// The size of a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
-    /// The bytes, as an object.
+    /// The hash of the bytes, which are the object of this name where they do not lie in parts.
     pub blob: Hash,
+    /// The object that lists the parts of the bytes, where they are too many for one object: see
+    /// [`PART_BYTES`](super::PART_BYTES).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Hash>,
     /// Where Git keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,

@@ -261,7 +261,6 @@ impl Shared {
         })
     }
 
-    #[cfg(test)]
     pub(crate) fn objects(&self) -> &dyn Objects {
         &*self.objects
     }

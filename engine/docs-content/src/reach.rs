@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use docs_store::Hash;
 
 use super::{
-    Body, Content, ContentResult, FileEntry, PageEntry, ReusableEntry,
+    Body, Content, ContentError, ContentResult, FileEntry, PageEntry, ReusableEntry,
     entry::decode,
-    keys,
+    keys, listed_parts,
     load::Gather,
     map::{Node, load},
     text::texts_of,
@@ -15,7 +15,8 @@ use super::{
 
 /// What revisions refer to.
 pub trait Marks: Send {
-    /// Marks a node; `false` where everything that it refers to is marked already, or about to be.
+    /// Marks a node, or a list of the parts of a file; `false` where everything that it refers to is marked already, or
+    /// about to be.
     fn enter(&mut self, node: Hash) -> bool;
 
     /// Marks an object that refers to nothing.
@@ -60,30 +61,56 @@ impl Content {
                 })
                 .await?;
             level.clear();
+            let mut lists = BTreeSet::new();
             for node in nodes {
                 level.extend(node.children());
-                referred(&node)?.into_iter().for_each(|object| marked.mark(object));
+                let referred = referred(&node)?;
+                referred.objects.into_iter().for_each(|object| marked.mark(object));
+                lists.extend(referred.lists);
+            }
+            for list in lists {
+                if marked.enter(list) {
+                    self.parts(domain, list).await?.into_iter().for_each(|part| marked.mark(part));
+                }
             }
         }
         Ok(())
     }
+
+    /// The parts of a file, by the object that lists them.
+    async fn parts(&self, domain: &str, list: Hash) -> ContentResult<Vec<Hash>> {
+        let mut found = self.shared().objects().get(domain, &[list]).await?;
+        let missing = || ContentError::NotFound(list);
+        listed_parts(&found.pop().flatten().ok_or_else(missing)?)
+    }
 }
 
-/// The objects the records of a leaf refer to.
-fn referred(node: &Node) -> ContentResult<BTreeSet<Hash>> {
-    let mut out = BTreeSet::new();
+/// What the records of a leaf refer to.
+#[derive(Default)]
+struct Referred {
+    objects: BTreeSet<Hash>,
+    /// Objects that list the parts of files.
+    lists: BTreeSet<Hash>,
+}
+
+fn referred(node: &Node) -> ContentResult<Referred> {
+    let mut out = Referred::default();
     for (key, value) in node.values() {
         let body: Option<Body> = match key.split('!').next() {
             Some(keys::PAGE) => Some(decode::<PageEntry>(key, value)?.body),
             Some(keys::REUSABLE) => Some(decode::<ReusableEntry>(key, value)?.body),
             Some(keys::FILE) => {
-                out.insert(decode::<FileEntry>(key, value)?.blob);
+                let file = decode::<FileEntry>(key, value)?;
+                match file.parts {
+                    Some(list) => out.lists.insert(list),
+                    None => out.objects.insert(file.blob),
+                };
                 None
             }
             _ => None,
         };
         if let Some(body) = body {
-            texts_of(&body, &mut out);
+            texts_of(&body, &mut out.objects);
         }
     }
     Ok(out)

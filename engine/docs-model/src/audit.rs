@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AuditId, OrgId, Timestamp, UserId};
 
 /// One change: which operation, by whom, and which records it changed. What they hold is not in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// The id.

@@ -148,6 +148,12 @@ impl<T> Lister<T> {
         self.from = Key::clone(key).max(Key::clone(&self.from));
     }
 
+    /// Leaves out the rows from a key on. Only for a list that goes from the last row to the first.
+    pub fn below(&mut self, key: &Key) {
+        debug_assert!(self.spec.rev, "a list in order would go on beyond its end");
+        self.to = Key::clone(key).min(Key::clone(&self.to));
+    }
+
     /// Reads the next rows; `None` when the page is full or the list is at its end.
     ///
     /// Every row must then be [offered](Lister::offer), in order.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::{
-    Error, ErrorKind, Result,
+    BoxFuture, Error, ErrorKind, Result,
     content::{ContentError, Edit},
     model::{EditMode, RevisionId, UserId},
     platform::{
@@ -81,13 +81,14 @@ impl Platform {
         Ok(Target { space: Arc::clone(proof.space()), request, storing })
     }
 
-    /// Applies edits to what the content is by now, as one revision; answers what `answer` makes of the revision.
+    /// Applies edits to what the content is by now, as one revision; answers what `show` makes of the revision and its
+    /// root, which it is asked before the commit.
     ///
     /// Edits that change nothing make no revision; it is then the current one.
-    pub(in crate::platform) async fn append<V: Answer>(
+    pub(in crate::platform) async fn append<'e, V: Answer + Clone>(
         &self,
-        append: Append<'_>,
-        answer: impl Fn(RevisionId) -> V + Send + Sync,
+        append: Append<'e>,
+        show: impl Fn(RevisionId, Hash) -> BoxFuture<'e, Result<V>> + Send + Sync,
     ) -> Result<V> {
         let Append { actor, by, of, before, edits } = append;
         let id: RevisionId = self.id();
@@ -99,7 +100,7 @@ impl Platform {
             let edited = self.content().edit(&target.space.domain, root, now.time(), edits).await;
             let edited = edited.map_err(|error| named(error, edits))?;
             if edited.root == root {
-                return Ok(answer(head.clone()));
+                return show(head.clone(), root).await;
             }
             let revision = RevisionRecord {
                 id: id.clone(),
@@ -112,15 +113,16 @@ impl Platform {
                 git: None,
                 conflicts: Vec::new(),
             };
+            let shown = show(id.clone(), edited.root).await?;
             self.require_stored(before.storing)?;
             let done = match target.request {
                 Some(request) => {
                     let apply = ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision, now };
-                    self.write_unless_moved(actor, &apply, || answer(id.clone())).await?
+                    self.write_unless_moved(actor, &apply, || shown.clone()).await?
                 }
                 None => {
                     let live = AppendLive { actor: actor.clone(), before: target.space, revision };
-                    self.write_unless_moved(actor, &live, || answer(id.clone())).await?
+                    self.write_unless_moved(actor, &live, || shown.clone()).await?
                 }
             };
             if let Some(answer) = done {

@@ -20,10 +20,10 @@ use crate::{
         expression::{Budget, Context, MAX_STEPS},
     },
     model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId, Variables},
-    platform::Platform,
+    platform::{Platform, files::FilePlace},
     ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
     store::{
-        Hash, Key, Objects, StoreError,
+        Key, Objects,
         records::{MemberRecord, UserRecord},
     },
 };
@@ -223,7 +223,8 @@ impl Platform {
             let image = StoredImage {
                 objects: Arc::clone(&self.inner.objects),
                 domain: shown.space.domain.clone(),
-                blob: entry.blob,
+                place: FilePlace::of(&entry),
+                size: entry.size,
             };
             book.images.insert(target.clone(), BookImage::Stored(Arc::new(image)));
         }
@@ -269,18 +270,18 @@ impl Platform {
 struct StoredImage {
     objects: Arc<dyn Objects>,
     domain: String,
-    blob: Hash,
+    place: FilePlace,
+    size: u64,
 }
 
 #[async_trait]
 impl ImageSource for StoredImage {
     async fn load(&self) -> std::result::Result<Option<Bytes>, PdfError> {
-        let read = self.objects.get(&self.domain, &[self.blob]).await;
-        let mut read = read.map_err(|error| match error {
-            StoreError::Unavailable(_) => PdfError::Unavailable(error.to_string()),
+        let read = self.place.read(self.objects.as_ref(), &self.domain, 0..self.size).await;
+        read.map_err(|error| match error.kind() {
+            ErrorKind::Unavailable => PdfError::Unavailable(error.to_string()),
             _ => PdfError::Failed(error.to_string()),
-        })?;
-        Ok(read.pop().flatten())
+        })
     }
 }
 

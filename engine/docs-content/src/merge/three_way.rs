@@ -22,7 +22,7 @@ use super::{
 /// Fields that are merged together, by the name their clash has.
 const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
     (clash_field::POSITION, &["parent", "rank"]),
-    (clash_field::CONTENT, &["contentType", "size", "dimensions", "blob"]),
+    (clash_field::CONTENT, &["contentType", "size", "dimensions", "blob", "parts"]),
 ];
 /// Fields that are merged element by element.
 const MERGED_BY_ELEMENT: [&str; 2] = ["variables", "extra"];

@@ -225,6 +225,7 @@ fn files_reusables_and_variables_are_kept() {
         size: 3,
         dimensions: None,
         blob: Hash::of(b"png"),
+        parts: None,
         git: None,
         clash: Clashes::new(),
     };

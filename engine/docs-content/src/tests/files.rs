@@ -1,12 +1,12 @@
 //! Names of files, in edits, imports and merges.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use docs_model::FileId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{ThreeWay, is_numbered};
+use crate::{ThreeWay, is_numbered, parts_list};
 
 fn file_id(n: usize) -> FileId {
     format!("file{n}").parse().unwrap()
@@ -19,6 +19,7 @@ fn entry(name: &str) -> FileEntry {
         size: 1,
         dimensions: None,
         blob: Hash::of(b"1"),
+        parts: None,
         git: None,
         clash: Clashes::new(),
     }
@@ -133,4 +134,26 @@ proptest! {
             sound(&content, merged.root);
         }
     }
+}
+
+#[test]
+fn marking_finds_the_parts_of_a_file_and_fails_where_it_cannot() {
+    let content = content();
+    let parts: Vec<Bytes> = (0u8..3).map(|n| vec![n; 9].into()).collect();
+    let names: Vec<Hash> = parts.iter().map(|part| Hash::of(part)).collect();
+    let list = parts_list(&names);
+    let all = || names.iter().copied().zip(parts.iter().cloned());
+    let stored: Vec<_> = all().chain([(Hash::of(&list), list.clone())]).collect();
+    let whole = Hash::of(&parts.concat());
+    let file = FileEntry { blob: whole, parts: Some(Hash::of(&list)), ..entry("film.mp4") };
+    let root = apply(&content, empty(&content), &[Edit::PutFile { file: file_id(0), entry: file }]);
+    let mut marked = HashSet::new();
+    let lost = now(content.mark(DOMAIN, root, &mut marked)).expect_err("the list is not there");
+    assert!(matches!(lost, ContentError::NotFound(_)), "{lost:?}");
+    now(content.objects_for_test().put(DOMAIN, &stored)).unwrap();
+    marked.clear();
+    now(content.mark(DOMAIN, root, &mut marked)).unwrap();
+    assert!(stored.iter().all(|(name, _)| marked.contains(name)), "the list and all parts");
+    assert!(!marked.contains(&whole), "what all bytes are called is no object");
+    sound(&content, root);
 }

@@ -22,6 +22,7 @@ fn put_file(n: usize) -> Edit {
         size: 3,
         dimensions: None,
         blob: Hash::of(b"png"),
+        parts: None,
         git: None,
         clash: Clashes::new(),
     };

@@ -237,6 +237,7 @@ fn files_reusables_and_variables_merge_too() {
         size: bytes.len() as u64,
         dimensions: None,
         blob: Hash::of(bytes),
+        parts: None,
         git: None,
         clash: Clashes::new(),
     };

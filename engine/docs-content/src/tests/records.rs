@@ -118,6 +118,7 @@ fn a_file_is_stored_with_all_its_fields() {
         size: 7,
         dimensions: Some(Dimensions { width: 2.0, height: 3.5 }),
         blob: hash(),
+        parts: None,
         git: Some(GitBlob { oid: "0b".into(), path: ".gitbook/assets/a.png".into() }),
         clash: clash(),
     };

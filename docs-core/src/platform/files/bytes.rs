@@ -1,0 +1,81 @@
+//! Where the bytes of a file are, and how they are read: as one object, or part by part.
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    content::{FileEntry, PART_BYTES, listed_parts},
+    store::{Hash, Objects, StoreError},
+};
+
+/// Parts that are read together.
+const PARTS_AT_ONCE: usize = 2;
+
+/// The names of the bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform) struct FilePlace {
+    /// The hash of all of them, which is the object where there are no parts.
+    pub(in crate::platform) blob: Hash,
+    /// The object that lists the parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::platform) parts: Option<Hash>,
+}
+
+impl FilePlace {
+    pub(in crate::platform) const fn of(file: &FileEntry) -> Self {
+        Self { blob: file.blob, parts: file.parts }
+    }
+
+    /// Reads a range of the bytes; of one that goes beyond the end, those that there are. `None` where the file is not
+    /// there.
+    pub(in crate::platform) async fn read(
+        &self,
+        objects: &dyn Objects,
+        domain: &str,
+        range: Range<u64>,
+    ) -> Result<Option<Bytes>> {
+        let one = async |hash| Ok::<_, Error>(objects.get(domain, &[hash]).await?.pop().flatten());
+        let Some(list) = self.parts else {
+            return Ok(one(self.blob).await?.map(|bytes| cut(&bytes, 0, &range)));
+        };
+        let Some(list) = one(list).await? else { return Ok(None) };
+        let parts = listed_parts(&list)?;
+        let place = |at: u64| usize::try_from(at / PART_BYTES as u64).unwrap_or(usize::MAX).min(parts.len());
+        let first = place(range.start);
+        let last = place(range.end.saturating_sub(1)).saturating_add(1).min(parts.len());
+        let wanted = parts.get(first..last.max(first)).unwrap_or_default();
+        let mut begins = first as u64 * PART_BYTES as u64;
+        let mut found: Vec<Bytes> = Vec::with_capacity(wanted.len());
+        for some in wanted.chunks(PARTS_AT_ONCE) {
+            for (part, name) in objects.get(domain, some).await?.into_iter().zip(some) {
+                let gone = || StoreError::Corrupt(format!("the part {name} of file {} is gone", self.blob));
+                let part = part.ok_or_else(gone)?;
+                found.push(cut(&part, begins, &range));
+                begins += part.len() as u64;
+            }
+        }
+        Ok(Some(joined(found)))
+    }
+}
+
+/// What bytes that begin at a place of the file have of a range.
+fn cut(bytes: &Bytes, begins: u64, range: &Range<u64>) -> Bytes {
+    let within = |at: u64| usize::try_from(at.saturating_sub(begins)).unwrap_or(usize::MAX).min(bytes.len());
+    let (from, to) = (within(range.start), within(range.end));
+    bytes.slice(from..to.max(from))
+}
+
+/// Bytes one after the other. Those of one part are not copied.
+fn joined(mut parts: Vec<Bytes>) -> Bytes {
+    if parts.len() < 2 {
+        return parts.pop().unwrap_or_default();
+    }
+    let mut all = BytesMut::with_capacity(parts.iter().map(Bytes::len).sum());
+    for part in parts {
+        all.extend_from_slice(&part);
+    }
+    all.freeze()
+}

@@ -1,0 +1,96 @@
+//! Upload of files.
+
+use docs_core::{
+    Platform,
+    model::{BoundedText, RevisionFile},
+    platform::{ContentOf, NewUpload},
+};
+use poem_openapi::{OpenApi, param::Path};
+
+use super::{
+    AsCaller as _, Auth, Tag,
+    content::{live, of_request},
+};
+use crate::{
+    idempotency::{Idempotency, StreamedBody},
+    wire::{
+        error::{Answer, ApiError},
+        params::Query,
+        reply::Created,
+        upload::FileBody,
+    },
+};
+
+/// Operations of this noun.
+#[derive(Debug)]
+pub struct Uploads(pub(super) Platform);
+
+/// The name of a file.
+type FileName = BoundedText<1, 256>;
+
+#[OpenApi(prefix_path = "/spaces/:spaceId", tag = "Tag::Content")]
+impl Uploads {
+    /// Upload a file into a space
+    ///
+    /// As the body: with its media type, or in the field `file` of a form. It becomes a file of the live content, as one
+    /// revision; a name that another file has gets a number. Refused where live content is locked.
+    #[oai(path = "/content/files", method = "post", operation_id = "uploadFile")]
+    async fn live(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
+        #[oai(name = "spaceId")] space: Path<String>,
+        /// The name of the file, without a folder; that of the form's file when absent.
+        name: Query<FileName>,
+        body: FileBody,
+    ) -> Answer<Created<RevisionFile>> {
+        upload(&idempotency.platform(&self.0), &auth, (live(&space)?, name.0), body).await
+    }
+
+    /// Upload a file into a change request
+    ///
+    /// As the body: with its media type, or in the field `file` of a form. It becomes a file of the change request's
+    /// content, as one revision; a name that another file has gets a number.
+    #[oai(
+        path = "/change-requests/:changeRequestId/content/files",
+        method = "post",
+        operation_id = "uploadFileInChangeRequestById"
+    )]
+    async fn in_request(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
+        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        /// The name of the file, without a folder; that of the form's file when absent.
+        name: Query<FileName>,
+        body: FileBody,
+    ) -> Answer<Created<RevisionFile>> {
+        upload(&idempotency.platform(&self.0), &auth, (of_request(&space, &request)?, name.0), body).await
+    }
+}
+
+/// Hands a file over as it comes in.
+async fn upload(
+    platform: &Platform,
+    auth: &Auth,
+    (of, name): (ContentOf, Option<FileName>),
+    body: FileBody,
+) -> Answer<Created<RevisionFile>> {
+    let mut sent = body.open().await?;
+    let name = match (name, sent.name.take()) {
+        (Some(name), _) => name,
+        (None, Some(name)) => FileName::new(name).map_err(|why| ApiError::invalid(format!("name: {why}")))?,
+        (None, None) => {
+            return Err(ApiError::invalid("name: is required; say it in the query, like ?name=logo.png"));
+        }
+    };
+    let new = NewUpload { name, content_type: sent.content_type.take() };
+    let mut upload = auth.caller(platform).content(&of).upload_file(new).await?;
+    while let Some(bytes) = sent.next().await? {
+        upload.write(bytes).await?;
+    }
+    let file = upload.finish().await?;
+    let location = format!("{}/files/{}", platform.urls().content(&of), file.id);
+    Ok(Created::new(file).at(location))
+}

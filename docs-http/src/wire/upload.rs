@@ -1,0 +1,194 @@
+//! Bodies that are a file: its bytes as they are, or a form with one file. They are read as they come in, never whole.
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream::BoxStream};
+use poem::{
+    Body, Request, RequestBody,
+    http::{HeaderMap, HeaderName, StatusCode, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry},
+};
+
+use super::{
+    error::ApiError,
+    fault,
+    form::{Form, boundary},
+};
+
+/// The field of a form that is the file.
+const FIELD: &str = "file";
+/// What a form has around the file.
+const FORM_OVERHEAD: u64 = 64 * 1024;
+const FORM: &str = "multipart/form-data";
+
+/// A file that is sent: a body of any media type, which is that of the file, or `multipart/form-data` with the file in a
+/// field called `file`.
+///
+/// # Errors
+/// 413 for a length that is more than a file has; 415 for another form, and for bytes that are compressed on the way;
+/// 400 for a form without a boundary.
+pub(crate) struct FileBody {
+    chunks: Chunks,
+    kind: Kind,
+}
+
+enum Kind {
+    Bytes { content_type: Option<String> },
+    Form { boundary: String },
+}
+
+/// Bytes as they come in.
+pub(crate) struct Chunks(BoxStream<'static, std::io::Result<Bytes>>);
+
+impl Chunks {
+    pub(crate) fn new(body: Body) -> Self {
+        Self(body.into_bytes_stream().boxed())
+    }
+
+    /// The next bytes; `None` behind the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let next = self.0.next().await.transpose();
+        next.map_err(|_| ApiError::invalid("the body could not be read to its end"))
+    }
+}
+
+/// A file that is being read: what is said of it, and its bytes.
+pub(crate) struct SentFile {
+    /// Its name; none was said of bytes alone.
+    pub(crate) name: Option<String>,
+    pub(crate) content_type: Option<String>,
+    source: Source,
+}
+
+enum Source {
+    Bytes(Chunks),
+    Form(Form),
+}
+
+impl FileBody {
+    /// The file; of a form, all that stands before it is read.
+    ///
+    /// # Errors
+    /// 400 for what is no form, and for a form that does not begin with the file.
+    pub(crate) async fn open(self) -> Result<SentFile, ApiError> {
+        let boundary = match self.kind {
+            Kind::Bytes { content_type } => {
+                return Ok(SentFile { name: None, content_type, source: Source::Bytes(self.chunks) });
+            }
+            Kind::Form { boundary } => boundary,
+        };
+        let mut form = Form::new(self.chunks, &boundary);
+        let part = form.next_part().await?.ok_or_else(only_a_file)?;
+        if part.name != FIELD {
+            return Err(only_a_file());
+        }
+        let content_type = part.content_type;
+        Ok(SentFile { name: part.file_name, content_type, source: Source::Form(form) })
+    }
+}
+
+impl SentFile {
+    /// The next bytes; `None` behind the last.
+    ///
+    /// # Errors
+    /// 400 for a body that breaks off, and for a form with more than the file.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let form = match &mut self.source {
+            Source::Bytes(chunks) => return chunks.next().await,
+            Source::Form(form) => form,
+        };
+        if let Some(bytes) = form.next_bytes().await? {
+            return Ok(Some(bytes));
+        }
+        match form.next_part().await? {
+            None => Ok(None),
+            Some(_) => Err(only_a_file()),
+        }
+    }
+}
+
+fn only_a_file() -> ApiError {
+    ApiError::invalid("the form: must have one field, `file`, with the file")
+}
+
+impl<'a> ApiExtractor<'a> for FileBody {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(_: &mut Registry) {}
+
+    fn request_meta() -> Option<MetaRequest> {
+        let binary = || MetaSchema::new_with_format("string", "binary");
+        let file = MetaSchema { description: Some("The file."), ..binary() };
+        let form = MetaSchema {
+            properties: vec![(FIELD, MetaSchemaRef::Inline(Box::new(file)))],
+            required: vec![FIELD],
+            ..MetaSchema::new("object")
+        };
+        let media = |content_type, schema| MetaMediaType {
+            content_type,
+            schema: MetaSchemaRef::Inline(Box::new(schema)),
+        };
+        Some(MetaRequest {
+            description: Some("The bytes of the file with its media type, or a form with one file"),
+            content: vec![media("*/*", binary()), media(FORM, form)],
+            required: true,
+        })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        let kind = kind(request.headers())?;
+        let most = docs_core::platform::FileUpload::MAX_BYTES;
+        let allowed = match kind {
+            Kind::Bytes { .. } => most,
+            Kind::Form { .. } => most + FORM_OVERHEAD,
+        };
+        let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > allowed) {
+            let what = format!("the file is too large: at most {most} bytes are accepted");
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, what).into());
+        }
+        let body = body.take().map_err(ApiError::internal)?;
+        Ok(Self { chunks: Chunks::new(body), kind })
+    }
+}
+
+fn kind(headers: &HeaderMap) -> Result<Kind, ApiError> {
+    let unsupported = |message: String| ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+    if let Some(coding) = text(headers, &header::CONTENT_ENCODING)?
+        && !coding.trim().eq_ignore_ascii_case("identity")
+    {
+        let coding = fault::plain(&coding);
+        return Err(unsupported(format!("Content-Encoding: must be `identity`, is `{coding}`")));
+    }
+    let Some(told) = text(headers, &header::CONTENT_TYPE)? else {
+        return Ok(Kind::Bytes { content_type: None });
+    };
+    let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence == FORM {
+        let boundary = boundary(&told)
+            .ok_or_else(|| ApiError::invalid("Content-Type: must name the boundary of the form's parts"))?;
+        return Ok(Kind::Form { boundary });
+    }
+    if essence.starts_with("multipart/") {
+        let told = fault::plain(&told);
+        return Err(unsupported(format!("Content-Type: must be `{FORM}` or that of one file, is `{told}`")));
+    }
+    Ok(Kind::Bytes { content_type: Some(told) })
+}
+
+/// The text of a header that is given once at most.
+fn text(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, ApiError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = value.to_str().ok().filter(|_| values.next().is_none());
+    let wrong = || ApiError::invalid(format!("{name}: must be given once, as plain text"));
+    text.map(|text| Some(text.to_owned())).ok_or_else(wrong)
+}

@@ -1,0 +1,88 @@
+//! Every address that is handed out begins with the address under which others reach the server, path and all.
+
+use std::collections::BTreeSet;
+
+use docs_http::HttpConfig;
+use poem::http::Method;
+use serde_json::Value;
+
+use crate::{
+    matrix::ready,
+    refusals::{World, bearer},
+    server::Server,
+};
+
+const BASES: [&str; 3] =
+    ["https://docs.example", "https://docs.example/docs-api", "http://docs.example:8080/a/b.c"];
+
+/// Everything in an answer that is an address of the server.
+fn addresses(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) if text.contains("docs.example") && text.contains("://") => {
+            found.insert(text.clone());
+        }
+        Value::Array(items) => items.iter().for_each(|item| addresses(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| addresses(field, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_address_handed_out_begins_with_the_base_url() {
+    for base in BASES {
+        let w = World::at(base).await;
+        let (start, admin) = (w.s.store.save(), bearer(&w.s.admin));
+        let (mut handed_out, mut read) = (BTreeSet::new(), BTreeSet::new());
+        for op in w.ops().iter().filter(|op| op.method != "DELETE") {
+            w.s.store.rewind(&start);
+            ready(&w, op).await;
+            let answer = w.send(op, &w.path(op), Some(&admin)).await;
+            let mut found = BTreeSet::new();
+            addresses(&answer.body, &mut found);
+            for header in ["location", "link", "content-location"] {
+                found.extend(answer.header(header).map(str::to_owned));
+            }
+            if op.method == "GET" {
+                read.extend(found.iter().cloned());
+            }
+            handed_out.extend(found);
+        }
+        let root = format!("{base}/");
+        for address in &handed_out {
+            assert!(address.starts_with(&root) && !address[root.len()..].contains("//"), "{base}: {address}");
+        }
+        for part in ["v1/orgs/", "v1/spaces/", "app/s/", "files/", "sites/docs/", "saml/", "v1/users/"] {
+            let start = format!("{root}{part}");
+            assert!(
+                handed_out.iter().any(|address| address.starts_with(&start)),
+                "{start} is not among them"
+            );
+        }
+        // What was read of the world as it is leads somewhere, once a proxy has taken the path away.
+        w.s.store.rewind(&start);
+        let is_served =
+            |address: &&String| ["v1/", "files/"].iter().any(|part| address[root.len()..].starts_with(part));
+        for address in read.iter().filter(is_served) {
+            let request = w.s.client.request(Method::GET, &address[base.len()..]);
+            let status = request.header("authorization", &admin).send().await.0.status().as_u16();
+            // Some things can be changed where they are, and are read in their list.
+            assert!([200, 405].contains(&status), "{address}: {status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_document_names_where_the_api_is() {
+    for (base, given, expected) in [
+        (BASES[0], None, "/v1"),
+        (BASES[1], None, "/docs-api/v1"),
+        (BASES[2], None, "/a/b.c/v1"),
+        (BASES[1], Some("https://docs.example/docs-api/v1"), "https://docs.example/docs-api/v1"),
+    ] {
+        let s = Server::at(base).await;
+        let config = HttpConfig { server_url: given.map(str::to_owned), ..HttpConfig::default() };
+        let app = docs_http::routes(&s.platform, config).expect("routes");
+        let document: Value = serde_json::from_str(app.document()).expect("JSON");
+        assert_eq!(document["servers"], serde_json::json!([{ "url": expected }]), "{base}");
+    }
+}

@@ -1,0 +1,124 @@
+//! The audit log over HTTP.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+fn log(s: &Server) -> String {
+    format!("/v1/orgs/{}/audit-log", s.org)
+}
+
+/// The operations of all entries under filters, gone through page by page.
+async fn operations(s: &Server, query: &str, limit: usize) -> Vec<String> {
+    let (mut found, mut page) = (Vec::new(), String::new());
+    loop {
+        let body = s.get(&format!("{}?limit={limit}{query}{page}", log(s))).await;
+        let items = body["items"].as_array().expect("a list");
+        assert!(items.len() <= limit);
+        found.extend(items.iter().map(|entry| entry["operation"].as_str().expect("a name").to_owned()));
+        match body["next"]["page"].as_str() {
+            Some(next) => page = format!("&page={next}"),
+            None => return found,
+        }
+    }
+}
+
+#[tokio::test]
+async fn administrators_read_who_changed_what_and_when() {
+    let s = Server::new().await;
+    s.clock.advance(Duration::from_secs(1));
+    let space = s.space().await;
+    let entry = s.get(&format!("{}?limit=1", log(&s))).await["items"][0].clone();
+    let ada = id(&s.get("/v1/user").await);
+    assert_eq!(entry["operation"], "space_create");
+    assert_eq!(entry["user"], ada.as_str());
+    assert_eq!(entry["organizations"], json!([s.org]));
+    let records: Vec<&str> =
+        entry["records"].as_array().expect("keys").iter().filter_map(Value::as_str).collect();
+    assert!(records.iter().any(|key| key.ends_with(&space)), "{records:?}");
+    assert_eq!(entry["changed"].as_u64(), Some(records.len() as u64));
+    assert_eq!(entry["at"], s.get(&format!("/v1/spaces/{space}")).await["createdAt"]);
+}
+
+#[tokio::test]
+async fn only_administrators_of_the_organization_read_its_audit_log() {
+    let s = Server::new().await;
+    for (who, token, status) in [
+        ("an administrator", &s.admin, 200),
+        ("an administrator of two organizations", &s.both, 200),
+        ("an editor", &s.editor, 403),
+        ("a reader", &s.reader, 403),
+        ("a guest", &s.guest, 403),
+        ("an administrator of another organization", &s.stranger, 404),
+    ] {
+        let answer = s.ask("GET", &log(&s), token, None).await;
+        assert_eq!(answer.status, status, "{who}: {}", answer.body);
+        assert_eq!(answer.body["items"].is_array(), status == 200, "{who}");
+    }
+    s.send("GET", &log(&s), None, None).await.refused(401, "nobody");
+}
+
+#[tokio::test]
+async fn filters_narrow_the_audit_log_on_every_page() {
+    let s = Server::new().await;
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        s.clock.advance(Duration::from_secs(1));
+        let space = s.space().await;
+        let path = format!("/v1/spaces/{space}");
+        times.push(s.get(&path).await["createdAt"].as_str().expect("a time").to_owned());
+        s.clock.advance(Duration::from_secs(1));
+        s.ask("DELETE", &path, &s.both, None).await.is(204, "deleted");
+    }
+    let bea = id(&s.ask("GET", "/v1/user", &s.both, None).await.body);
+    let (first, last) = (&times[0], &times[2]);
+    let (create, delete) = ("space_create", "space_delete");
+    for (query, expected) in [
+        (format!("&since={first}"), vec![delete, create, delete, create, delete, create]),
+        (format!("&since={first}&operation={create}"), vec![create; 3]),
+        (format!("&since={first}&user={bea}"), vec![delete; 3]),
+        (format!("&user={bea}&operation={create}"), vec![]),
+        (format!("&since={first}&until={last}"), vec![delete, create, delete, create]),
+        (format!("&since={last}&until={first}"), vec![]),
+        ("&operation=nothing_of_the_kind".to_owned(), vec![]),
+        ("&user=nobody-here".to_owned(), vec![]),
+        ("&record=nothing".to_owned(), vec![]),
+        ("&since=2199-12-31T00:00:00Z".to_owned(), vec![]),
+    ] {
+        for limit in [1, 2, 50] {
+            assert_eq!(operations(&s, &query, limit).await, expected, "{query}, {limit} a page");
+        }
+    }
+    let record =
+        s.get(&format!("{}?operation={delete}&limit=1", log(&s))).await["items"][0]["records"][0].clone();
+    let record = record.as_str().expect("a key").replace('!', "%21");
+    assert_eq!(operations(&s, &format!("&record={record}"), 1).await, [delete, create]);
+}
+
+#[tokio::test]
+async fn what_is_no_filter_is_refused_by_its_name() {
+    let s = Server::new().await;
+    for (query, name) in [
+        ("since=yesterday", "since"),
+        ("until=2030-13-01T00:00:00Z", "until"),
+        ("since=", "since"),
+        ("user=not%20an%20id", "user"),
+        ("operation=", "operation"),
+        ("record=", "record"),
+        ("user=a&user=b", "user"),
+        ("limit=1001", "limit"),
+        ("limit=-1", "limit"),
+        ("page=x", "page"),
+    ] {
+        let answer = s.ask("GET", &format!("{}?{query}", log(&s)), &s.admin, None).await;
+        let message = answer.refused(400, query);
+        assert!(message.starts_with(name), "{query}: {message}");
+    }
+    // A cursor belongs to the filters that it was made under.
+    let next =
+        s.get(&format!("{}?limit=1", log(&s))).await["next"]["page"].as_str().expect("a page").to_owned();
+    let other = format!("{}?limit=1&operation=space_create&page={next}", log(&s));
+    s.ask("GET", &other, &s.admin, None).await.refused(400, "the cursor of another list");
+}
