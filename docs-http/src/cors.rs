@@ -39,8 +39,9 @@ const REQUEST_HEADERS: [HeaderName; 6] = [
 ];
 
 /// The headers of answers that a page may read, beside those it always may.
-const RESPONSE_HEADERS: [HeaderName; 9] = [
+const RESPONSE_HEADERS: [HeaderName; 10] = [
     header::LOCATION,
+    header::LINK,
     header::ETAG,
     header::RETRY_AFTER,
     header::CONTENT_DISPOSITION,

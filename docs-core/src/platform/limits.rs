@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
+
 /// A limit of the platform that no schema shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -98,6 +100,10 @@ pub const LIMITS: &[LimitGroup] = &[
                 Amount::Count(crate::content::expression::MAX_LENGTH as u64),
             ),
             limit("Reviewers of one change request", Amount::Count(super::reviews::MAX_REVIEWERS as u64)),
+            limit(
+                "Jobs of one kind that a space keeps",
+                Amount::Count(crate::store::jobs::MAX_LISTED as u64),
+            ),
             limit("Pages of a book as PDF", Amount::Count(super::pdf::MAX_PAGES as u64)),
         ],
     },
@@ -157,44 +163,36 @@ pub const LIMITS: &[LimitGroup] = &[
     LimitGroup {
         name: "Windows",
         limits: &[
-            limit(
-                "Time to restore a deleted space",
-                Amount::Time(Duration::from_secs(super::spaces::RESTORE_WINDOW.num_seconds().unsigned_abs())),
-            ),
-            limit(
-                "An invitation by mail",
-                Amount::Time(Duration::from_secs(super::invites::INVITE_WINDOW.num_seconds().unsigned_abs())),
-            ),
+            limit("Time to restore a deleted space", time(super::spaces::RESTORE_WINDOW)),
+            limit("An invitation by mail", time(super::invites::INVITE_WINDOW)),
             limit(
                 "The answer to a request with an `Idempotency-Key`",
-                Amount::Time(Duration::from_secs(
-                    super::idempotency::IDEMPOTENCY_WINDOW.num_seconds().unsigned_abs(),
-                )),
+                time(super::idempotency::IDEMPOTENCY_WINDOW),
             ),
             limit("The address of a PDF file", Amount::Time(super::pdf::PDF_WINDOW)),
+            limit("A token to read a site", time(super::visitors::pass::CONTENT_TOKEN_WINDOW)),
+            limit("A token that vouches for a member", time(super::visitors::member::MEMBER_TOKEN_WINDOW)),
+            limit("An entry of the audit log", time(super::audit::AUDIT_RETENTION)),
+            limit("A job that has ended", time(super::jobs::JOBS_KEPT)),
             limit(
-                "A token to read a site",
-                Amount::Time(Duration::from_secs(
-                    super::visitors::pass::CONTENT_TOKEN_WINDOW.num_seconds().unsigned_abs(),
-                )),
+                "A write, from the first object that it stores to its commit",
+                time(super::collect::WRITE_WINDOW),
             ),
+            limit("Between two collections of objects", time(super::collect::COLLECT_EVERY)),
             limit(
-                "A token that vouches for a member",
-                Amount::Time(Duration::from_secs(
-                    super::visitors::member::MEMBER_TOKEN_WINDOW.num_seconds().unsigned_abs(),
-                )),
+                "A collection, from its first read to the last object that it removes",
+                time(super::collect::COLLECT_WINDOW),
             ),
-            limit(
-                "An entry of the audit log",
-                Amount::Time(Duration::from_secs(super::audit::AUDIT_RETENTION.num_seconds().unsigned_abs())),
-            ),
-            limit(
-                "A job that has ended",
-                Amount::Time(Duration::from_secs(super::jobs::JOBS_KEPT.num_seconds().unsigned_abs())),
-            ),
+            limit("An object that nothing names, since it was last stored", time(super::collect::UNTOUCHED)),
+            limit("The note that a space was copied", time(super::collect::COPY_NOTES_KEPT)),
+            limit("The clocks of servers on one store, apart", time(super::collect::CLOCKS_APART)),
         ],
     },
 ];
+
+const fn time(most: TimeDelta) -> Amount {
+    Amount::Time(Duration::from_secs(most.num_seconds().unsigned_abs()))
+}
 
 const fn limit(name: &'static str, most: Amount) -> Limit {
     Limit { name, most }

@@ -9,6 +9,7 @@ mod content;
 mod git;
 mod imports;
 mod invites;
+mod jobs;
 mod links;
 mod members;
 mod orgs;
@@ -68,7 +69,7 @@ impl AsCaller for Reader {
 pub type Api = (
     (platform_info::PlatformInfo, users::Users),
     (orgs::Orgs, members::Members, invites::Invites),
-    spaces::Spaces,
+    (spaces::Spaces, jobs::Jobs),
     collections::Collections,
     content::Content,
     links::Links,
@@ -92,7 +93,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
             members::Members(platform.clone()),
             invites::Invites(platform.clone()),
         ),
-        spaces::Spaces(platform.clone()),
+        (spaces::Spaces(platform.clone()), jobs::Jobs(platform.clone())),
         collections::Collections(platform.clone()),
         content::content(platform),
         links::Links(platform.clone()),

@@ -401,7 +401,18 @@ impl Repository {
 
 #[async_trait]
 impl GitRemote for Repository {
-    async fn fetch(&self, _: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
+        let failure = match request.url.rsplit('/').next() {
+            _ if request.reference == "refs/heads/nope" => Some(GitError::NoRef(request.reference.clone())),
+            Some("none") => Some(GitError::NoRepository),
+            Some("locked") => Some(GitError::Credentials),
+            // A library that quotes what it was given.
+            Some("broken") => Some(GitError::Broken(format!("{} is damaged", request.url))),
+            _ => None,
+        };
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let entry = |(path, bytes): (&String, &Bytes)| RepoEntry {
             path: path.clone(),

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_core::{
+    model::JobState,
     ports::{
         Checkout, Commit, FetchRequest, Fetched, GitError, GitRemote, RepoEntry, RepoEntryKind, Web, WebError,
     },
-    store::{Hash, records::JobState},
+    store::Hash,
 };
 use parking_lot::Mutex;
 
