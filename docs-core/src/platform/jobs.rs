@@ -26,6 +26,7 @@ pub(super) use self::{
 use super::{
     Platform, collect, collections, comments, git, import, invites, members,
     metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
+    pdf,
     search::Round,
     site_settings, spaces, teams,
 };
@@ -100,6 +101,7 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<invites::RedeemInvites>(),
     Kind::of::<git::ImportPayload>(),
     Kind::of::<import::ImportRun>(),
+    Kind::of::<pdf::PdfWork>(),
     Kind::of::<collections::PurgeGrants>(),
     Kind::of::<comments::PurgeReplies>(),
     Kind::of::<teams::PurgeTeam>(),

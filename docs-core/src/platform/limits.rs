@@ -170,6 +170,10 @@ pub const LIMITS: &[LimitGroup] = &[
                 time(super::idempotency::IDEMPOTENCY_WINDOW),
             ),
             limit("The address of a PDF file", Amount::Time(super::pdf::PDF_WINDOW)),
+            limit(
+                "A PDF file that was made, for the next who asks for it",
+                Amount::Time(super::pdf::PDF_KEPT),
+            ),
             limit("A token to read a site", time(super::visitors::pass::CONTENT_TOKEN_WINDOW)),
             limit("A token that vouches for a member", time(super::visitors::member::MEMBER_TOKEN_WINDOW)),
             limit("An entry of the audit log", time(super::audit::AUDIT_RETENTION)),
