@@ -29,20 +29,23 @@ const ALLOWED_METHODS: [Method; 6] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// The headers of requests that a page may set.
-const REQUEST_HEADERS: [HeaderName; 6] = [
+const REQUEST_HEADERS: [HeaderName; 7] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
     header::IF_MATCH,
     header::IF_NONE_MATCH,
     HeaderName::from_static("idempotency-key"),
+    HeaderName::from_static("prefer"),
     REQUEST_ID,
 ];
 
 /// The headers of answers that a page may read, beside those it always may.
-const RESPONSE_HEADERS: [HeaderName; 9] = [
+const RESPONSE_HEADERS: [HeaderName; 11] = [
     header::LOCATION,
+    header::LINK,
     header::ETAG,
     header::RETRY_AFTER,
+    HeaderName::from_static("preference-applied"),
     header::CONTENT_DISPOSITION,
     REQUEST_ID,
     REPLAYED,

@@ -69,16 +69,7 @@ impl Files {
     ) -> poem::Result<Response> {
         let size = file.size;
         let (answer, range) = match wanted {
-            Wanted::Nothing => {
-                let error = ApiError::new(
-                    StatusCode::RANGE_NOT_SATISFIABLE,
-                    format!("Range: there are {size} bytes"),
-                );
-                let mut response = poem::Error::from(error).into_response();
-                let unsatisfied = HeaderValue::from_str(&format!("bytes */{size}"));
-                response.headers_mut().extend(unsatisfied.map(|value| (header::CONTENT_RANGE, value)));
-                return Ok(response);
-            }
+            Wanted::Nothing => return Ok(unsatisfied(size)),
             Wanted::All => (answer, None),
             Wanted::Part(range) => {
                 let told = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
@@ -102,6 +93,15 @@ impl Files {
         let bytes = stream::once(async move { Ok(first) }).chain(rest);
         Ok(answer.body(Body::from_bytes_stream(bytes)))
     }
+}
+
+/// The refusal of a range that begins behind the last of so many bytes.
+pub(crate) fn unsatisfied(size: u64) -> Response {
+    let error = ApiError::new(StatusCode::RANGE_NOT_SATISFIABLE, format!("Range: there are {size} bytes"));
+    let mut response = poem::Error::from(error).into_response();
+    let unsatisfied = HeaderValue::from_str(&format!("bytes */{size}"));
+    response.headers_mut().extend(unsatisfied.map(|value| (header::CONTENT_RANGE, value)));
+    response
 }
 
 /// Says what the bytes are, and what a browser may do with them.
@@ -137,7 +137,7 @@ fn is_shown(essence: &str) -> bool {
 
 /// The bytes that a request asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Wanted {
+pub(crate) enum Wanted {
     All,
     Part(Range<u64>),
     /// A range that begins behind the last byte.
@@ -145,7 +145,7 @@ enum Wanted {
 }
 
 /// What the request asks for, of so many bytes with this tag.
-fn wanted(request: &Request, tag: &str, size: u64) -> Wanted {
+pub(crate) fn wanted(request: &Request, tag: &str, size: u64) -> Wanted {
     // Who has part of other bytes needs all of these. A date never fits, as none is told.
     if request.headers().get(header::IF_RANGE).is_some_and(|of| of.as_bytes() != tag.as_bytes()) {
         return Wanted::All;

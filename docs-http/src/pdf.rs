@@ -1,19 +1,36 @@
 //! `/files/…/pdf/…`: PDF files that the platform makes.
 
-use docs_core::{Error, Platform, model::SpaceId};
+use std::time::Duration;
+
+use bytes::Bytes;
+use docs_core::{
+    Error, ErrorKind, Platform,
+    model::SpaceId,
+    platform::{PdfAnswer, PdfFile},
+};
+use futures_util::stream;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use poem::{
-    Endpoint, Request, Response,
-    http::{StatusCode, header},
+    Body, Endpoint, Request, Response,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-use crate::wire::error::ApiError;
+use crate::{
+    endpoints::is_known,
+    files::{Wanted, unsatisfied, wanted},
+    wire::error::ApiError,
+};
 
 /// What stands in the name of a file in a header as it is: letters, digits, and these.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
+/// How long a request waits for a file that is being made, unless it says less: shorter than most proxies wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
 /// PDF files. Their address is sealed as that of files is, and good for an hour while whom it was made for may read
 /// them.
+///
+/// Whoever loads one waits until it is made. Whoever would rather not sends `Prefer: respond-async`, and is told 202
+/// with when to ask again for as long as it is not.
 pub(crate) struct PdfFiles(pub(crate) Platform);
 
 impl Endpoint for PdfFiles {
@@ -24,15 +41,149 @@ impl Endpoint for PdfFiles {
         let space: SpaceId =
             request.raw_path_param("space").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
         let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
-        let file = self.0.pdf_file(&space, sealed).await.map_err(ApiError::from)?;
+        let preference = Preference::of(request.headers());
+        let found = self.0.pdf_file(&space, sealed, preference.wait()).await.map_err(ApiError::from)?;
+        match found {
+            PdfAnswer::Ready(file) => self.file(&request, file).await,
+            PdfAnswer::Pending(again) => Ok(preference.pending(again)),
+            _ => Err(ApiError::internal("an answer that is not known here").into()),
+        }
+    }
+}
+
+impl PdfFiles {
+    async fn file(&self, request: &Request, file: PdfFile) -> poem::Result<Response> {
+        let tag = format!("\"{}\"", file.tag);
         let name = utf8_percent_encode(&file.name, NAME);
-        Ok(Response::builder()
-            .status(StatusCode::OK)
+        let answer = Response::builder()
             .content_type("application/pdf")
             .header(header::CONTENT_DISPOSITION, format!("inline; filename*=UTF-8''{name}"))
             // Who may read changes, and the address ends.
             .header(header::CACHE_CONTROL, "private, no-cache")
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(file.bytes))
+            .header(header::ACCEPT_RANGES, "bytes")
+            .header(header::ETAG, &tag);
+        if is_known(request, &tag) {
+            return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
+        }
+        if request.method() == Method::HEAD {
+            return Ok(answer.header(header::CONTENT_LENGTH, file.size).finish());
+        }
+        let size = file.size;
+        let (answer, range) = match wanted(request, &tag, size) {
+            Wanted::Nothing => return Ok(unsatisfied(size)),
+            Wanted::All => (answer, 0..size),
+            Wanted::Part(range) => {
+                let told = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
+                (answer.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, told), range)
+            }
+        };
+        // The first piece is read before anything is answered: what is gone is an error, and no broken-off answer.
+        let first = piece(&self.0, &file, range.start, range.end).await.map_err(ApiError::from)?;
+        let length = range.end - range.start;
+        let platform = self.0.clone();
+        let rest = (platform, file, range.start + first.len() as u64, range.end);
+        let rest = stream::unfold(rest, |(platform, file, at, end)| async move {
+            if at >= end {
+                return None;
+            }
+            let read = piece(&platform, &file, at, end).await;
+            // An answer that cannot go on is broken off, which its length tells the client.
+            let read = read.map_err(|error| std::io::Error::other(error.to_string()));
+            let next = read.as_ref().map_or(end, |read| at + read.len() as u64);
+            Some((read, (platform, file, next, end)))
+        });
+        let bytes = futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest);
+        Ok(answer.header(header::CONTENT_LENGTH, length).body(Body::from_bytes_stream(bytes)))
+    }
+}
+
+/// The next bytes of a file before an end.
+async fn piece(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_core::Result<Bytes> {
+    let mut piece = platform.pdf_piece(file, at).await?;
+    if piece.is_empty() && at < end {
+        return Err(Error::internal("a PDF file is shorter than it was"));
+    }
+    piece.truncate(usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX));
+    Ok(piece)
+}
+
+/// What a request says of waiting (RFC 7240).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Preference {
+    responds_async: bool,
+    wait: Option<Duration>,
+}
+
+impl Preference {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut found = Self::default();
+        let said = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+        for preference in said.flat_map(|value| value.split(',')) {
+            let preference = preference.split(';').next().unwrap_or_default().trim();
+            let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
+            match name.trim().to_ascii_lowercase().as_str() {
+                "respond-async" => found.responds_async = true,
+                "wait" if found.wait.is_none() => {
+                    found.wait = value.trim().trim_matches('"').parse().ok().map(Duration::from_secs);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// How long the request waits.
+    fn wait(self) -> Duration {
+        let unsaid = if self.responds_async { Duration::ZERO } else { LONGEST_WAIT };
+        self.wait.unwrap_or(unsaid).min(LONGEST_WAIT)
+    }
+
+    /// The answer while there is no file. Only who said so takes 202 for what it is; everybody else would keep an empty file.
+    fn pending(self, again: Duration) -> Response {
+        let mut response = if self.responds_async {
+            let applied = HeaderValue::from_static("respond-async");
+            Response::builder()
+                .status(StatusCode::ACCEPTED)
+                .header(header::CACHE_CONTROL, "no-store")
+                .header("preference-applied", applied)
+                .finish()
+        } else {
+            let why = "the PDF is still being made; ask again, or send `Prefer: respond-async`";
+            poem::Error::from(ApiError::from(Error::new(ErrorKind::Unavailable, why))).into_response()
+        };
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(again.as_secs().max(1)));
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preference(values: &[&'static str]) -> Preference {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append("prefer", HeaderValue::from_static(value));
+        }
+        Preference::of(&headers)
+    }
+
+    #[test]
+    fn preferences_are_read_as_the_standard_says() {
+        let seconds = Duration::from_secs;
+        for (values, responds_async, wait) in [
+            (&[][..], false, LONGEST_WAIT),
+            (&["respond-async"], true, Duration::ZERO),
+            (&["Respond-Async; x=y, wait=10"], true, seconds(10)),
+            (&["respond-async", "wait=\"7\""], true, seconds(7)),
+            (&["wait=5"], false, seconds(5)),
+            (&["wait=100000, wait=1"], false, LONGEST_WAIT),
+            (&["wait=soon, return=minimal, , ="], false, LONGEST_WAIT),
+            (&["wait=-1, respond-async"], true, Duration::ZERO),
+        ] {
+            let read = preference(values);
+            assert_eq!((read.responds_async, read.wait()), (responds_async, wait), "{values:?}");
+        }
     }
 }

@@ -32,6 +32,8 @@ mod hosts;
 mod idempotency;
 #[path = "http/imports.rs"]
 mod imports;
+#[path = "http/jobs.rs"]
+mod jobs;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/links.rs"]

@@ -52,6 +52,8 @@ pub struct MemRepository {
     pub message: String,
     /// What every fetch fails with, where there is something.
     pub failure: Option<GitError>,
+    /// What fetches of a URL, or of a ref, fail with.
+    pub failures: BTreeMap<String, GitError>,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +69,7 @@ struct Shared {
 impl Default for MemRepository {
     fn default() -> Self {
         let message = "A commit".to_owned();
-        Self { files: BTreeMap::new(), links: BTreeMap::new(), message, failure: None }
+        Self { files: BTreeMap::new(), links: BTreeMap::new(), message, failure: None, failures: BTreeMap::new() }
     }
 }
 
@@ -160,7 +162,9 @@ impl GitRemote for MemGit {
             return std::future::pending().await;
         }
         let repository = self.edit(|repository| repository.clone());
-        if let Some(failure) = &repository.failure {
+        let failures = &repository.failures;
+        let named = || failures.get(&request.url).or_else(|| failures.get(&request.reference));
+        if let Some(failure) = repository.failure.as_ref().or_else(named) {
             return Err(failure.clone());
         }
         let (commit, entries) = repository.snapshot();

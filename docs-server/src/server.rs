@@ -5,7 +5,7 @@ use std::{io, sync::Arc, time::Duration};
 use docs_core::Platform;
 use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, metrics::Registry};
 use poem::{EndpointExt as _, Route, Server as PoemServer, endpoint::BoxEndpoint, listener::TcpAcceptor};
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use url::Url;
 
 use crate::{
@@ -17,6 +17,9 @@ use crate::{
 
 /// How long requests in flight may take when the server stops.
 const GRACE: Duration = Duration::from_secs(30);
+
+/// Jobs that are done at a time: a long import keeps no PDF file waiting.
+const WORKERS: usize = 4;
 
 /// A server that listens, over an open store.
 pub struct Server {
@@ -112,14 +115,18 @@ impl Server {
     /// When the listener fails.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
         let Self { platform, app, listener, .. } = self;
-        let (stopping, mut stopped) = watch::channel(false);
-        let worker = tokio::spawn(async move {
-            platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await;
-        });
+        let (stopping, stopped) = watch::channel(false);
+        let mut workers = JoinSet::new();
+        for _ in 0..WORKERS {
+            let (platform, mut stopped) = (platform.clone(), stopped.clone());
+            workers.spawn(async move {
+                platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await;
+            });
+        }
         let ended = async move {
             stop.await;
             tracing::info!("stopping: requests and jobs in flight are finished first");
-            // The worker may have ended already; then nobody has to hear it.
+            // The workers may have ended already; then nobody has to hear it.
             let _ = stopping.send(true);
         };
         let acceptor = TcpAcceptor::from_tokio(listener).map_err(ServerError::other)?;
@@ -127,7 +134,10 @@ impl Server {
             .run_with_graceful_shutdown(app, ended, Some(GRACE))
             .await
             .map_err(ServerError::other)?;
-        worker.await.map_err(ServerError::other)
+        while let Some(ended) = workers.join_next().await {
+            ended.map_err(ServerError::other)?;
+        }
+        Ok(())
     }
 }
 

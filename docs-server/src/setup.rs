@@ -9,6 +9,7 @@ use docs_core::{
         SpaceTitle,
     },
     platform::{NewUser, SetUp},
+    store::PageRequest,
 };
 
 use crate::{Secret, ServerError};
@@ -124,8 +125,8 @@ pub async fn import(
 /// # Errors
 /// The sentence the job ended with; the platform's errors.
 pub async fn imported(platform: &Platform, first: &FirstStart, space: &SpaceId) -> Result<(), ServerError> {
-    let jobs = platform.as_actor(&first.admin).space(space).list_jobs().await?;
-    match jobs.iter().find_map(|job| job.error.clone()) {
+    let jobs = platform.as_actor(&first.admin).space(space).list_jobs(&PageRequest::default()).await?;
+    match jobs.items.iter().find_map(|job| job.error.clone()) {
         Some(why) => Err(ServerError::other(why)),
         None => Ok(()),
     }

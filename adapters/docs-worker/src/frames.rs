@@ -4,7 +4,7 @@
 
 use std::io::{self, BufWriter, Read, Write};
 
-use bytes::{BufMut as _, Bytes};
+use bytes::{BufMut as _, Bytes, BytesMut};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
@@ -17,6 +17,8 @@ const MAX_JSON: u64 = 64 << 20;
 const PART: usize = 64 << 10;
 /// Parts of a value that wait for the worker to read.
 const WAITING: usize = 4;
+/// Most bytes of a file that are handed on at once.
+const FILE_PART: usize = 64 << 10;
 /// Bytes of the tag and the length of a frame.
 const HEADER: usize = 9;
 
@@ -61,6 +63,8 @@ pub(crate) enum FrameError {
     TooLong,
     /// It is none, or another than is expected.
     Malformed(String),
+    /// Nobody takes it.
+    Unwanted,
 }
 
 /// Reads the frames of an answer from a worker, whatever it writes: never more than is allowed.
@@ -89,19 +93,24 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         self.frame(Tag::File, u64::MAX).await.map(Bytes::from)
     }
 
+    /// Hands on the next frame, which must be a file, as it comes.
+    pub(crate) async fn file_into(&mut self, parts: &mpsc::Sender<Bytes>) -> Result<(), FrameError> {
+        let mut left = self.header(Tag::File, u64::MAX).await?;
+        while left > 0 {
+            let mut part = BytesMut::with_capacity(left.min(FILE_PART));
+            let read = self.input.read_buf(&mut (&mut part).limit(left.min(FILE_PART))).await;
+            let read = read.map_err(|_| FrameError::Ended)?;
+            if read == 0 {
+                return Err(FrameError::Ended);
+            }
+            left -= read;
+            parts.send(part.freeze()).await.map_err(|_| FrameError::Unwanted)?;
+        }
+        Ok(())
+    }
+
     async fn frame(&mut self, expected: Tag, limit: u64) -> Result<Vec<u8>, FrameError> {
-        let mut header = [0; HEADER];
-        self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
-        let (tag, length) =
-            Tag::of_header(header).ok_or_else(|| FrameError::Malformed("a frame of no kind".to_owned()))?;
-        if tag != expected {
-            return Err(FrameError::Malformed(format!("{tag:?} instead of {expected:?}")));
-        }
-        if length > limit {
-            return Err(FrameError::TooLong);
-        }
-        self.left = self.left.checked_sub(length).ok_or(FrameError::TooLong)?;
-        let length = usize::try_from(length).map_err(|_| FrameError::TooLong)?;
+        let length = self.header(expected, limit).await?;
         // As long as it says: memory is used only for what comes.
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(|_| FrameError::TooLong)?;
@@ -113,6 +122,22 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             }
         }
         Ok(bytes)
+    }
+
+    /// The length of the next frame, which must be of a kind, and not be longer than what is left of the answer.
+    async fn header(&mut self, expected: Tag, limit: u64) -> Result<usize, FrameError> {
+        let mut header = [0; HEADER];
+        self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
+        let (tag, length) =
+            Tag::of_header(header).ok_or_else(|| FrameError::Malformed("a frame of no kind".to_owned()))?;
+        if tag != expected {
+            return Err(FrameError::Malformed(format!("{tag:?} instead of {expected:?}")));
+        }
+        if length > limit {
+            return Err(FrameError::TooLong);
+        }
+        self.left = self.left.checked_sub(length).ok_or(FrameError::TooLong)?;
+        usize::try_from(length).map_err(|_| FrameError::TooLong)
     }
 }
 

@@ -3,9 +3,11 @@
 use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use docs_ports::{Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, UnpackedFile};
-use tokio::sync::{Semaphore, oneshot};
+use bytes::{Bytes, BytesMut};
+use docs_ports::{
+    Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, PdfSink, UnpackedFile,
+};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::{
     fault::Fault,
@@ -13,6 +15,9 @@ use crate::{
     process::{Process, Reply, Request},
     program::Program,
 };
+
+/// Parts of a file that wait to be taken.
+const PARTS_WAITING: usize = 4;
 
 /// Does jobs in processes of their own, one process for each. Cheap to clone; all clones share the limit of processes
 /// at once.
@@ -92,11 +97,39 @@ impl WorkerPool {
 #[async_trait]
 impl Pdf for WorkerPool {
     async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
-        let reply = self.run(JobKind::Render, Request::Render(book)).await;
+        let mut whole = Whole::default();
+        self.render_into(book, &mut whole).await?;
+        Ok(whole.0.freeze())
+    }
+
+    async fn render_into(&self, book: Arc<Book>, out: &mut dyn PdfSink) -> Result<(), PdfError> {
+        let (file, mut parts) = mpsc::channel(PARTS_WAITING);
+        let running = self.run(JobKind::Render, Request::Render(book, file));
+        // A sink that fails takes no more parts, which ends the process.
+        let taking = async move {
+            while let Some(part) = parts.recv().await {
+                out.write(part).await?;
+            }
+            Ok::<_, PdfError>(())
+        };
+        let (reply, taken) = tokio::join!(running, taking);
+        taken?;
         match reply.map_err(|fault| fault.into_pdf_error(&self.0.options.render))? {
-            Reply::File(file) => Ok(file),
+            Reply::Rendered => Ok(()),
             Reply::Page(_) | Reply::Files(_) => Err(PdfError::Failed("another answer".to_owned())),
         }
+    }
+}
+
+/// A file in memory.
+#[derive(Default)]
+struct Whole(BytesMut);
+
+#[async_trait]
+impl PdfSink for Whole {
+    async fn write(&mut self, part: Bytes) -> Result<(), PdfError> {
+        self.0.extend_from_slice(&part);
+        Ok(())
     }
 }
 
@@ -107,14 +140,14 @@ impl Converter for WorkerPool {
     async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError> {
         match self.documents(JobKind::Convert, Request::Convert(document)).await? {
             Reply::Page(page) => Ok(page),
-            Reply::File(_) | Reply::Files(_) => Err(ConvertError::Failed("another answer".to_owned())),
+            Reply::Rendered | Reply::Files(_) => Err(ConvertError::Failed("another answer".to_owned())),
         }
     }
 
     async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
         match self.documents(JobKind::Unpack, Request::Unpack(archive)).await? {
             Reply::Files(files) => Ok(files),
-            Reply::File(_) | Reply::Page(_) => Err(ConvertError::Failed("another answer".to_owned())),
+            Reply::Rendered | Reply::Page(_) => Err(ConvertError::Failed("another answer".to_owned())),
         }
     }
 }

@@ -7,6 +7,7 @@ use docs_ports::{Book, ConvertedPage, Document, PdfError, UnpackedFile};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    sync::mpsc,
     task::JoinHandle,
     time::timeout,
 };
@@ -33,7 +34,8 @@ const NO_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
 /// A job to hand over.
 #[derive(Debug)]
 pub(crate) enum Request {
-    Render(Arc<Book>),
+    /// A book, and who takes the file.
+    Render(Arc<Book>, mpsc::Sender<Bytes>),
     Convert(Document),
     Unpack(Bytes),
 }
@@ -41,7 +43,8 @@ pub(crate) enum Request {
 /// The answer to a job.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    File(Bytes),
+    /// The file was handed on.
+    Rendered,
     Page(ConvertedPage),
     Files(Vec<UnpackedFile>),
 }
@@ -73,6 +76,7 @@ impl From<FrameError> for Stop {
             FrameError::Ended => Self::Ended,
             FrameError::TooLong => Self::TooLong,
             FrameError::Malformed(what) => Self::Malformed(what),
+            FrameError::Unwanted => Self::Unwanted,
         }
     }
 }
@@ -138,11 +142,17 @@ impl Process {
             Err(FrameError::Ended) => Err(Stop::NotReady("it ended".to_owned())),
             Err(FrameError::TooLong) => Err(Stop::NotReady("it wrote something else".to_owned())),
             Err(FrameError::Malformed(what)) => Err(Stop::NotReady(what)),
+            Err(FrameError::Unwanted) => Err(Stop::Unwanted),
         }
     }
 
     async fn work(&mut self, request: Request, limits: &WorkerLimits) -> Result<Reply, Stop> {
-        let mut read = pin!(read_reply(FrameReader::new(&mut self.output, limits.answer), self.kind));
+        let file = match &request {
+            Request::Render(_, file) => Some(file.clone()),
+            Request::Convert(_) | Request::Unpack(_) => None,
+        };
+        let frames = FrameReader::new(&mut self.output, limits.answer);
+        let mut read = pin!(read_reply(frames, self.kind, file));
         let written = tokio::select! {
             // Whoever answers early does not need the rest.
             reply = &mut read => return reply,
@@ -262,7 +272,7 @@ impl From<io::Error> for Unsent {
 
 async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Unsent> {
     match request {
-        Request::Render(book) => send_book(input, &book).await?,
+        Request::Render(book, _) => send_book(input, &book).await?,
         Request::Convert(document) => {
             send_json(input, Job::Convert(DocumentOutline::of(&document))).await?;
             send_file(input, Some(&document.bytes)).await?;
@@ -289,18 +299,25 @@ async fn send_book(input: &mut ChildStdin, book: &Book) -> Result<(), Unsent> {
     Ok(())
 }
 
-async fn read_reply(mut frames: FrameReader<&mut ChildStdout>, kind: JobKind) -> Result<Reply, Stop> {
-    Ok(match (frames.json().await?, kind) {
-        (Answer::Refused(refusal), _) => return Err(Stop::Refused(refusal)),
-        (Answer::Rendered, JobKind::Render) => Reply::File(frames.file().await?),
-        (Answer::Converted(page), JobKind::Convert) => {
+async fn read_reply(
+    mut frames: FrameReader<&mut ChildStdout>,
+    kind: JobKind,
+    file: Option<mpsc::Sender<Bytes>>,
+) -> Result<Reply, Stop> {
+    Ok(match (frames.json().await?, kind, file) {
+        (Answer::Refused(refusal), ..) => return Err(Stop::Refused(refusal)),
+        (Answer::Rendered, JobKind::Render, Some(file)) => {
+            frames.file_into(&file).await?;
+            Reply::Rendered
+        }
+        (Answer::Converted(page), JobKind::Convert, _) => {
             let mut files = Vec::new();
             for _ in &page.files {
                 files.push(frames.file().await?);
             }
             Reply::Page(page.with_files(files))
         }
-        (Answer::Unpacked(paths), JobKind::Unpack) => {
+        (Answer::Unpacked(paths), JobKind::Unpack, _) => {
             let mut files = Vec::new();
             for path in paths {
                 files.push(UnpackedFile { path, bytes: frames.file().await? });

@@ -165,7 +165,7 @@ impl Builder {
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
             content: Content::new(Arc::clone(&objects)),
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
-            pdfs: pdf::Pdfs::default(),
+            pdf_news: pdf::PdfNews::default(),
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),

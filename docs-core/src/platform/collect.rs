@@ -26,7 +26,7 @@ use std::{
 
 use chrono::TimeDelta;
 
-pub(super) use self::job::CollectObjects;
+pub(super) use self::job::{COLLECT_EVERY, CollectObjects};
 use self::marks::MarkSet;
 use super::{
     Platform,
@@ -52,7 +52,7 @@ pub const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
 /// How long an object was not touched that is removed.
 pub const UNTOUCHED: TimeDelta = TimeDelta::hours(72);
 /// How long notes of copies are kept: longer than a collection that needs them takes.
-const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
+pub(super) const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
 /// Storage areas that are collected together: a step.
 const DOMAINS_AT_ONCE: u32 = 100;
 /// Objects that are removed together.

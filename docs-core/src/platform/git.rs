@@ -19,7 +19,7 @@ use crate::{
     ports::FetchRequest,
     store::{
         Operation, Tx,
-        jobs::{self, NewJob},
+        jobs::{self, Audience, NewJob},
     },
 };
 
@@ -39,12 +39,13 @@ pub(super) struct ImportPayload {
 impl<'p> SpaceHandle<'p> {
     /// Starts importing a Git repository into a space: answers at once with the job that does it.
     ///
-    /// The job makes the space's content equal to the repository's; a failure is recorded on the job and leaves the
-    /// space as it was. Imports of one space run one after the other, by their `timestamp`.
+    /// The job makes the space's content equal to the repository's; a failure is recorded on the job, see
+    /// [`get_job`](Self::get_job), and leaves the space as it was. Imports of one space run one after the other, by their
+    /// `timestamp`.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Precondition`
-    /// when this platform reads no repositories.
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for a text that is no URL or no ref; `Conflict` when
+    /// too many imports of the space wait already; `Precondition` when this platform reads no repositories.
     ///
     /// # Example
     /// ```
@@ -198,8 +199,9 @@ impl Operation for EnqueueGitSync {
         let applied = access.space().git.as_ref().and_then(|git| git.event_at);
         let event_at = self.payload.request.timestamp.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
         let job = self.payload.about(&self.id, space, self.now)?;
-        jobs::enqueue(tx, self.now, NewJob { lane: Some((lane(space), event_at)), ..job }).await?;
-        Ok(())
+        let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
+        let lane = Some((lane(space), event_at));
+        jobs::enqueue(tx, self.now, NewJob { audience, lane, ..job }).await
     }
 }
 

@@ -11,12 +11,26 @@ pub(super) mod gather;
 mod links;
 mod wiki;
 
-use self::{append::Append, gather::Gather};
-use super::{at_once, nouns::ContentHandle};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use self::{
+    append::{Append, Target},
+    gather::Gather,
+};
+use super::{
+    Actor, Platform, at_once,
+    content::ContentOf,
+    jobs::{Effect, Job, Run, unpanicked},
+    nouns::ContentHandle,
+};
 use crate::{
     BoxFuture, Error, Result,
     content::{Edit, NewBody},
-    model::{ImportContent, ImportContentResult, ImportContentSource as Source, check_page_size},
+    model::{
+        ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, check_page_size,
+        redacted,
+    },
     ports::DocumentFormat,
 };
 
@@ -58,7 +72,8 @@ impl Gathered {
 impl<'p> ContentHandle<'p> {
     /// Imports documents into the live content of a space, or into a change request.
     ///
-    /// Their pages become the last ones at the top level; nothing that is there changes. A few pages and files
+    /// Their pages become the last ones at the top level; nothing that is there changes. While it goes on, and after
+    /// it failed too, it is listed among the [jobs](super::SpaceHandle::list_jobs) of the space. A few pages and files
     /// are fetched from the web for one import, see [`LIMITS`](super::LIMITS). What cannot be fetched or read on the
     /// way is left out and counted; the document that was asked for has to be there.
     ///
@@ -88,32 +103,98 @@ impl<'p> ContentHandle<'p> {
                 let by = actor.require_user()?.clone();
                 let target = platform.append_target(actor, of).await?;
                 let gather = Gather::new(platform, &target.space().domain)?;
-                let url = request.url.as_str();
-                let gathered = match request.source {
-                    Source::Website => gather.website(url).await?,
-                    Source::Html => gather.document(url, DocumentFormat::Html).await?,
-                    Source::Markdown => gather.document(url, DocumentFormat::Markdown).await?,
-                    Source::Docx => gather.document(url, DocumentFormat::Docx).await?,
-                    Source::Zip => gather.archive(url).await?,
-                    Source::GithubWiki => gather.wiki(url).await?,
-                    Source::Confluence | Source::Notion | Source::GoogleDocs => {
-                        let source = request.source.as_str();
-                        let what =
-                            format!("`{source}` cannot be imported by this server; it imports {SUPPORTED}");
-                        return Err(Error::invalid("source", what));
-                    }
-                };
-                let append = Append { actor, by: &by, of, before: &target, edits: &gathered.edits };
-                let result = platform.append(append, |revision, _| {
-                    at_once(Ok(ImportContentResult {
-                        revision,
-                        imported_resources: gathered.imported,
-                        total_resources: gathered.total,
-                    }))
-                });
-                result.await
+                check_source(request.source)?;
+                let what =
+                    ImportRun { url: redacted(request.url.as_str()).into_owned(), source: request.source };
+                let mut run = platform.begin_listed(&what, of.space.as_str(), &by).await?;
+                let leased = run.job.clone();
+                let importing = Importing { actor, by: &by, of, target: &target, gather };
+                let doing = unpanicked(importing.run(platform, &request, &mut run));
+                let done = platform.while_leased(&leased, doing).await;
+                platform.end_listed(run, done).await
             });
             done.await
         })
     }
+}
+
+/// An import of documents as a job keeps it. Whoever asked for it does it and waits for it, so that there is nothing left
+/// to do for a worker that finds it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ImportRun {
+    /// What is imported, without credentials.
+    url: String,
+    source: Source,
+}
+
+#[async_trait]
+impl Job for ImportRun {
+    const KIND: &'static str = "content_import";
+
+    async fn run(self, _: &Platform, _: &mut Run) -> Result<Effect> {
+        Err(Error::conflict("the request or its server ended before the import was done; import again"))
+    }
+}
+
+/// An import that is allowed.
+struct Importing<'a> {
+    actor: &'a Actor,
+    by: &'a UserId,
+    of: &'a ContentOf,
+    target: &'a Target,
+    gather: Gather<'a>,
+}
+
+impl Importing<'_> {
+    async fn run(
+        self,
+        platform: &Platform,
+        request: &ImportContent,
+        run: &mut Run,
+    ) -> Result<ImportContentResult> {
+        let mut progress = run.progress(platform);
+        progress.stage(JobStage::DocumentFetch).await?;
+        let (gather, url) = (&self.gather, request.url.as_str());
+        let gathered = match request.source {
+            Source::Website => gather.website(url).await?,
+            Source::Html => gather.document(url, DocumentFormat::Html).await?,
+            Source::Markdown => gather.document(url, DocumentFormat::Markdown).await?,
+            Source::Docx => gather.document(url, DocumentFormat::Docx).await?,
+            Source::Zip => gather.archive(url).await?,
+            Source::GithubWiki => gather.wiki(url).await?,
+            unsupported @ (Source::Confluence | Source::Notion | Source::GoogleDocs) => {
+                return Err(not_imported(unsupported));
+            }
+        };
+        progress.stage(JobStage::Finalize).await?;
+        run.say(platform, format!("read {} of {} pages and files", gathered.imported, gathered.total));
+        let Self { actor, by, of, target, .. } = self;
+        let append = Append { actor, by, of, before: target, edits: &gathered.edits, run: Some(run) };
+        let result = platform.append(append, |revision, _| {
+            at_once(Ok(ImportContentResult {
+                revision,
+                imported_resources: gathered.imported,
+                total_resources: gathered.total,
+            }))
+        });
+        result.await
+    }
+}
+
+/// Refuses what cannot be imported, before anything is begun.
+fn check_source(source: Source) -> Result<()> {
+    match source {
+        Source::Confluence | Source::Notion | Source::GoogleDocs => Err(not_imported(source)),
+        Source::Website
+        | Source::Html
+        | Source::Markdown
+        | Source::Docx
+        | Source::Zip
+        | Source::GithubWiki => Ok(()),
+    }
+}
+
+fn not_imported(source: Source) -> Error {
+    let what = format!("`{}` cannot be imported by this server; it imports {SUPPORTED}", source.as_str());
+    Error::invalid("source", what)
 }

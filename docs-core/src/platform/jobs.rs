@@ -1,10 +1,13 @@
 //! Background work: who does it, and when.
 
+mod list;
+mod run;
+mod tidy;
+
 use std::{
-    collections::VecDeque,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, OnceLock},
+    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -15,19 +18,24 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use tokio::time::Instant;
 
+use self::{run::Stopping, tidy::TIDY_CHUNK};
+pub(super) use self::{
+    run::{Progress, Run, finish_in},
+    tidy::JOBS_KEPT,
+};
 use super::{
-    Platform, collect, collections, comments, git, invites, members,
+    Platform, collect, collections, comments, git, import, invites, members,
     metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
-    nouns::{Caller, SpaceHandle},
+    pdf,
     search::Round,
     site_settings, spaces, teams,
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    model::{self, JobId, Timestamp},
+    model::{JobId, Timestamp},
     store::{
-        Entity, FeedPos, Key, KeyBuf, Operation, Tx,
-        jobs::{self, NewJob},
+        FeedPos,
+        jobs::{self, Audience, NewJob},
         records::{JobLine, JobRecord},
         topic,
     },
@@ -41,18 +49,8 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// the index about the same whatever is in it, so writes that come meanwhile are let gather, and who searches finds
 /// them in well under the two seconds that are promised.
 const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
-/// How long a job that can go on later may go on when its worker is told to stop.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
-/// How long jobs are kept after their end.
-pub(super) const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
-/// How long receipts of operations are kept.
-const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
 /// How often a worker tidies up.
 const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
-/// News of moved heads that are kept.
-const HEADS_KEPT: usize = 10_000;
-/// Rows that one transaction of tidying removes.
-const TIDY_CHUNK: u32 = 500;
 
 /// Background work of one kind: its payload, and what is done with it.
 ///
@@ -65,14 +63,15 @@ pub(super) trait Job: Serialize + DeserializeOwned + Send + Sync {
     /// Does the work.
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect>;
 
-    /// The job to enqueue, in no lane and due at once.
+    /// The job to enqueue as upkeep, in no lane and due at once.
     ///
     /// # Errors
     /// `Internal` for a payload that is no JSON.
     fn about(&self, id: &JobId, subject: impl ToString, now: Timestamp) -> Result<NewJob> {
         let payload = serde_json::to_value(self).map_err(Error::internal)?;
         let (id, subject) = (id.clone(), subject.to_string());
-        Ok(NewJob { id, kind: Self::KIND, payload, subject, lane: None, due: now })
+        let audience = Audience::Operator;
+        Ok(NewJob { id, kind: Self::KIND, payload, subject, audience, lane: None, due: now })
     }
 }
 
@@ -103,6 +102,8 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<members::ClearMember>(),
     Kind::of::<invites::RedeemInvites>(),
     Kind::of::<git::ImportPayload>(),
+    Kind::of::<import::ImportRun>(),
+    Kind::of::<pdf::PdfWork>(),
     Kind::of::<collections::PurgeGrants>(),
     Kind::of::<comments::PurgeReplies>(),
     Kind::of::<teams::PurgeTeam>(),
@@ -111,85 +112,12 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<collect::CollectObjects>(),
 ];
 
-/// One run of a job.
-pub(super) struct Run {
-    /// The job as it was claimed.
-    pub(super) job: JobRecord,
-    /// What happened, for the user.
-    pub(super) log: Vec<JobLine>,
-    stopping: Stopping,
-}
-
-/// When the worker was told to stop.
-type Stopping = Arc<OnceLock<Instant>>;
-
-impl Run {
-    /// Tells whether the worker was told to stop a while ago: a long job that can go on later ends as `Unavailable`.
-    pub(super) fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some_and(|told| told.elapsed() >= STOP_PATIENCE)
-    }
-}
-
 /// What became of a run's effect.
 pub(super) enum Effect {
     /// Done; the job is still to be finished.
     Done,
     /// Done, and the job was finished in the same transaction.
     Finished,
-}
-
-impl<'p> SpaceHandle<'p> {
-    /// Lists the latest jobs about a space, newest first. Credentials are not part of them.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::Caller};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
-    /// for job in me.space(space).list_jobs().await? {
-    ///     println!("{}: {:?}", job.kind, job.state);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn list_jobs(self) -> BoxFuture<'p, Result<Vec<model::Job>>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = super::access::any_space(&tx, actor, space).await?;
-            access.require(crate::policy::SpaceAction::Manage)?;
-            let found = jobs::of_subject(&tx, space.as_str(), 100).await?;
-            Ok(found.iter().map(|job| job.view()).collect())
-        })
-    }
-}
-
-impl<'p> Caller<'p> {
-    /// Reads a job. Only the platform itself may.
-    ///
-    /// # Errors
-    /// `NotFound`; `Forbidden` for users.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result, model::JobId};
-    /// # async fn example(platform: &Platform, job: &JobId) -> Result<()> {
-    /// let job = platform.as_platform().get_job(job).await?;
-    /// println!("{:?}, begun {} times", job.state, job.attempt);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn get_job(self, id: &'p JobId) -> BoxFuture<'p, Result<model::Job>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            actor.require_platform()?;
-            let job: Option<Arc<JobRecord>> = platform.read().await?.get(&JobRecord::at(id)).await?;
-            job.map(|job| job.view()).ok_or_else(|| Error::not_found("job"))
-        })
-    }
 }
 
 impl Platform {
@@ -361,60 +289,75 @@ impl Platform {
     async fn run_job(&self, job: JobRecord, stopping: &Stopping) -> Result<()> {
         tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
         let counted = JobCount { platform: self, kind: kind_label(&job.kind), since: Instant::now() };
-        let mut run = Run { job: job.clone(), log: Vec::new(), stopping: Arc::clone(stopping) };
-        let result = {
-            let doing = unpanicked(self.do_job(&mut run));
-            tokio::pin!(doing);
-            loop {
-                let renewal = self.clock().now() + jobs::LEASE / 3;
-                tokio::select! {
-                    result = &mut doing => break result,
-                    () = self.clock().wait_until(renewal) => {
-                        match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now() }).await {
-                            Ok(true) => {}
-                            Ok(false) => {
-                                tracing::warn!(job.id = %job.id, "another worker has taken the job over");
-                                counted.end("taken_over");
-                                return Ok(());
-                            }
-                            // The lease still runs; the next renewal comes before it ends.
-                            Err(error) => {
-                                tracing::warn!(job.id = %job.id, error = ?error, "the lease was not renewed");
-                            }
+        let mut run = Run::new(job, Arc::clone(stopping));
+        let leased = run.job.clone();
+        let result = self.while_leased(&leased, unpanicked(self.do_job(&mut run))).await;
+        let end = match result {
+            None => {
+                counted.end("taken_over");
+                return Ok(());
+            }
+            Some(Ok(Effect::Finished)) => {
+                tracing::info!(job.id = %leased.id, leased.kind, "job done");
+                counted.end("done");
+                return Ok(());
+            }
+            Some(Ok(Effect::Done)) => jobs::JobEnd::Done(std::mem::take(&mut run.outcome)),
+            Some(Err(error)) => {
+                self.metrics().add(&JOB_FAILURES, &[counted.kind, error_label(error.kind())], 1);
+                self.end_of(&leased, &error)
+            }
+        };
+        counted.end(match &end {
+            jobs::JobEnd::Done(_) => "done",
+            jobs::JobEnd::Failed(..) => "failed",
+            jobs::JobEnd::Again(..) => "again",
+        });
+        self.end_run(run, end).await
+    }
+
+    /// Keeps a job's lease while something is done; `None` when another worker has taken the job over.
+    pub(super) async fn while_leased<T>(
+        &self,
+        job: &JobRecord,
+        doing: impl Future<Output = Result<T>>,
+    ) -> Option<Result<T>> {
+        tokio::pin!(doing);
+        loop {
+            let renewal = self.clock().now() + jobs::LEASE / 3;
+            tokio::select! {
+                result = &mut doing => return Some(result),
+                () = self.clock().wait_until(renewal) => {
+                    match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now() }).await {
+                        Ok(true) => {}
+                        Ok(false) => {
+                            tracing::warn!(job.id = %job.id, "another worker has taken the job over");
+                            return None;
+                        }
+                        // The lease still runs; the next renewal comes before it ends.
+                        Err(error) => {
+                            tracing::warn!(job.id = %job.id, error = ?error, "the lease was not renewed");
                         }
                     }
                 }
             }
-        };
-        let end = match result {
-            Ok(Effect::Finished) => {
-                tracing::info!(job.id = %job.id, job.kind, "job done");
-                counted.end("done");
-                return Ok(());
-            }
-            Ok(Effect::Done) => jobs::JobEnd::Done,
-            Err(error) => {
-                self.metrics().add(&JOB_FAILURES, &[counted.kind, error_label(error.kind())], 1);
-                self.end_of(&job, &error)
-            }
-        };
-        counted.end(match &end {
-            jobs::JobEnd::Done => "done",
-            jobs::JobEnd::Failed(_) => "failed",
-            jobs::JobEnd::Again(..) => "again",
-        });
-        if let jobs::JobEnd::Failed(why) | jobs::JobEnd::Again(_, why) = &end {
+        }
+    }
+
+    /// Stores how a run ended, unless it was taken over, or has ended already.
+    async fn end_run(&self, mut run: Run, end: jobs::JobEnd) -> Result<()> {
+        if let jobs::JobEnd::Failed(_, why) | jobs::JobEnd::Again(_, why) = &end {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
         }
-        let finish = jobs::FinishJob { job, now: self.now(), end, log: run.log };
+        let finish = jobs::FinishJob { job: run.job, now: self.now(), end, log: run.log };
         match self.upkeep(&finish).await {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
             // Whatever the store cannot take is in the log or in the reason: without them the job still ends.
             Err(error) => {
                 tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
-                let end =
-                    jobs::JobEnd::Failed("its end could not be stored; the server's log says why".to_owned());
+                let why = "its end could not be stored; the server's log says why";
+                let end = jobs::JobEnd::Failed(ErrorKind::Internal, why.to_owned());
                 self.upkeep(&jobs::FinishJob { end, log: Vec::new(), ..finish }).await.map(drop)
             }
         }
@@ -428,7 +371,7 @@ impl Platform {
                 jobs::again_at(self.clock().now(), job.attempt),
                 error.message().to_owned(),
             ),
-            _ => jobs::JobEnd::Failed(error.message().to_owned()),
+            kind => jobs::JobEnd::Failed(kind, error.message().to_owned()),
         }
     }
 
@@ -448,59 +391,6 @@ impl Platform {
                 Some((last, _)) => *seen = Some(last.clone()),
                 None => return Ok(()),
             }
-        }
-    }
-
-    /// Removes what is kept for a time only: receipts of operations, answers to requests that may be sent again,
-    /// invitations that have ended, jobs that ended, entries of the audit log, news of jobs that all workers have seen.
-    /// Enqueues a collection of objects when the last was a day ago.
-    ///
-    /// # Errors
-    /// The store's.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::{Platform, Result};
-    /// # async fn example(platform: &Platform) -> Result<()> {
-    /// platform.tidy().await?;
-    /// println!("tidy");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn tidy<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let before = self.clock().now() - RECEIPTS_KEPT;
-            while self.upkeep(&DropReceipts { before }).await? {}
-            self.tidy_answers().await?;
-            let before = self.clock().now() - JOBS_KEPT;
-            while self.upkeep(&DropJobs { before }).await? {}
-            while self.upkeep(&super::invites::DropInvites { now: self.now() }).await? {}
-            self.tidy_audit_log().await?;
-            self.tidy_copy_notes().await?;
-            self.schedule_collection().await?;
-            // News only wake idle workers, who look for themselves every now and then.
-            self.trim(topic::JOBS, 0).await?;
-            // Whoever follows the heads and falls further behind than this starts anew from the store.
-            self.trim(topic::HEAD, HEADS_KEPT).await
-        })
-    }
-
-    /// Forgets the news of a topic but for the latest.
-    async fn trim(&self, topic: u16, kept: usize) -> Result<()> {
-        let mut latest: VecDeque<FeedPos> = VecDeque::new();
-        let (mut at, mut trimmed) = (None, None);
-        loop {
-            let news = self.store().changes(topic, at.clone(), TIDY_CHUNK).await?;
-            let Some((last, _)) = news.last() else { break };
-            at = Some(last.clone());
-            latest.extend(news.into_iter().map(|(position, _)| position));
-            while latest.len() > kept {
-                trimmed = latest.pop_front();
-            }
-        }
-        match trimmed {
-            Some(upto) => Ok(self.store().trim(topic, &upto).await?),
-            None => Ok(()),
         }
     }
 }
@@ -523,46 +413,6 @@ impl JobCount<'_> {
 /// The value of the label `kind`: a job may have been enqueued by another version.
 fn kind_label(kind: &str) -> &'static str {
     JOB_KINDS.iter().find(|known| known.name == kind).map_or("unknown", |known| known.name)
-}
-
-/// Removes jobs that ended long ago; `Out` tells whether there may be more.
-struct DropJobs {
-    before: chrono::DateTime<chrono::Utc>,
-}
-
-#[async_trait]
-impl Operation for DropJobs {
-    type Out = bool;
-    const NAME: &'static str = "jobs_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = JobRecord::ended().below();
-        let to = JobRecord::ended().time(self.before).key();
-        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
-        tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
-    }
-}
-
-/// Removes old receipts; `Out` tells whether there may be more.
-struct DropReceipts {
-    before: chrono::DateTime<chrono::Utc>,
-}
-
-#[async_trait]
-impl Operation for DropReceipts {
-    type Out = bool;
-    const NAME: &'static str = "receipts_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = KeyBuf::new(crate::store::RECEIPTS).below();
-        let to: Key = KeyBuf::new(crate::store::RECEIPTS).time(self.before).key();
-        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK }).await?;
-        for (row, _) in &rows {
-            tx.delete_value(Arc::clone(row));
-        }
-        Ok(rows.len() == TIDY_CHUNK as usize)
-    }
 }
 
 /// Turns a panic into a failure: a job that panics must not take the worker with it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::{
-    access::resolver, audit, content_edit, idempotency, import, invites, jobs, orgs, pdf, permissions,
+    access::resolver, audit, collect, content_edit, idempotency, import, invites, jobs, orgs, pdf, permissions,
     reviews, saml, site_settings, sites, sites::outline, spaces, teams, tree, visitors,
 };
 use crate::{
@@ -85,6 +85,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Characters of a variable", model::MAX_VARIABLE_TEXT),
             count("Characters of an expression", expression::MAX_LENGTH),
             count("Reviewers of one change request", reviews::MAX_REVIEWERS as usize),
+            count("Jobs of one kind that a space keeps", crate::store::jobs::MAX_LISTED),
             count("Pages of a book as PDF", pdf::MAX_PAGES),
         ],
     },
@@ -127,10 +128,17 @@ pub const LIMITS: &[LimitGroup] = &[
             window("An invitation by mail", invites::INVITE_WINDOW),
             window("The answer to a request with an `Idempotency-Key`", idempotency::IDEMPOTENCY_WINDOW),
             limit("The address of a PDF file", Amount::Time(pdf::PDF_WINDOW)),
+            limit("A PDF file that was made, for the next who asks for it", Amount::Time(pdf::PDF_KEPT)),
             window("A token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
             window("A token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
             window("An entry of the audit log", audit::AUDIT_RETENTION),
             window("A job that has ended", jobs::JOBS_KEPT),
+            window("A write, from the first object that it stores to its commit", collect::WRITE_WINDOW),
+            window("Between two collections of objects", collect::COLLECT_EVERY),
+            window("A collection, from its first read to the last object that it removes", collect::COLLECT_WINDOW),
+            window("An object that nothing names, since it was last stored", collect::UNTOUCHED),
+            window("The note that a space was copied", collect::COPY_NOTES_KEPT),
+            window("The clocks of servers on one store, apart", collect::CLOCKS_APART),
         ],
     },
 ];

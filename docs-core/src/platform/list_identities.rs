@@ -35,6 +35,7 @@ pub(super) mod tag {
         EMAIL_INVITES = "email-invites",
         FILES = "files",
         FILE_BACKLINKS = "file-backlinks",
+        JOBS = "jobs",
         LINKS = "links",
         LINK_INVITES = "link-invites",
         MEMBERS = "members",

@@ -70,7 +70,7 @@ pub use nouns::{
     SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle,
     SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, UserHandle, Users,
 };
-pub use pdf::{PDF_WINDOW, PdfFile, PdfPart};
+pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::{SiteFilter, SiteSpaceFilter};
@@ -167,7 +167,7 @@ struct Inner {
     ports: Ports,
     secrets: Arc<dyn Secrets>,
     follower: Option<search::Follower>,
-    pdfs: pdf::Pdfs,
+    pdf_news: pdf::PdfNews,
     audit: AuditLog,
     urls: Urls,
     observer: Arc<dyn Observer>,
@@ -290,10 +290,6 @@ impl Platform {
 
     fn follower(&self) -> Option<&search::Follower> {
         self.inner.follower.as_ref()
-    }
-
-    pub(crate) fn pdfs(&self) -> &pdf::Pdfs {
-        &self.inner.pdfs
     }
 
     /// The ports of the platform.

@@ -1,36 +1,53 @@
 //! Content as a PDF file: the same for a space and for a change request.
+//!
+//! An address seals what it shows, and for whom. Whoever asks it has a job make the file, unless a job made it lately; the
+//! file is kept in pieces among the objects of the space, so that none is ever in memory as a whole here.
 
 mod book;
+mod job;
+mod pieces;
 mod refs;
 mod values;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use bytes::Bytes;
-use quick_cache::{Weighter, sync::Cache};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
-use self::book::Names;
+pub(super) use self::job::PdfWork;
+use self::pieces::Manifest;
 use super::{Platform, change_requests, files::Bearer, nouns::ContentHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
-    model::{ChangeRequestId, PageId, PdfLink, SpaceId, Timestamp, UserId},
-    ports::{Pdf, PdfError},
+    model::{ChangeRequestId, JobId, PageId, PdfLink, SpaceId, Timestamp},
+    ports::Pdf,
     store::{
-        Hash,
+        FeedPos, Hash,
+        jobs::{self, JobRecord, JobState},
         records::{ChangeRequestRecord, SpaceRecord},
+        topic,
     },
 };
 
 /// How long the address of a PDF is good.
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
+/// How long a file that was made is given to those who ask for the same. Its pieces are objects that nothing names: they
+/// are removed some time later than this.
+pub(super) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most pages of a PDF.
 pub(super) const MAX_PAGES: usize = 5_000;
-/// Bytes of files that are kept for the next time.
-const KEPT_BYTES: u64 = 128 << 20;
-/// Bytes of lists of people that are kept for the next time.
-const KEPT_PEOPLE: u64 = 4 << 20;
+/// When to ask again for a file that is being made.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
+/// News of jobs that are read at once.
+const NEWS_AT_ONCE: u32 = 500;
+
+const _: () = assert!(PDF_KEPT.as_secs() * 2 < super::collect::UNTOUCHED.num_seconds().unsigned_abs());
 
 /// What of some content becomes a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,14 +58,28 @@ pub struct PdfPart {
     pub only: bool,
 }
 
-/// A PDF file.
+/// What an address of a PDF leads to.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PdfAnswer {
+    /// The file.
+    Ready(PdfFile),
+    /// It is being made; asking again after this time is right.
+    Pending(Duration),
+}
+
+/// A PDF file, without its bytes: they are read by [`Platform::pdf_piece`].
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PdfFile {
     /// Its name.
     pub name: String,
-    /// Its bytes.
-    pub bytes: Bytes,
+    /// The number of bytes.
+    pub size: u64,
+    /// Names the bytes: other bytes have another name.
+    pub tag: Hash,
+    domain: String,
+    pieces: Arc<[Hash]>,
 }
 
 /// What an address shows, sealed in the address itself: nothing is stored.
@@ -67,45 +98,30 @@ struct Ticket {
     bearer: Bearer,
 }
 
-/// Files that were made lately, by what they show. That a file is too large is kept too: trying again would refuse
-/// again. That it took too long is not: the machine may have had other work.
-pub(crate) struct Pdfs {
-    files: Cache<Hash, Made, CacheWeight>,
-    /// Whom content names, which never changes: their names do, and are part of what a file shows.
-    people: Cache<Hash, Arc<[UserId]>, CacheWeight>,
-}
-
-pub(crate) type Made = std::result::Result<Bytes, PdfError>;
-
-#[derive(Clone)]
-pub(crate) struct CacheWeight;
-
-impl Weighter<Hash, Made> for CacheWeight {
-    fn weight(&self, _: &Hash, made: &Made) -> u64 {
-        made.as_ref().map_or(0, |bytes| bytes.len() as u64) + 256
+impl Ticket {
+    fn made_at(&self) -> Timestamp {
+        (self.until.time() - PDF_WINDOW).into()
     }
 }
 
-impl Weighter<Hash, Arc<[UserId]>> for CacheWeight {
-    fn weight(&self, _: &Hash, people: &Arc<[UserId]>) -> u64 {
-        people.len() as u64 * 64 + 256
-    }
-}
+/// Up to where the news of jobs were read by those who wait for a file.
+#[derive(Default)]
+pub(crate) struct PdfNews(Mutex<Option<FeedPos>>);
 
-impl Default for Pdfs {
-    fn default() -> Self {
-        Self {
-            files: Cache::with_weighter(64, KEPT_BYTES, CacheWeight),
-            people: Cache::with_weighter(1_024, KEPT_PEOPLE, CacheWeight),
-        }
-    }
+/// How far a file is, on one snapshot.
+enum Found {
+    Ready(PdfFile),
+    Pending,
+    Failed(Error),
+    /// Nobody makes it: the work to enqueue, and the job of the same that is over.
+    Missing(PdfWork, Option<JobId>),
 }
 
 impl<'p> ContentHandle<'p> {
     /// Makes the address of a PDF of a space or of a change request, of all pages or some.
     ///
-    /// The file shows the content as it is now and is made when the address is asked for it, which is good for
-    /// [`PDF_WINDOW`]. Pages that are left out of the table of contents are left out here too, unless one is asked for.
+    /// The file shows the content as it is now. A job makes it when the address is asked for it, see
+    /// [`Platform::pdf_file`]; the address is good for [`PDF_WINDOW`]. Pages that are left out of the table of contents are left out here too, unless one is asked for.
     ///
     /// # Errors
     /// `NotFound`, also for a page that is none of the content; `Invalid` for `only` without a page, and for a page
@@ -160,80 +176,174 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// Answers the PDF that an address leads to, by the sealed part of that address.
+    /// Answers what the address of a PDF leads to, by the sealed part of that address: the file, as soon as it is made.
     ///
-    /// The file is made now, unless it was made lately; of several who ask at once one makes it for all.
+    /// A job makes it, unless one made the same lately: of all who ask for the same, one job makes it for all. Who waits
+    /// `wait` at most is then told to ask again; without a worker nothing is ever made.
     ///
     /// # Errors
     /// `NotFound`, also when [`PDF_WINDOW`] is over and when whom the address was made for may not read the content any
-    /// more; `TooLarge` when the pages are too
-    /// much for a file; `Precondition` when this platform makes no PDF files.
+    /// more; `TooLarge` when the pages are too much for a file, and whatever else the job failed with: an address that is
+    /// made after that tries again; `Unavailable` when too many files of the space wait to be made; `Precondition` when
+    /// this platform makes no PDF files.
+    ///
+    /// # Cancel safety
+    /// The job goes on.
     ///
     /// # Example
     /// ```
-    /// # use docs_core::{Platform, Result, model::SpaceId};
+    /// # use std::time::Duration;
+    /// # use docs_core::{Platform, Result, model::SpaceId, platform::PdfAnswer};
     /// # async fn example(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<()> {
-    /// let file = platform.pdf_file(space, sealed).await?;
-    /// println!("{}: {} bytes", file.name, file.bytes.len());
+    /// if let PdfAnswer::Ready(file) = platform.pdf_file(space, sealed, Duration::from_secs(30)).await? {
+    ///     println!("{}: {} bytes", file.name, file.size);
+    /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn pdf_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<PdfFile>> {
+    pub fn pdf_file<'a>(
+        &'a self,
+        space: &'a SpaceId,
+        sealed: &'a str,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<PdfAnswer>> {
         Box::pin(async move {
             let missing = || Error::not_found("PDF");
             let ticket = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
             let ticket: Ticket = serde_json::from_str(&ticket).map_err(|_| missing())?;
-            if self.now() >= ticket.until {
-                let why = "the address of this PDF was good for an hour; ask for a new one";
-                return Err(Error::new(ErrorKind::NotFound, why));
-            }
-            let typesetter = self.typesetter()?;
-            let tx = self.read().await?;
-            self.reach(&tx, &ticket.bearer, space).await?.ok_or_else(missing)?;
-            let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
-            let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-            let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {
-                None => None,
-                Some(id) => Some(tx.get(&ChangeRequestRecord::at(id)).await?.ok_or_else(missing)?),
-            };
-            drop(tx);
-            let part = PdfPart { page: ticket.page, only: ticket.only };
-            let view = self.content().view(&space.domain, ticket.root);
-            let tree = view.tree().await?;
-            let name = file_name(&tree, &part, &space);
-            let subtitle = request.map(|request| match request.subject.as_str().trim() {
-                "" => format!("#{}", request.number),
-                subject => format!("#{} {subject}", request.number),
-            });
-            let bearer = &ticket.bearer;
-            let what = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree, bearer };
-            let key = what.key();
-            let mut read = None;
-            let find = async {
-                let (book, people) = self.book(&what).await?;
-                read = Some(book);
-                Ok::<_, Error>(Arc::from(people))
-            };
-            let people: Arc<[UserId]> = self.pdfs().people.get_or_insert_async(&key, find).await?;
-            let names = self.names(&what, &people).await?;
-            let make = async {
-                let book = match read {
-                    Some(book) => book,
-                    None => self.book(&what).await?.0,
-                };
-                let book = book::with_names(book, &names);
-                match typesetter.render(Arc::new(book)).await {
-                    made @ (Ok(_) | Err(PdfError::TooLarge(_))) => Ok(made),
-                    // It may work the next time, so it is not kept.
-                    Err(error @ (PdfError::TooSlow(_) | PdfError::Unprocessable(_))) => Err(too_much(&error)),
-                    Err(error @ PdfError::Unavailable(_)) => Err(not_now(error)),
-                    Err(error) => Err(Error::internal(error)),
+            self.typesetter()?;
+            let until = Instant::now() + wait;
+            loop {
+                match self.find_pdf(space, &ticket).await? {
+                    Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
+                    Found::Failed(error) => return Err(error),
+                    Found::Pending => {}
+                    Found::Missing(work, before) => self.enqueue_pdf(work, before).await?,
                 }
-            };
-            let made = self.pdfs().files.get_or_insert_async(&named(key, &names), make).await?;
-            let bytes = made.map_err(|error| too_much(&error))?;
-            Ok(PdfFile { name, bytes })
+                if Instant::now() >= until {
+                    return Ok(PdfAnswer::Pending(ASK_AGAIN));
+                }
+                // News from here on end the wait. What came before them is seen by looking once more.
+                let seen = self.read_news().await?;
+                match self.find_pdf(space, &ticket).await? {
+                    Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
+                    Found::Failed(error) => return Err(error),
+                    Found::Pending => {
+                        let left = until.saturating_duration_since(Instant::now());
+                        self.store().changed(topic::JOBS, seen, left).await?;
+                    }
+                    Found::Missing(..) => {}
+                }
+            }
         })
+    }
+
+    /// Reads a PDF file from an offset: the rest of the piece that it lies in, which is short enough to be kept in memory.
+    /// Behind the last byte there are none.
+    ///
+    /// # Errors
+    /// `NotFound` when the file is not kept any more.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Platform, Result, platform::PdfFile};
+    /// # async fn example(platform: &Platform, file: &PdfFile) -> Result<()> {
+    /// let mut at = 0;
+    /// while at < file.size {
+    ///     let piece = platform.pdf_piece(file, at).await?;
+    ///     at += piece.len() as u64;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pdf_piece<'a>(&'a self, file: &'a PdfFile, at: u64) -> BoxFuture<'a, Result<Bytes>> {
+        Box::pin(async move {
+            let Some((piece, offset)) = pieces::place(&file.pieces, at) else { return Ok(Bytes::new()) };
+            let found = self.objects().get(&file.domain, &[piece]).await?.pop().flatten();
+            let found = found.ok_or_else(|| Error::not_found("PDF"))?;
+            Ok(found.slice(offset.min(found.len())..))
+        })
+    }
+
+    /// How far the file of an address is. Whom it was made for is asked each time.
+    async fn find_pdf(&self, space: &SpaceId, ticket: &Ticket) -> Result<Found> {
+        let missing = || Error::not_found("PDF");
+        if self.now() >= ticket.until {
+            let why = "the address of this PDF was good for an hour; ask for a new one";
+            return Err(Error::new(ErrorKind::NotFound, why));
+        }
+        let tx = self.read().await?;
+        self.reach(&tx, &ticket.bearer, space).await?.ok_or_else(missing)?;
+        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let record = record.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+        let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {
+            None => None,
+            Some(id) => Some(tx.get(&ChangeRequestRecord::at(id)).await?.ok_or_else(missing)?),
+        };
+        let work = PdfWork::new(&record, request.as_deref(), ticket);
+        let job = jobs::for_the_same(&tx, space.as_str(), &work.name()).await?;
+        drop(tx);
+        let Some(job) = job else { return Ok(Found::Missing(work, None)) };
+        match job.state {
+            JobState::Waiting | JobState::Queued | JobState::Running => Ok(Found::Pending),
+            // An address that was made since then tries again.
+            JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.made_at()) => {
+                let kind = job.failure.unwrap_or(ErrorKind::Internal);
+                let why = job.error.clone().unwrap_or_else(|| "the PDF could not be made".to_owned());
+                Ok(Found::Failed(Error::new(kind, why)))
+            }
+            JobState::Failed => Ok(Found::Missing(work, Some(job.id.clone()))),
+            JobState::Done => {
+                let part = PdfPart { page: ticket.page.clone(), only: ticket.only };
+                match self.kept_pdf(&record, &job).await? {
+                    None => Ok(Found::Missing(work, Some(job.id.clone()))),
+                    Some(manifest) => {
+                        let tree = self.content().view(&record.domain, ticket.root).tree().await?;
+                        let name = file_name(&tree, &part, &record);
+                        Ok(Found::Ready(manifest.file(name, &record.domain)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a job made, as long as it is kept and people are called what they are called in it.
+    async fn kept_pdf(&self, space: &SpaceRecord, job: &JobRecord) -> Result<Option<Manifest>> {
+        let is_kept = job.ended_at.is_some_and(|ended| self.now() < later(ended, PDF_KEPT));
+        let Some(object) = job.outcome.object.filter(|_| is_kept) else { return Ok(None) };
+        let Some(bytes) = self.objects().get(&space.domain, &[object]).await?.pop().flatten() else {
+            return Ok(None);
+        };
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+        let names = self.names(&space.organization, &manifest.people).await?;
+        Ok((manifest.names == book::hash_of(&names)).then_some(manifest))
+    }
+
+    /// Enqueues the job that makes a file, unless somebody else did meanwhile.
+    async fn enqueue_pdf(&self, work: PdfWork, before: Option<JobId>) -> Result<()> {
+        let enqueue = job::EnqueuePdf { id: self.id(), work, before, now: self.now() };
+        self.upkeep(&enqueue).await.map_err(|error| match error.kind() {
+            ErrorKind::Conflict => Error::new(
+                ErrorKind::Unavailable,
+                "too many PDF files of this space are being made; try again later",
+            ),
+            _ => error,
+        })
+    }
+
+    /// Reads the news of jobs that are there; what comes later comes behind the place that is answered.
+    async fn read_news(&self) -> Result<Option<FeedPos>> {
+        let place = || self.inner.pdf_news.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = place().clone();
+        loop {
+            let news = self.store().changes(topic::JOBS, seen.clone(), NEWS_AT_ONCE).await?;
+            match news.last() {
+                Some((last, _)) => seen = Some(last.clone()),
+                None => break,
+            }
+        }
+        place().clone_from(&seen);
+        Ok(seen)
     }
 
     fn typesetter(&self) -> Result<&Arc<dyn Pdf>> {
@@ -242,14 +352,6 @@ impl Platform {
             .as_ref()
             .ok_or_else(|| Error::new(ErrorKind::Precondition, "this server makes no PDF files"))
     }
-}
-
-fn too_much(error: &PdfError) -> Error {
-    Error::new(ErrorKind::TooLarge, format!("{error}; ask for fewer pages with `page` and `only`"))
-}
-
-fn not_now(error: PdfError) -> Error {
-    Error::new(ErrorKind::Unavailable, "the PDF cannot be made now; try again later").caused_by(error)
 }
 
 /// What a file shows.
@@ -261,30 +363,6 @@ struct Shown<'a> {
     tree: &'a PageTree,
     /// For whom the addresses of files in it are made.
     bearer: &'a Bearer,
-}
-
-impl Shown<'_> {
-    /// Equal for files that are equal but for the names of people. Addresses in them are those of whom they are for.
-    fn key(&self) -> Hash {
-        let page = self.part.page.as_ref().map_or("", |page| page.as_str());
-        let only = if self.part.only { "only" } else { "" };
-        let root = self.view.root().to_string();
-        let subtitle = self.subtitle.as_deref().unwrap_or_default();
-        // Names cannot hold a line feed, and the subtitle comes last.
-        let bearer = format!("{:?}", self.bearer);
-        let all = [self.space.id.as_str(), &root, page, only, &bearer, self.space.title.as_str(), subtitle];
-        Hash::of(all.join("\n").as_bytes())
-    }
-}
-
-/// Equal for files that are equal.
-fn named(key: Hash, names: &Names) -> Hash {
-    let mut all = key.to_string();
-    for (user, name) in names {
-        // Names cannot hold a line feed.
-        all.extend(["\n", user.as_str(), "\n", name.as_str()]);
-    }
-    Hash::of(all.as_bytes())
 }
 
 /// The pages that are shown, in reading order, each with how many of them are above it.

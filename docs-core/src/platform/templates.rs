@@ -55,7 +55,8 @@ impl<'p> SpaceHandle<'p> {
                 }
                 let mut gathered = Gathered::default();
                 folder.add_to(platform, &target.space().domain, &mut gathered).await?;
-                let append = Append { actor, by: &by, of: &of, before: &target, edits: &gathered.edits };
+                let edits = &gathered.edits;
+                let append = Append { actor, by: &by, of: &of, before: &target, edits, run: None };
                 platform.append(append, |_, _| at_once(Ok(()))).await
             });
             done.await

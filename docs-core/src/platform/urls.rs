@@ -3,7 +3,7 @@
 use super::{ContentOf, Version};
 use crate::{
     model::{
-        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, OrgId, PageId, RevisionId,
+        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OrgId, PageId, RevisionId,
         SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, UserId, web_url,
     },
     store::records::CommentScope,
@@ -100,6 +100,12 @@ impl Urls {
                 self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
             }
         }
+    }
+
+    /// Where a job of a space is.
+    #[must_use]
+    pub fn job(&self, space: &SpaceId, job: &JobId) -> String {
+        self.api(format_args!("/spaces/{space}/jobs/{job}"))
     }
 
     pub(crate) fn page_in(&self, space: &SpaceId, request: &ChangeRequestId, page: &PageId) -> String {

@@ -19,7 +19,7 @@ use docs_core::{
         MAX_PAGE_BYTES, OrgId, RevisionPage, SpaceId, UpdateSpace,
     },
     platform::{FileUpload, NewUpload, NewUser, Shown},
-    store::{Hash, Leftovers, Objects, StoreResult},
+    store::{Hash, Leftovers, Objects, PageRequest, StoreResult},
 };
 use docs_memstore::{ManualClock, MemGit, MemObjects, MemStore, MemWeb, SeededIds};
 use peak_alloc::PeakAlloc;
@@ -117,7 +117,8 @@ impl Setting {
         let space = || self.platform.as_actor(&self.admin).space(&self.space);
         space().import_git(request).await.expect("enqueued");
         self.platform.settle().await.expect("settled");
-        let job = space().list_jobs().await.expect("listed").remove(0);
+        let job = space().list_jobs(&PageRequest::default()).await.expect("listed").items.remove(0);
+        let job = space().get_job(&job.id).await.expect("a job");
         let lines: Vec<&str> = job.log.iter().map(|line| line.text.as_str()).collect();
         (job.state, lines.join("\n") + job.error.as_deref().unwrap_or_default())
     }

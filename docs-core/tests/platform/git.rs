@@ -8,10 +8,10 @@ use docs_core::{
         LinkTarget,
         markdown::{Resolution, rewrite_links, split_front},
     },
-    model::{ContentLocation, ContentRef, ImportGitRepository, PageId, RevisionPage, SpaceId},
+    model::{ContentLocation, ContentRef, ImportGitRepository, Job, JobState, PageId, RevisionPage, SpaceId},
     platform::{ContentOf, Shown},
     ports::GitError,
-    store::records::JobState,
+    store::PageRequest,
 };
 use docs_memstore::{MemGit, MemRepository};
 
@@ -30,8 +30,14 @@ pub(crate) async fn import(w: &World, space: &SpaceId) -> (JobState, Option<Stri
     w.clock.advance(Duration::from_millis(1));
     w.as_admin().space(space).import_git(from_url("https://git.example/docs")).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
-    let jobs = w.as_admin().space(space).list_jobs().await.expect("listed");
-    (jobs[0].state, jobs[0].error.clone())
+    let job = latest(w, space).await;
+    (job.state, job.error)
+}
+
+/// The newest job of a space, with its log.
+async fn latest(w: &World, space: &SpaceId) -> Job {
+    let jobs = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+    w.as_admin().space(space).get_job(&jobs[0].id).await.expect("a job")
 }
 
 /// The tree as `title (path)` lines, indented.
@@ -220,7 +226,7 @@ async fn credentials_reach_the_remote_and_nothing_else() {
     let (w, remote, space) = world().await;
     let url = "https://me:hunter2@git.example/docs";
     w.as_admin().space(&space).import_git(from_url(url)).await.expect("enqueued");
-    let shown = format!("{:?}", w.as_admin().space(&space).list_jobs().await.expect("listed"));
+    let shown = format!("{:?}", latest(&w, &space).await);
     assert!(!shown.contains("hunter2"), "{shown}");
     w.platform.settle().await.expect("settled");
     assert_eq!(remote.urls(), [url]);
@@ -238,7 +244,7 @@ async fn a_standalone_import_makes_a_revision_and_leaves_the_space_alone() {
     w.platform.settle().await.expect("settled");
     assert_eq!(w.as_admin().space(&space).get().await.expect("read").revision, before);
     assert_eq!(outline(&w, &space).await, [""; 0]);
-    let job = &w.as_admin().space(&space).list_jobs().await.expect("listed")[0];
+    let job = latest(&w, &space).await;
     assert_eq!(job.state, JobState::Done);
     assert!(job.log.iter().any(|line| line.text.contains("made the revision")), "{:?}", job.log);
 }
@@ -321,7 +327,7 @@ async fn the_handbook_imports_whole_and_every_body_is_its_files_but_for_where_it
         remote.put(&name, std::fs::read(&path).expect("readable"));
     }
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
-    let job = &w.as_admin().space(&space).list_jobs().await.expect("listed")[0];
+    let job = latest(&w, &space).await;
     assert!(!job.log.iter().any(|line| line.text.contains(".md:")), "warnings: {:?}", job.log);
     let of = ContentOf::space(space.clone());
     let mut checked = 0;

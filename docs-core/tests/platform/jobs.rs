@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use docs_core::{
-    Platform,
+    ErrorKind, Platform,
     model::{ImportGitRepository, JobId, SpaceId, Timestamp},
     ports::Clock,
     store::{
         Logged, Mode, Receipt, Tx,
-        jobs::{self, ClaimJob, Claimed, FinishJob, JobEnd, NewJob},
+        jobs::{self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, NewJob},
         records::{JobLine, JobRecord, JobState},
         run,
     },
@@ -26,6 +26,7 @@ async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
         kind: "test",
         payload: serde_json::Value::Null,
         subject: "test".to_owned(),
+        audience: Audience::Operator,
         lane: lane.map(|(lane, seconds)| (lane.to_owned(), at(seconds))),
         due: now,
     };
@@ -62,13 +63,14 @@ async fn job(platform: &Platform, id: &JobId) -> JobRecord {
     let tx = Tx::new(platform.store().begin(Mode::Read, &[]).await.expect("begins"));
     let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await.expect("read");
     let job = JobRecord::clone(&*job.expect("a job"));
-    assert_eq!(platform.as_platform().get_job(id).await.expect("a job"), job.view());
+    let shown = platform.as_platform().get_job(id).await.expect("a job");
+    assert_eq!((shown.state, &shown.error, &shown.log), (job.state.shown(), &job.error, &job.log));
     job
 }
 
 async fn next(w: &World) -> Option<String> {
     let job = claim(w).await?;
-    assert!(finish(w, &job, JobEnd::Done, Vec::new()).await);
+    assert!(finish(w, &job, JobEnd::Done(JobOutcome::default()), Vec::new()).await);
     Some(job.id.to_string())
 }
 
@@ -82,7 +84,7 @@ async fn a_full_lane_keeps_no_other_job_waiting() {
     let first = claim(&w).await.expect("a job");
     assert_eq!(next(&w).await.as_deref(), Some("other"));
     assert!(claim(&w).await.is_none(), "the lane's next job waits for the first");
-    assert!(finish(&w, &first, JobEnd::Done, Vec::new()).await);
+    assert!(finish(&w, &first, JobEnd::Done(JobOutcome::default()), Vec::new()).await);
     assert_eq!((first.id.as_str(), next(&w).await.as_deref()), ("lane-000", Some("lane-001")));
     w.check().await;
 }
@@ -97,7 +99,7 @@ async fn jobs_of_a_lane_run_in_the_order_of_their_events() {
     // An event before the one that runs comes next, not at once.
     add(&w, "early", Some(("lane", 5))).await;
     assert!(claim(&w).await.is_none());
-    assert!(finish(&w, &running, JobEnd::Failed("no".to_owned()), Vec::new()).await);
+    assert!(finish(&w, &running, JobEnd::Failed(ErrorKind::Invalid, "no".to_owned()), Vec::new()).await);
     let mut order = vec![running.id.to_string()];
     while let Some(id) = next(&w).await {
         order.push(id);
@@ -115,8 +117,8 @@ async fn a_job_whose_worker_died_is_taken_over_and_the_dead_one_cannot_finish_it
     w.clock.advance(Duration::from_secs(31));
     let alive = claim(&w).await.expect("the lease is over");
     assert_eq!((dead.attempt, alive.attempt), (1, 2));
-    assert!(!finish(&w, &dead, JobEnd::Failed("late".to_owned()), Vec::new()).await);
-    assert!(finish(&w, &alive, JobEnd::Done, Vec::new()).await);
+    assert!(!finish(&w, &dead, JobEnd::Failed(ErrorKind::Invalid, "late".to_owned()), Vec::new()).await);
+    assert!(finish(&w, &alive, JobEnd::Done(JobOutcome::default()), Vec::new()).await);
     assert_eq!(job(&w.platform, &alive.id).await.state, JobState::Done);
 }
 

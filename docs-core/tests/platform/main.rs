@@ -10,6 +10,7 @@ mod git_merge;
 mod imports;
 mod intersection;
 mod invites;
+mod job_states;
 mod jobs;
 mod layout;
 mod links;

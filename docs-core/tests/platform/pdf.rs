@@ -13,12 +13,12 @@ use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        ContentRef, ContentUpdateChange, CreateChangeRequest, CreateSpace, PageId, Role, SpaceId,
-        UpdateContent,
+        ContentRef, ContentUpdateChange, CreateChangeRequest, CreateSpace, Job, JobStage, JobState, PageId,
+        Role, SpaceId, UpdateContent,
     },
-    platform::{ContentOf, PDF_WINDOW, PdfFile, PdfPart},
+    platform::{CollectMode, ContentOf, PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
     ports::{Book, Pdf, PdfError},
-    store::{Mode, Tx, records::UserRecord},
+    store::{Mode, PageRequest, Tx, records::UserRecord},
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -29,6 +29,8 @@ use crate::support::{Refused, World, person};
 struct Press {
     books: Mutex<Vec<Arc<Book>>>,
     refuses: Mutex<Option<PdfError>>,
+    /// What a file says instead of the titles.
+    says: Mutex<Option<String>>,
     /// A book is done when there is a permit.
     go: Semaphore,
     begun: AtomicUsize,
@@ -37,11 +39,16 @@ struct Press {
 impl Press {
     fn new() -> Arc<Self> {
         let go = Semaphore::new(1_000);
-        Arc::new(Self { books: Mutex::default(), refuses: Mutex::default(), go, begun: AtomicUsize::new(0) })
+        let (books, refuses, says) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { books, refuses, says, go, begun: AtomicUsize::new(0) })
     }
 
     fn refuse(&self, error: Option<PdfError>) {
         *self.refuses.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
+    fn says(&self, what: Option<String>) {
+        *self.says.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
 
     fn books(&self) -> Vec<Arc<Book>> {
@@ -61,6 +68,9 @@ impl Pdf for Press {
         self.books.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&book));
         if let Some(error) = self.refuses.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             return Err(error);
+        }
+        if let Some(what) = self.says.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Ok(what.into());
         }
         let titles: Vec<String> =
             book.pages.iter().map(|page| format!("{}{}", "-".repeat(page.depth), page.title)).collect();
@@ -113,16 +123,57 @@ impl Desk {
         self.w.as_admin().content(of).pdf_url(part).await.expect("an address").url
     }
 
-    async fn load(&self, url: &str) -> docs_core::Result<PdfFile> {
-        self.w.platform.pdf_file(&self.space, sealed(url)).await
+    /// What an address leads to now.
+    async fn ask(&self, url: &str) -> docs_core::Result<PdfAnswer> {
+        self.w.platform.pdf_file(&self.space, sealed(url), Duration::ZERO).await
+    }
+
+    /// Loads a file, with a worker that makes it.
+    async fn load(&self, url: &str) -> docs_core::Result<Loaded> {
+        if let PdfAnswer::Ready(file) = self.ask(url).await? {
+            return self.read(&file).await;
+        }
+        let asking = self.w.platform.pdf_file(&self.space, sealed(url), Duration::from_secs(20));
+        let (answer, settled) = tokio::join!(asking, self.w.platform.settle());
+        settled?;
+        match answer? {
+            PdfAnswer::Ready(file) => self.read(&file).await,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn read(&self, file: &PdfFile) -> docs_core::Result<Loaded> {
+        let mut bytes = Vec::new();
+        while (bytes.len() as u64) < file.size {
+            bytes.extend(self.w.platform.pdf_piece(file, bytes.len() as u64).await?);
+        }
+        assert!(self.w.platform.pdf_piece(file, file.size + (5 << 20)).await?.is_empty());
+        Ok(Loaded { name: file.name.clone(), bytes })
+    }
+
+    /// The jobs that made files, newest first.
+    async fn jobs(&self) -> Vec<Job> {
+        let jobs = self.w.as_admin().space(&self.space).list_jobs(&PageRequest::default()).await;
+        jobs.expect("listed").items
+    }
+
+    fn wait(&self) {
+        self.w.clock.advance(Duration::from_millis(1));
     }
 
     /// The titles of the pages of a part, as the press writes them.
     async fn titles(&self, of: &ContentOf, part: PdfPart) -> String {
         let url = self.url(of, &part).await;
         let file = self.load(&url).await.expect("a file");
-        String::from_utf8(file.bytes.to_vec()).expect("text")
+        String::from_utf8(file.bytes).expect("text")
     }
+}
+
+/// A file with all its bytes.
+#[derive(Debug, PartialEq, Eq)]
+struct Loaded {
+    name: String,
+    bytes: Vec<u8>,
 }
 
 fn sealed(url: &str) -> &str {
@@ -257,10 +308,10 @@ async fn an_address_opens_in_its_own_space_and_unchanged_only() {
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     let other =
         desk.w.as_admin().org(&desk.w.org).spaces().create(Default::default()).await.expect("created").id;
-    desk.w.platform.pdf_file(&other, sealed(&url)).await.refused(ErrorKind::NotFound);
+    desk.w.platform.pdf_file(&other, sealed(&url), Duration::ZERO).await.refused(ErrorKind::NotFound);
     let sealed = sealed(&url);
     for wrong in ["", "x", &sealed[1..], &format!("{sealed}a"), &sealed.to_uppercase()] {
-        desk.w.platform.pdf_file(&desk.space, wrong).await.refused(ErrorKind::NotFound);
+        desk.w.platform.pdf_file(&desk.space, wrong, Duration::ZERO).await.refused(ErrorKind::NotFound);
     }
     assert!(desk.press.books().is_empty());
     desk.w.as_admin().space(&desk.space).delete().await.expect("deleted");
@@ -295,39 +346,112 @@ async fn what_cannot_be_shown_is_refused_when_the_address_is_asked_for() {
 }
 
 #[tokio::test]
-async fn that_a_pdf_is_too_large_is_kept_and_any_other_failure_is_tried_again() {
+async fn a_failure_is_told_to_whoever_waited_and_tried_again_for_whoever_asks_later() {
     let desk = Desk::new().await;
-    let url = desk.url(&desk.of(), &PdfPart::default()).await;
-    desk.press.refuse(Some(PdfError::Failed("broken".to_owned())));
-    desk.load(&url).await.refused(ErrorKind::Internal);
-    desk.press.refuse(Some(PdfError::TooSlow("too slow".to_owned())));
-    desk.load(&url).await.refused(ErrorKind::TooLarge);
-    desk.press.refuse(Some(PdfError::Unprocessable("it stopped".to_owned())));
-    let error = desk.load(&url).await.refused(ErrorKind::TooLarge);
-    assert!(error.message().starts_with("it stopped; ask for fewer pages"), "{error}");
-    desk.press.refuse(Some(PdfError::Unavailable("the disk is away".to_owned())));
-    let error = desk.load(&url).await.refused(ErrorKind::Unavailable);
-    assert!(!error.message().contains("disk"), "{error}");
-    desk.press.refuse(Some(PdfError::TooLarge("too much".to_owned())));
-    let error = desk.load(&url).await.refused(ErrorKind::TooLarge);
-    assert!(error.message().starts_with("too much; ask for fewer pages"), "{error}");
+    for (failure, kind, told) in [
+        (PdfError::Failed("broken".to_owned()), ErrorKind::Internal, "the platform failed to do this"),
+        (PdfError::TooSlow("too slow".to_owned()), ErrorKind::TooLarge, "too slow; ask for fewer pages"),
+        (PdfError::Unprocessable("it stopped".to_owned()), ErrorKind::TooLarge, "it stopped; ask for fewer"),
+        (PdfError::TooLarge("too much".to_owned()), ErrorKind::TooLarge, "too much; ask for fewer pages"),
+    ] {
+        let begun = desk.press.begun.load(Ordering::SeqCst);
+        desk.press.refuse(Some(failure));
+        let url = desk.url(&desk.of(), &PdfPart::default()).await;
+        let error = desk.load(&url).await.refused(kind);
+        assert!(error.message().starts_with(told), "{error}");
+        desk.ask(&url).await.refused(kind);
+        assert_eq!(
+            desk.press.begun.load(Ordering::SeqCst),
+            begun + 1,
+            "the same address tries nothing again"
+        );
+        let job = &desk.jobs().await[0];
+        assert_eq!((job.state, job.error.as_deref()), (JobState::Failed, Some(error.message())));
+        assert_eq!((job.kind.as_str(), job.stage), ("pdf", Some(JobStage::Typeset)));
+        desk.wait();
+    }
     desk.press.refuse(None);
-    desk.load(&url).await.refused(ErrorKind::TooLarge);
-    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 5);
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    desk.load(&url).await.expect("a file");
+    assert_eq!(desk.jobs().await.len(), 5);
+    desk.w.check().await;
 }
 
 #[tokio::test]
-async fn a_load_that_is_dropped_leaves_the_way_free() {
+async fn what_may_pass_is_tried_again_by_itself() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    desk.press.refuse(Some(PdfError::Unavailable("the disk is away".to_owned())));
+    assert!(matches!(desk.ask(&url).await, Ok(PdfAnswer::Pending(_))));
+    desk.w.platform.settle().await.expect("settled");
+    assert!(matches!(desk.ask(&url).await, Ok(PdfAnswer::Pending(_))));
+    let job = desk.w.as_admin().space(&desk.space).get_job(&desk.jobs().await[0].id).await.expect("a job");
+    assert_eq!(job.state, JobState::Queued);
+    assert!(!format!("{job:?}").contains("disk"), "{job:?}");
+    desk.press.refuse(None);
+    desk.w.clock.advance(Duration::from_secs(2));
+    desk.load(&url).await.expect("a file");
+    assert_eq!(desk.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_file_whose_worker_died_is_made_by_another() {
+    let desk = Desk::new().await;
+    let url = desk.url(&desk.of(), &PdfPart::default()).await;
+    assert!(matches!(desk.ask(&url).await, Ok(PdfAnswer::Pending(_))));
     desk.press.go.forget_permits(1_000);
     tokio::select! {
         biased;
-        _ = desk.load(&url) => panic!("nothing can be done yet"),
+        _ = desk.w.platform.settle() => panic!("nothing can be done yet"),
         () = async { while desk.press.begun.load(Ordering::SeqCst) == 0 { tokio::task::yield_now().await; } } => {}
     }
+    assert_eq!(desk.jobs().await[0].state, JobState::Running);
+    assert!(matches!(desk.ask(&url).await, Ok(PdfAnswer::Pending(_))));
     desk.press.go.add_permits(1);
+    desk.w.clock.advance(Duration::from_secs(31));
     desk.load(&url).await.expect("a file");
+    assert_eq!((desk.jobs().await[0].state, desk.jobs().await[0].attempt), (JobState::Done, 2));
+}
+
+#[tokio::test]
+async fn a_file_is_kept_for_a_day_in_pieces_and_then_made_again() {
+    let desk = Desk::new().await;
+    let long: String = (0..400_000).map(|n| format!("{n} ")).collect();
+    desk.press.says(Some(long.clone()));
+    let load = async || {
+        let url = desk.url(&desk.of(), &PdfPart::default()).await;
+        desk.load(&url).await.expect("a file").bytes
+    };
+    assert_eq!(load().await, long.as_bytes());
+    assert!(long.len() > 2 << 20, "several pieces");
+    desk.w.clock.advance(Duration::from_secs(23 * 3_600));
+    assert_eq!(load().await, long.as_bytes());
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 1);
+    desk.w.clock.advance(Duration::from_secs(2 * 3_600));
+    assert_eq!(load().await, long.as_bytes());
+    assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
+    // Nothing names the pieces: they go as all objects do that nothing names, and are made again.
+    desk.w.clock.advance(Duration::from_secs(100 * 3_600));
+    desk.w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
+    assert_eq!(load().await, long.as_bytes());
+    desk.w.check().await;
+}
+
+#[tokio::test]
+async fn whoever_loses_the_right_while_a_file_is_made_gets_none() {
+    let desk = Desk::new().await;
+    let reader = desk.w.member("Rob", Some(Role::Read)).await;
+    let platform = &desk.w.platform;
+    let link = platform.as_actor(&reader).content(&desk.of()).pdf_url(&PdfPart::default()).await;
+    let url = link.expect("an address").url;
+    assert!(matches!(desk.ask(&url).await, Ok(PdfAnswer::Pending(_))));
+    let user = reader.user().expect("a user");
+    desk.w.as_admin().org(&desk.w.org).member(user).remove().await.expect("removed");
+    desk.ask(&url).await.refused(ErrorKind::NotFound);
+    platform.settle().await.expect("settled");
+    desk.ask(&url).await.refused(ErrorKind::NotFound);
+    assert!(desk.press.books().is_empty(), "nothing is made for them");
+    assert_eq!(desk.jobs().await[0].state, JobState::Failed);
 }
 
 #[tokio::test]

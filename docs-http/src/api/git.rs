@@ -12,7 +12,7 @@ use crate::{
     wire::{
         error::Answer,
         payload::Strict,
-        reply::{Empty, NoContent, Reply},
+        reply::{Reply, Started},
     },
 };
 
@@ -24,7 +24,8 @@ pub struct Git(pub(super) Platform);
 impl Git {
     /// Import a Git repository
     ///
-    /// Answers at once; the import runs in the background and makes the content equal to the repository's.
+    /// Answers at once; the import runs in the background and makes the content equal to the repository's. The `Link`
+    /// header names the job that does it: what came of it, or why it failed.
     #[oai(path = "/spaces/:spaceId/git/import", method = "post", operation_id = "importGitRepository")]
     async fn import(
         &self,
@@ -32,12 +33,11 @@ impl Git {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         request: Strict<ImportGitRepository>,
-    ) -> Answer<NoContent> {
-        auth.caller(&idempotency.platform(&self.0))
-            .space(&id(&space, "space")?)
-            .import_git(request.0)
-            .await?;
-        Ok(Empty)
+    ) -> Answer<Started> {
+        let space = id(&space, "space")?;
+        let platform = idempotency.platform(&self.0);
+        let job = auth.caller(&platform).space(&space).import_git(request.0).await?;
+        Ok(Started::at(self.0.urls().job(&space, &job)))
     }
 
     /// Get what is known of the repository of a space

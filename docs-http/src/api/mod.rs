@@ -10,6 +10,7 @@ mod content;
 mod git;
 mod imports;
 mod invites;
+mod jobs;
 mod links;
 mod members;
 mod orgs;
@@ -70,7 +71,7 @@ impl AsCaller for Reader {
 pub type Api = (
     (platform_info::PlatformInfo, users::Users),
     (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
-    spaces::Spaces,
+    (spaces::Spaces, jobs::Jobs),
     collections::Collections,
     (content::Content, uploads::Uploads),
     links::Links,
@@ -95,7 +96,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
             invites::Invites(platform.clone()),
             audit::AuditLog(platform.clone()),
         ),
-        spaces::Spaces(platform.clone()),
+        (spaces::Spaces(platform.clone()), jobs::Jobs(platform.clone())),
         collections::Collections(platform.clone()),
         (content::content(platform), uploads::Uploads(platform.clone())),
         links::Links(platform.clone()),

@@ -66,6 +66,27 @@ pub type CreatedEmpty = Empty<201>;
 /// 204: done, and there is nothing to show.
 pub type NoContent = Empty<204>;
 
+/// 204: a job was started, and there is nothing to show yet. A `Link` header with the relation `status` says where the job
+/// is found.
+///
+/// ```
+/// use docs_http::wire::reply::Started;
+/// let answer = Started::at("https://docs.example/v1/spaces/abc/jobs/def");
+/// # let _ = answer;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    job: String,
+}
+
+impl Started {
+    /// The answer of what started the job at this address.
+    #[must_use]
+    pub fn at(job: impl Into<String>) -> Self {
+        Self { job: job.into() }
+    }
+}
+
 /// The answer to a deletion that tells whether there was something to delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
@@ -146,6 +167,27 @@ impl<const STATUS: u16> IntoResponse for Empty<STATUS> {
 impl<const STATUS: u16> ApiResponse for Empty<STATUS> {
     fn meta() -> MetaResponses {
         one(bare(STATUS, "Done; there is no body"))
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+impl IntoResponse for Started {
+    fn into_response(self) -> Response {
+        match HeaderValue::from_str(&format!("<{}>; rel=\"status\"", self.job)) {
+            Ok(link) => {
+                Response::builder().status(StatusCode::NO_CONTENT).header(header::LINK, link).finish()
+            }
+            Err(error) => ApiError::internal(error).into_response(),
+        }
+    }
+}
+
+impl ApiResponse for Started {
+    fn meta() -> MetaResponses {
+        let link =
+            text_header("Link", "Where the job is found that was started, as `<address>; rel=\"status\"`");
+        one(MetaResponse { headers: vec![link], ..bare(204, "Started; there is no body") })
     }
 
     fn register(_: &mut Registry) {}

@@ -1,5 +1,7 @@
 //! Imports and templates over HTTP.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -46,12 +48,6 @@ async fn an_import_that_cannot_be_done_names_the_field_and_changes_nothing() {
     let space = open_space(&s).await;
     let path = format!("{space}/content/import");
     for (body, message) in [
-        (import("https://web.example/gone", "website"), "url: cannot be fetched: the host answered 404"),
-        (import("https://web.example/inside", "website"), "url: `10.0.0.1` is not for you"),
-        (import("https://web.example/a.svg", "website"), "url: must lead to an HTML page"),
-        (import("https://web.example/a.svg", "html"), "url: must lead to an HTML page"),
-        (import(START, "zip"), "url: must be a zip archive"),
-        (import("https://git.example/x", "github-wiki"), "url: must be a wiki"),
         (import("ftp://web.example/", "website"), "url: must be an absolute http or https URL"),
         (import("file:///etc/passwd", "markdown"), "url: must be"),
         (
@@ -66,6 +62,31 @@ async fn an_import_that_cannot_be_done_names_the_field_and_changes_nothing() {
     ] {
         s.invalid("POST", &path, body, message).await;
     }
+}
+
+/// What has to be looked at first is a job, which says the same as the answer.
+#[tokio::test]
+async fn an_import_of_what_cannot_be_had_names_the_field_and_is_a_failed_job() {
+    let s = Server::new().await;
+    let space = open_space(&s).await;
+    let before = s.get(&format!("{space}/content")).await;
+    for (body, message) in [
+        (import("https://web.example/gone", "website"), "url: cannot be fetched: the host answered 404"),
+        (import("https://web.example/inside", "website"), "url: `10.0.0.1` is not for you"),
+        (import("https://web.example/a.svg", "website"), "url: must lead to an HTML page"),
+        (import("https://web.example/a.svg", "html"), "url: must lead to an HTML page"),
+        (import(START, "zip"), "url: must be a zip archive"),
+        (import("https://git.example/x", "github-wiki"), "url: must be a wiki"),
+    ] {
+        s.clock.advance(Duration::from_millis(1));
+        let answer = s.ask("POST", &format!("{space}/content/import"), &s.admin, Some(body)).await;
+        let told = answer.refused(400, message);
+        assert!(told.starts_with(message), "{told}");
+        let job = &s.get(&format!("{space}/jobs")).await["items"][0];
+        assert_eq!((&job["state"], &job["error"]), (&json!("failed"), &json!(told)));
+    }
+    assert_eq!(s.get(&format!("{space}/content")).await, before);
+    s.check().await;
 }
 
 #[tokio::test]

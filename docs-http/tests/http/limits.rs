@@ -483,7 +483,14 @@ async fn lists(s: &Server) -> Vec<String> {
     lists.extend(of_people(s, &format!("/v1/spaces/{space}"), &id(&collection)).await);
     lists.push(format!("/v1/orgs/{}/search?query=a", s.org));
     lists.push(format!("/v1/spaces/{space}/search?query=a"));
+    lists.push(of_jobs(s, &format!("/v1/spaces/{space}")).await);
     lists
+}
+
+async fn of_jobs(s: &Server, space: &str) -> String {
+    let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    s.post(&format!("{space}/git/import"), 204, import).await;
+    format!("{space}/jobs")
 }
 
 /// The lists of comments of a space or a change request, filled.
@@ -553,7 +560,7 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         // commented, what is found, and the spaces beside the collections of a collection.
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
         let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
-        let uncounted = uncounted || list.ends_with("/link-invites");
+        let uncounted = uncounted || list.ends_with("/link-invites") || list.ends_with("/jobs");
         let uncounted = uncounted || (list.contains("/members/") && list.ends_with("/spaces"));
         let uncounted = uncounted || ["/search?", "/audit-log?"].iter().any(|of| list.contains(of));
         assert!(all["count"] == n || uncounted, "{list}: {all}");

@@ -27,8 +27,25 @@ async fn way(s: &Server, path: &str) -> String {
     url.strip_prefix("https://docs.example").expect("an address of the server").to_owned()
 }
 
+/// Loads a file, which a worker makes meanwhile where it has to.
 async fn load(s: &Server, method: Method, path: &str) -> (u16, HeaderMap, Vec<u8>) {
-    let response = s.client.request(method, path).send().await.0;
+    let first = load_with(s, method.clone(), path, &[("prefer", "respond-async")]).await;
+    if first.0 != 202 {
+        return first;
+    }
+    s.platform.settle().await.expect("settled");
+    load_with(s, method, path, &[]).await
+}
+
+async fn load_with(
+    s: &Server,
+    method: Method,
+    path: &str,
+    headers: &[(&'static str, &str)],
+) -> (u16, HeaderMap, Vec<u8>) {
+    let request = s.client.request(method, path);
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    let response = request.send().await.0;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     (status, headers, response.into_body().into_vec().await.expect("a body"))
 }
@@ -168,4 +185,81 @@ async fn too_much_for_a_file_is_told_when_it_is_loaded() {
     let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
     let message = "this is too much; ask for fewer pages with `page` and `only`";
     assert_eq!((status, &body["error"]["message"]), (413, &json!(message)));
+}
+
+#[tokio::test]
+async fn whoever_does_not_wait_is_told_when_to_ask_again_until_the_file_is_there() {
+    let s = Server::new().await;
+    let (_, request, _) = content(&s).await;
+    let way = way(&s, &format!("{request}/pdf")).await;
+    for method in [Method::GET, Method::HEAD] {
+        let (status, headers, body) = load_with(&s, method, &way, &[("prefer", "respond-async")]).await;
+        assert_eq!((status, body.len()), (202, 0));
+        assert_eq!(
+            (&headers["retry-after"], &headers["preference-applied"]),
+            (&"2".parse().expect("a value"), &"respond-async".parse().expect("a value"))
+        );
+        assert_eq!(headers["cache-control"], "no-store");
+    }
+    // Who did not say so does not take 202 for what it is: an error says that there is no file yet.
+    let (status, headers, body) = load_with(&s, Method::GET, &way, &[("prefer", "wait=0")]).await;
+    let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    assert_eq!((status, &headers["retry-after"]), (503, &"2".parse().expect("a value")));
+    assert!(body["error"]["message"].as_str().expect("a message").contains("respond-async"), "{body}");
+    s.platform.settle().await.expect("settled");
+    let (status, headers, _) = load_with(&s, Method::GET, &way, &[("prefer", "respond-async")]).await;
+    assert_eq!((status, headers.get("retry-after")), (200, None));
+    s.check().await;
+}
+
+#[tokio::test]
+async fn whoever_waits_gets_the_file_as_soon_as_a_worker_has_made_it() {
+    let s = Server::new().await;
+    let (_, request, _) = content(&s).await;
+    let way = way(&s, &format!("{request}/pdf")).await;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let working = s.platform.work(async move { drop(stopped.await) });
+    let loading = async {
+        let loaded = load_with(&s, Method::GET, &way, &[]).await;
+        stop.send(()).expect("it listens");
+        loaded
+    };
+    let ((status, _, body), ()) = tokio::join!(loading, working);
+    assert_eq!((status, String::from_utf8(body)), (200, Ok("%PDF Große Übersicht|Below".to_owned())));
+}
+
+#[tokio::test]
+async fn a_file_is_loaded_in_parts_and_not_again_when_it_is_known() {
+    let s = Server::new().await;
+    let (_, request, _) = content(&s).await;
+    let way = way(&s, &format!("{request}/pdf")).await;
+    let (_, headers, whole) = load(&s, Method::GET, &way).await;
+    assert_eq!(headers["content-length"].to_str().expect("text"), whole.len().to_string());
+    let tag = headers["etag"].to_str().expect("text").to_owned();
+    let (status, headers, part) = load_with(&s, Method::GET, &way, &[("range", "bytes=1-3")]).await;
+    assert_eq!((status, part), (206, b"PDF".to_vec()));
+    assert_eq!(headers["content-range"].to_str().expect("text"), format!("bytes 1-3/{}", whole.len()));
+    let (status, headers, _) = load_with(&s, Method::GET, &way, &[("range", "bytes=900-")]).await;
+    assert_eq!(
+        (status, headers["content-range"].to_str().expect("text")),
+        (416, &*format!("bytes */{}", whole.len()))
+    );
+    assert_eq!(load_with(&s, Method::GET, &way, &[("if-none-match", &tag)]).await.0, 304);
+}
+
+#[tokio::test]
+async fn one_job_makes_equal_files_and_the_space_lists_it() {
+    let s = Server::new().await;
+    let (space, request, _) = content(&s).await;
+    let (one, two) = (way(&s, &format!("{request}/pdf")).await, way(&s, &format!("{request}/pdf")).await);
+    assert_ne!(one, two);
+    let (first, second) = (load(&s, Method::GET, &one).await, load(&s, Method::GET, &two).await);
+    assert_eq!((first.0, &first.2), (200, &second.2));
+    let jobs = s.get(&format!("{space}/jobs")).await;
+    let [job] = &jobs["items"].as_array().expect("a list")[..] else { panic!("{jobs}") };
+    assert_eq!(
+        (&job["kind"], &job["state"], &job["stage"]),
+        (&json!("pdf"), &json!("done"), &json!("finalize"))
+    );
+    assert_eq!(job["createdBy"]["displayName"], "Ada");
 }

@@ -13,7 +13,7 @@ use docs_core::{
     model::{OrgId, Role, UserId},
     platform::{NewToken, NewUser},
     ports::{
-        Book, ConvertError, ConvertedPage, Converter, Document, FoundFile, Pdf, PdfError, UnpackedFile,
+        Book, ConvertError, ConvertedPage, Converter, Document, FoundFile, GitError, Pdf, PdfError, UnpackedFile,
         WebError,
     },
     store::{Key, MAX_SCAN, Mode, Scan, verify},
@@ -102,7 +102,7 @@ impl Server {
     /// A server that others reach at this address.
     pub(crate) async fn at(base: &str) -> Self {
         let clock = ManualClock::default();
-        let repository = MemGit::new();
+        let repository = repository();
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let store = Rewind::default();
         let faults = FaultStore::new(Arc::new(store.clone()), Plan::none());
@@ -379,6 +379,23 @@ impl Converter for Lines {
     async fn unpack(&self, _: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
         Err(ConvertError::Unreadable("must be a zip archive".to_owned()))
     }
+}
+
+/// A repository that holds what a test puts into it; some of its URLs and refs fail.
+fn repository() -> MemGit {
+    let repository = MemGit::new();
+    let broken = "https://me:hunter2@git.example/broken";
+    repository.edit(|repository| {
+        let fail = |name: &str, failure| (name.to_owned(), failure);
+        repository.failures = BTreeMap::from([
+            fail("refs/heads/nope", GitError::NoRef("refs/heads/nope".to_owned())),
+            fail("https://git.example/none", GitError::NoRepository),
+            fail("https://me:hunter2@git.example/locked", GitError::Credentials),
+            // A library that quotes what it was given.
+            fail(broken, GitError::Broken(format!("{broken} is damaged"))),
+        ]);
+    });
+    repository
 }
 
 /// Makes PDF files that name their pages.

@@ -159,6 +159,10 @@ async fn repository(s: &Server, space: &str) {
     has(&info, &["url", "updatedAt"]);
     assert!(!info.to_string().contains("secret"), "{info}");
     assert_eq!(s.get(&path).await["gitSync"], info);
+    let jobs = s.get(&format!("{path}/jobs")).await;
+    has(&jobs["items"][0], &["id", "kind", "state", "stage", "createdBy.displayName", "result.revision"]);
+    has(&s.get(&format!("{path}/jobs/{}", id(&jobs["items"][0]))).await, &["endedAt", "log[].text"]);
+    assert!(!jobs.to_string().contains("secret"), "{jobs}");
     let short = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("{path}/git/import"), 204, short).await;
     s.platform.settle().await.expect("settled");

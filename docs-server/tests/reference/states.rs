@@ -23,6 +23,8 @@ const STATES: &[(&str, &str)] = &[
     ("Comments in a list", "CommentStatus"),
     ("Links", "LinkStatus"),
     ("SAML providers", "SamlProviderStatus"),
+    ("Jobs", "JobState"),
+    ("What a job does", "JobStage"),
 ];
 
 pub(super) async fn tables(document: &Value) -> Vec<Table> {

@@ -14,7 +14,7 @@ mod program;
 
 use std::{collections::BTreeMap, future::Future, time::Duration};
 
-use docs_core::store::verify;
+use docs_core::store::{PageRequest, verify};
 use docs_memstore::{ManualClock, MemGit};
 use parking_lot::Mutex;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
@@ -200,7 +200,8 @@ fn an_import_ends_whatever_characters_the_host_sends() {
                 let request = serde_json::from_value(request).expect("a request");
                 p.as_actor(&admin).space(&space).import_git(request).await.expect("enqueued");
                 p.settle().await.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
-                let job = p.as_actor(&admin).space(&space).list_jobs().await.expect("listed").remove(0);
+                let jobs = p.as_actor(&admin).space(&space).list_jobs(&PageRequest::default()).await;
+                let job = jobs.expect("listed").items.remove(0);
                 prop_assert_eq!(job.state, end, "{:?}", job.error);
             }
             world.check().await

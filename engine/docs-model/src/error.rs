@@ -2,12 +2,15 @@
 
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
+use serde::{Deserialize, Serialize};
+
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What kind of failure it is: what a caller branches on. Each has one HTTP status.
 #[non_exhaustive]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// The request is wrong: 400. The message names the field and what to do.
     Invalid,

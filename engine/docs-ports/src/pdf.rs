@@ -175,6 +175,31 @@ pub trait Pdf: Send + Sync + 'static {
     /// # Cancel safety
     /// Dropping the future has no effect but that work may go on for a while.
     async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError>;
+
+    /// Sets a book and hands the file on as it comes, which an adapter does that need not have it whole. Others hand on
+    /// what [`render`](Self::render) made.
+    ///
+    /// # Errors
+    /// As [`render`](Self::render), and what the sink answers. What it has taken by then is no file.
+    ///
+    /// # Cancel safety
+    /// As [`render`](Self::render).
+    async fn render_into(&self, book: Arc<Book>, out: &mut dyn PdfSink) -> Result<(), PdfError> {
+        out.write(self.render(book).await?).await
+    }
+}
+
+/// Takes a PDF file in parts, of any length, in their order.
+#[async_trait]
+pub trait PdfSink: Send {
+    /// Takes the next part.
+    ///
+    /// # Errors
+    /// [`PdfError::Unavailable`] when it cannot be kept now, [`PdfError::Failed`] when it cannot be kept.
+    ///
+    /// # Cancel safety
+    /// The part may have been taken or not.
+    async fn write(&mut self, part: Bytes) -> Result<(), PdfError>;
 }
 
 /// Why there is no PDF. The texts of the first three are for the user.

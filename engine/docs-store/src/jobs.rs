@@ -9,14 +9,14 @@ mod record;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_model::{
-    JobId, Timestamp,
-    error::{Error, Result},
-    without_nul,
+    JobId, JobProgress, JobStage, Timestamp, UserId,
+    error::{Error, ErrorKind, Result},
+    redacted, without_nul,
 };
 use serde_json::Value as Json;
 
-pub use self::record::{JobLine, JobRecord, JobState, SUBJECTS};
-use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, topic};
+pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, SUBJECTS};
+use super::{Entity, Operation, Scan, StoreError, StoreResult, Tx, topic};
 
 /// How long a worker has a job before others may take it over; workers renew at a third of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
@@ -26,6 +26,11 @@ const JOB_LINE_OVERHEAD: usize = 64;
 const JOB_LANE_AHEAD: u32 = 100;
 /// Most starts of a job that keeps failing for reasons that may pass.
 pub const MAX_STARTS: u32 = 8;
+
+/// Most jobs of a kind that are listed of a subject: of those that have ended, the one that ended first goes for a new one.
+pub const MAX_LISTED: u32 = 100;
+/// Ended jobs that a new one removes at most, where there are more than [`MAX_LISTED`].
+const DROPPED_AT_ONCE: u32 = 10;
 
 /// A job to enqueue.
 #[derive(Clone, Debug)]
@@ -38,17 +43,65 @@ pub struct NewJob {
     pub payload: Json,
     /// What it is about.
     pub subject: String,
+    /// For whom it is.
+    pub audience: Audience,
     /// The lane, and the place in it.
     pub lane: Option<(String, Timestamp)>,
     /// When to start.
     pub due: Timestamp,
 }
 
+/// Who learns of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Audience {
+    /// Nobody but the operator: it is upkeep.
+    #[default]
+    Operator,
+    /// Those who may see the jobs of its subject.
+    Subject {
+        /// Who asked for it.
+        by: Option<UserId>,
+        /// See [`JobRecord::same`].
+        same: Option<String>,
+    },
+}
+
 /// Enqueues a job in the transaction that wants it.
 ///
 /// # Errors
-/// The store's.
-pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> StoreResult<()> {
+/// `Conflict` when the subject has [`MAX_LISTED`] listed jobs of the kind of which none has ended; the store's.
+pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> Result<()> {
+    create(tx, now, (JobState::Queued, job)).await
+}
+
+/// Begins a job that its caller runs: it is running from the start, as if its caller had claimed it.
+#[derive(Debug)]
+pub struct BeginJob {
+    /// The job.
+    pub job: NewJob,
+    /// The time.
+    pub now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for BeginJob {
+    type Out = ();
+    const NAME: &'static str = "job_begin";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        create(tx, self.now, (JobState::Running, self.job.clone())).await
+    }
+}
+
+/// Makes room for a job, and creates it.
+async fn create(tx: &mut Tx, now: Timestamp, (state, job): (JobState, NewJob)) -> Result<()> {
+    let (listed, by, same) = match job.audience {
+        Audience::Operator => (false, None, None),
+        Audience::Subject { by, same } => {
+            make_room(tx, &job.subject, job.kind).await?;
+            (true, by, same)
+        }
+    };
     let (lane, lane_at) = match job.lane {
         Some((lane, at)) => (Some(lane), at),
         None => (None, job.due),
@@ -64,34 +117,77 @@ pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> StoreResult<()
             JobState::Queued
         }
         Some(_) => JobState::Waiting,
-        None => JobState::Queued,
+        None => state,
     };
+    let runs = state == JobState::Running;
     let record = tx.create(JobRecord {
         id: job.id,
         kind: job.kind.to_owned(),
         payload: job.payload,
         subject: job.subject,
+        listed,
+        by,
+        same,
         lane,
         lane_at,
         state,
-        due: job.due,
-        attempt: 0,
+        due: if runs { Timestamp::new(now.time() + LEASE) } else { job.due },
+        attempt: u32::from(runs),
         created_at: now,
+        started_at: runs.then_some(now),
+        stage: None,
+        progress: None,
         ended_at: None,
+        outcome: JobOutcome::default(),
         error: None,
+        failure: None,
         log: Vec::new(),
     });
     tx.feed(topic::JOBS, JobRecord::at(&record.id));
     Ok(())
 }
 
+/// Removes the listed jobs of a subject and a kind that ended first, so that there is room for another.
+async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
+    let listed = tx.number(&JobRecord::count_of(subject, kind)).await?;
+    let over = u32::try_from(listed + 1 - i64::from(MAX_LISTED)).unwrap_or_default().min(DROPPED_AT_ONCE);
+    if over == 0 {
+        return Ok(());
+    }
+    let rows = tx.below(&JobRecord::ended_of(subject, kind), over).await?;
+    if rows.is_empty() {
+        return Err(Error::conflict(format!(
+            "{MAX_LISTED} jobs of this kind have not ended yet; wait until one of them has"
+        )));
+    }
+    tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
+    Ok(())
+}
+
+/// The latest job of a subject for some work.
+///
+/// # Errors
+/// The store's.
+pub async fn for_the_same(
+    tx: &Tx,
+    subject: &str,
+    same: &str,
+) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+    let (from, to) = JobRecord::for_the_same(subject, same).below();
+    let rows = tx.scan(&Scan { from, to, rev: true, limit: 1 }).await?;
+    match rows.first() {
+        Some((row, _)) => tx.get(&JobRecord::named_by(row)).await,
+        None => Ok(None),
+    }
+}
+
 /// How a run of a job ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobEnd {
     /// It is done.
-    Done,
+    Done(JobOutcome),
     /// It cannot be done; the sentence is for the user.
-    Failed(String),
+    Failed(ErrorKind, String),
     /// Something that may pass came in the way: again at that time.
     Again(Timestamp, String),
 }
@@ -131,12 +227,14 @@ impl Operation for ClaimJob {
         started.state = JobState::Running;
         if job.attempt >= MAX_STARTS {
             // Whoever had it died each time, so it never came to an end of its own.
-            let end = JobEnd::Failed("given up: it was started too often and never finished".to_owned());
+            let why = "given up: it was started too often and never finished";
+            let end = JobEnd::Failed(ErrorKind::Internal, why.to_owned());
             let job = JobRecord::clone(&*tx.put(&*job, started)?);
             finish(tx, &FinishJob { job, now: self.now, end, log: Vec::new() }).await?;
             return Ok(Claimed::GivenUp);
         }
         started.attempt += 1;
+        started.started_at = started.started_at.or(Some(self.now));
         started.due = Timestamp::new(self.now.time() + LEASE);
         tx.put(&*job, started)?;
         Ok(Claimed::Job(job.id.clone()))
@@ -178,14 +276,21 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     let mut ended = JobRecord::clone(&job);
     add_log(&mut ended, &run.log);
     match &run.end {
-        JobEnd::Done => ended.state = JobState::Done,
+        JobEnd::Done(outcome) => {
+            ended.state = JobState::Done;
+            ended.outcome = outcome.clone();
+        }
         JobEnd::Again(due, _) if job.attempt < MAX_STARTS => {
             ended.state = JobState::Queued;
             ended.due = *due;
         }
-        JobEnd::Failed(why) | JobEnd::Again(_, why) => {
+        JobEnd::Failed(_, why) | JobEnd::Again(_, why) => {
             ended.state = JobState::Failed;
             ended.error = Some(cut(why));
+            ended.failure = Some(match &run.end {
+                JobEnd::Failed(kind, _) => *kind,
+                _ => ErrorKind::Unavailable,
+            });
         }
     }
     if ended.has_ended() {
@@ -236,6 +341,34 @@ impl Operation for RenewJob {
     }
 }
 
+/// Tells how far a running job is, and keeps it for another [`LEASE`].
+#[derive(Debug)]
+pub struct TellProgress {
+    /// The job as it was claimed.
+    pub job: JobRecord,
+    /// The time.
+    pub now: Timestamp,
+    /// What it does.
+    pub stage: JobStage,
+    /// How far that is, where it can be counted.
+    pub progress: Option<JobProgress>,
+}
+
+#[async_trait]
+impl Operation for TellProgress {
+    type Out = bool;
+    const NAME: &'static str = "job_progress";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
+        let mut told = JobRecord::clone(&job);
+        told.due = Timestamp::new(self.now.time() + LEASE);
+        (told.stage, told.progress) = (Some(self.stage), self.progress);
+        tx.put(&*job, told)?;
+        Ok(true)
+    }
+}
+
 /// When to try again after a failure that may pass: 1 s, 4 s, 16 s … at most an hour.
 #[must_use]
 pub fn again_at(now: DateTime<Utc>, attempt: u32) -> Timestamp {
@@ -280,22 +413,13 @@ fn json_size(text: &str) -> usize {
 }
 
 /// Text cut to what a line may have, and fit to be kept: lines quote what hosts and their files say, whatever that is.
+/// Credentials in addresses are no part of it.
 fn cut(text: &str) -> String {
-    let text = without_nul(text);
+    let text = redacted(text);
+    let text = without_nul(&text);
     let mut end = text.len().min(JobRecord::MAX_LINE);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     text[..end].to_owned()
-}
-
-/// The latest jobs of a subject, newest first.
-///
-/// # Errors
-/// The store's.
-pub async fn of_subject(tx: &Tx, subject: &str, limit: u32) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
-    let (from, to) = JobRecord::of_subject(subject).below();
-    let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
-    let keys: Vec<Key> = JobRecord::named_by_all(&rows);
-    Ok(tx.get_many::<JobRecord>(&keys).await?.into_iter().flatten().collect())
 }

@@ -1,7 +1,7 @@
 //! Jobs that end well.
 
 use docs_model::{Block, BlockKind, Document as PageDocument, Leaf, Node, PageId, TextNode};
-use docs_ports::{BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, UnpackedFile};
+use docs_ports::{BookLink, BookPage, ConvertError, Converter as _, EmbeddedFile, PdfSink, UnpackedFile};
 
 use super::*;
 
@@ -52,6 +52,45 @@ async fn a_worker_sees_the_book_as_it_is() {
     };
     let seen = render(&pool(WIDE), whole.clone()).await.expect("an answer");
     assert_eq!(seen, format!("{whole:?}"));
+}
+
+/// Keeps how long the parts of a file are; fails after so many.
+struct Parts {
+    lengths: Vec<usize>,
+    most: usize,
+}
+
+#[async_trait]
+impl PdfSink for Parts {
+    async fn write(&mut self, part: Bytes) -> Result<(), PdfError> {
+        self.lengths.push(part.len());
+        match self.lengths.len() < self.most {
+            true => Ok(()),
+            false => Err(PdfError::Unavailable("the disk is full".to_owned())),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_handed_on_in_parts_and_never_in_memory_as_a_whole() {
+    let _alone = alone().await;
+    let pool = pool(WorkerLimits { answer: 16 << 20, ..WIDE });
+    let mut parts = Parts { lengths: Vec::new(), most: usize::MAX };
+    pool.render_into(Arc::new(book("large answer")), &mut parts).await.expect("a file");
+    assert_eq!(parts.lengths.iter().sum::<usize>(), 8 << 20);
+    assert!(parts.lengths.iter().all(|length| *length <= 256 << 10));
+    all_is_well(&pool).await;
+}
+
+#[tokio::test]
+async fn a_sink_that_takes_no_more_ends_the_process() {
+    let _alone = alone().await;
+    let pool = pool(WorkerLimits { answer: 16 << 20, ..WIDE });
+    let mut parts = Parts { lengths: Vec::new(), most: 3 };
+    let error = pool.render_into(Arc::new(book("large answer")), &mut parts).await.expect_err("it failed");
+    assert_eq!(error, PdfError::Unavailable("the disk is full".to_owned()));
+    assert_eq!(parts.lengths.len(), 3);
+    all_is_well(&pool).await;
 }
 
 #[tokio::test]

@@ -15,12 +15,12 @@ use crate::{
     ports::id_text,
     store::{
         Key, KeyBuf, Operation, StoreError, Tx, Value,
-        jobs::{self, FinishJob, JobEnd, NewJob},
+        jobs::{self, FinishJob, JobOutcome, NewJob},
     },
 };
 
 /// How often objects are collected.
-const COLLECT_EVERY: TimeDelta = TimeDelta::hours(24);
+pub(in crate::platform) const COLLECT_EVERY: TimeDelta = TimeDelta::hours(24);
 /// What the jobs of the collector are about.
 const COLLECT_SUBJECT: &str = "objects";
 
@@ -56,7 +56,7 @@ impl Job for CollectObjects {
         };
         let next = next.map_or(Self::Leftovers, |after| Self::Domains { after: Some(after) });
         let now = platform.now();
-        let finish = FinishJob { job: run.job.clone(), now, end: JobEnd::Done, log: run.log.clone() };
+        let finish = run.finish(platform, JobOutcome::default());
         let goes_on = GoOn { finish, next: next.about(&platform.id(), COLLECT_SUBJECT, now)? };
         // Whoever took the job over does the rest.
         platform.upkeep(&goes_on).await?;

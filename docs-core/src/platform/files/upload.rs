@@ -171,7 +171,7 @@ impl FileUpload {
                 let file: FileId = platform.id();
                 let edits = [Edit::PutFile { file: file.clone(), entry }];
                 let space = target.space();
-                let append = Append { actor, by: &by, of: &of, before: &target, edits: &edits };
+                let append = Append { actor, by: &by, of: &of, before: &target, edits: &edits, run: None };
                 let show = |_, root| -> BoxFuture<'_, Result<RevisionFile>> {
                     let (view, file, bearer) = (platform.content().view(&space.domain, root), &file, &bearer);
                     Box::pin(async move {

@@ -19,15 +19,15 @@ use super::ImportPayload;
 use crate::{
     Error, ErrorKind, Result,
     content::gitsync::{FormatError, PathError, RepoPath},
-    model::{GitCommit, GitProvider, GitSync, RevisionId, Timestamp, without_nul},
+    model::{GitCommit, GitProvider, GitSync, JobResult, JobStage, RevisionId, Timestamp, without_nul},
     platform::{
         Actor, Platform,
         jobs::{Effect, Job, Run},
     },
     ports::{Checkout, Commit, FetchRequest, GitError},
     store::{
-        jobs,
-        records::{GitState, JobLine, SpaceRecord},
+        jobs::JobOutcome,
+        records::{GitState, SpaceRecord},
     },
 };
 
@@ -50,35 +50,38 @@ impl Platform {
         let space =
             space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))?;
         if let Some(why) = is_stale(&space, &payload, run.job.lane_at) {
-            self.say(run, why);
+            run.say(self, why);
             return Ok(Effect::Done);
         }
+        let mut progress = run.progress(self);
+        progress.stage(JobStage::RepoFetch).await?;
         let checkout = self.fetch(run, &payload).await?;
         let commit = checkout.commit().clone();
-        self.say(run, format!("fetched {} at {}", payload.request.reference, commit.oid));
+        run.say(self, format!("fetched {} at {}", payload.request.reference, commit.oid));
         let known = space.git.as_ref().is_some_and(|git| git.is_of(&commit.oid, &source_of(&payload)));
         if known && !is_set(payload.request.force) && !is_set(payload.request.standalone) {
-            self.say(run, "this commit was imported before; nothing to do".to_owned());
+            run.say(self, "this commit was imported before; nothing to do".to_owned());
             return Ok(Effect::Done);
         }
         let directory = payload.request.repo_project_directory.as_deref().unwrap_or_default();
         let project = RepoPath::new(directory).map_err(|error| path_error(&error))?;
         let storing = self.storing();
+        progress.stage(JobStage::ConfigCheck).await?;
         let mut importer = Importer::new(self, &space, &*checkout).await?;
-        let read = importer.read(&project).await?;
+        let read = importer.read(&project, &mut progress).await?;
+        progress.stage(JobStage::Finalize).await?;
         for warning in &read.warnings {
-            self.say(run, warning.clone());
+            run.say(self, warning.clone());
         }
-        self.say(run, format!("read {} pages and {} files", read.pages, read.files));
+        run.say(self, format!("read {} pages and {} files", read.pages, read.files));
         let revision: RevisionId = self.id();
         if is_set(payload.request.standalone) {
-            self.say(run, format!("made the revision {revision}; the space's content is unchanged"));
+            run.say(self, format!("made the revision {revision}; the space's content is unchanged"));
         }
-        let now = self.now();
-        let finished =
-            jobs::FinishJob { job: run.job.clone(), now, end: jobs::JobEnd::Done, log: run.log.clone() };
+        let result = JobResult { revision: Some(revision.clone()), url: None };
+        let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
         let operation = StoreImport {
-            git: git_state(&payload, &commit, run.job.lane_at, now),
+            git: git_state(&payload, &commit, run.job.lane_at, finished.now),
             commit: git_commit(&payload, &commit),
             root: read.root,
             revision,
@@ -89,7 +92,7 @@ impl Platform {
         match self.write(&Actor::Platform, &operation).await? {
             Applied::Done => {}
             Applied::Stale(why) => {
-                self.say(run, why);
+                run.say(self, why);
                 return Ok(Effect::Done);
             }
             Applied::TakenOver => {
@@ -118,11 +121,6 @@ impl Platform {
             cache_id: payload.request.repo_cache_id.as_ref().map(ToString::to_string),
         };
         git.fetch(&request).await.map_err(git_error)
-    }
-
-    fn say(&self, run: &mut Run, text: String) {
-        tracing::info!(job.id = %run.job.id, "{text}");
-        run.log.push(JobLine { at: self.now(), text });
     }
 }
 

@@ -7,18 +7,20 @@ use async_trait::async_trait;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{ContentError, Edit},
-    model::{EditMode, RevisionId, UserId},
+    model::{EditMode, JobResult, RevisionId, UserId},
     platform::{
         Actor, Answer, Platform, access,
         change_requests::{find, require_living},
         collect::StoringSince,
         content::{ContentOf, Version},
         content_edit::ApplyEdits,
+        jobs::{Run, finish_in},
         spaces::move_head,
     },
     policy::{SpaceAction, SpaceProof},
     store::{
         Hash, Operation, Tx,
+        jobs::{FinishJob, JobOutcome},
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
     },
 };
@@ -44,6 +46,8 @@ pub(in crate::platform) struct Append<'e> {
     /// The content that the files of the edits were stored for.
     pub(in crate::platform) before: &'e Target,
     pub(in crate::platform) edits: &'e [Edit],
+    /// The job that does it, which ends with it.
+    pub(in crate::platform) run: Option<&'e Run>,
 }
 
 impl Target {
@@ -90,7 +94,7 @@ impl Platform {
         append: Append<'e>,
         show: impl Fn(RevisionId, Hash) -> BoxFuture<'e, Result<V>> + Send + Sync,
     ) -> Result<V> {
-        let Append { actor, by, of, before, edits } = append;
+        let Append { actor, by, of, before, edits, run } = append;
         let id: RevisionId = self.id();
         for _ in 0..MAX_MOVES {
             let target = self.append_target(actor, of).await?;
@@ -115,13 +119,18 @@ impl Platform {
             };
             let shown = show(id.clone(), edited.root).await?;
             self.require_stored(before.storing)?;
+            let result = JobResult { revision: Some(id.clone()), url: None };
+            let outcome = JobOutcome { result: Some(result), object: None };
+            let finish = run.map(|run| run.finish(self, outcome));
             let done = match target.request {
                 Some(request) => {
                     let apply = ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision, now };
+                    let apply = EndingRun { effect: apply, finish };
                     self.write_unless_moved(actor, &apply, || shown.clone()).await?
                 }
                 None => {
                     let live = AppendLive { actor: actor.clone(), before: target.space, revision };
+                    let live = EndingRun { effect: live, finish };
                     self.write_unless_moved(actor, &live, || shown.clone()).await?
                 }
             };
@@ -160,6 +169,26 @@ fn named(error: ContentError, edits: &[Edit]) -> Error {
             Error::new(ErrorKind::Invalid, format!("url: `{title}` cannot be imported: {field} {message}"))
         }
         other => other.into(),
+    }
+}
+
+/// An effect of a job, stored in the transaction that ends the job; of a job that was taken over, nothing is stored.
+struct EndingRun<O> {
+    effect: O,
+    finish: Option<FinishJob>,
+}
+
+#[async_trait]
+impl<O: Operation<Out = bool>> Operation for EndingRun<O> {
+    type Out = bool;
+    const NAME: &'static str = O::NAME;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let stored = self.effect.apply(tx).await?;
+        if let Some(finish) = self.finish.as_ref().filter(|_| stored) {
+            finish_in(tx, finish).await?;
+        }
+        Ok(stored)
     }
 }
 

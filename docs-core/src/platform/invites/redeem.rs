@@ -44,7 +44,7 @@ impl RedeemInvites {
             return Ok(());
         }
         let job = Self { user: user.id.clone() }.about(job, &user.id, user.created_at)?;
-        Ok(jobs::enqueue(tx, user.created_at, job).await?)
+        jobs::enqueue(tx, user.created_at, job).await
     }
 
     async fn redeem(&self, platform: &Platform) -> Result<()> {

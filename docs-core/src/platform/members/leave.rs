@@ -177,7 +177,7 @@ impl Operation for RemoveMember {
             return Ok(());
         }
         let job = self.of.about(&self.job, user, self.now)?;
-        Ok(jobs::enqueue(tx, self.now, job).await?)
+        jobs::enqueue(tx, self.now, job).await
     }
 }
 

@@ -19,8 +19,8 @@ use crate::{
         Body, FileEntry, PageKind, Rendering, document,
         expression::{Budget, Context, MAX_STEPS},
     },
-    model::{ContentRef, Document, PageId, ReusableId, SpaceId, UserId, Variables},
-    platform::{Platform, files::FilePlace},
+    model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
+    platform::Platform,
     ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
     store::{
         Key, Objects,
@@ -53,6 +53,16 @@ struct Reading {
 
 /// The names of people, of those who are members.
 pub(super) type Names = BTreeMap<UserId, String>;
+
+/// Equal for the same people with the same names.
+pub(super) fn hash_of(names: &Names) -> Hash {
+    let mut all = String::new();
+    for (user, name) in names {
+        // Names cannot hold a line feed.
+        all.extend([user.as_str(), "\n", name.as_str(), "\n"]);
+    }
+    Hash::of(all.as_bytes())
+}
 
 /// Adds the names of people to a book that was read.
 pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
@@ -247,15 +257,14 @@ impl Platform {
     }
 
     /// The names that those of these people have now who are members of the organization.
-    pub(super) async fn names(&self, shown: &Shown<'_>, people: &[UserId]) -> Result<Names> {
+    pub(super) async fn names(&self, organization: &OrgId, people: &[UserId]) -> Result<Names> {
         let mut names = Names::new();
         if people.is_empty() {
             return Ok(names);
         }
         let tx = self.read().await?;
         for people in people.chunks(PEOPLE_AT_ONCE) {
-            let keys: Vec<Key> =
-                people.iter().map(|user| MemberRecord::at(&shown.space.organization, user)).collect();
+            let keys: Vec<Key> = people.iter().map(|user| MemberRecord::at(organization, user)).collect();
             let members = tx.get_values(&keys).await?;
             let members = people.iter().zip(members).filter_map(|(user, member)| member.map(|_| user));
             let keys: Vec<Key> = members.map(UserRecord::at).collect();

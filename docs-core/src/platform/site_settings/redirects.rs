@@ -365,7 +365,7 @@ pub(in crate::platform) async fn drop_redirects(
         return Ok(());
     }
     let job = PurgeRedirects { to }.about(job, site, now)?;
-    Ok(jobs::enqueue(tx, now, job).await?)
+    jobs::enqueue(tx, now, job).await
 }
 
 /// Removes some of the redirects to these parts of a site; answers to which parts there may be more.

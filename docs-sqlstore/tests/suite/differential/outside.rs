@@ -1,6 +1,6 @@
 //! What is outside of the platforms: one repository and one web, the same for all of them.
 
-use docs_core::{ports::GitError, store::records::JobState};
+use docs_core::{model::JobState, ports::GitError};
 use docs_memstore::{MemGit, MemRepository, MemWeb};
 
 use super::program::Dice;

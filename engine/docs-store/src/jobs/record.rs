@@ -1,14 +1,46 @@
 //! Background jobs.
 
-use docs_model::{Job, JobId, SpaceId, Timestamp};
-pub use docs_model::{JobLine, JobState};
+pub use docs_model::JobLine;
+use docs_model::{
+    self as model, JobId, JobProgress, JobResult, JobStage, SpaceId, Timestamp, UserId, error::ErrorKind,
+    hash::Hash,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value};
+use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value, key::COUNTERS};
 
 /// Class of the records that jobs are about, those of spaces: a job belongs to whom its subject belongs.
 pub const SUBJECTS: &str = "spc";
+
+/// Where a job stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// Waits for those before it in its lane.
+    Waiting,
+    /// Waits for its time.
+    Queued,
+    /// A worker is at it.
+    Running,
+    /// Done.
+    Done,
+    /// Given up; the log says why.
+    Failed,
+}
+
+impl JobState {
+    /// The state as it is shown.
+    #[must_use]
+    pub const fn shown(self) -> model::JobState {
+        match self {
+            Self::Waiting | Self::Queued => model::JobState::Queued,
+            Self::Running => model::JobState::Running,
+            Self::Done => model::JobState::Done,
+            Self::Failed => model::JobState::Failed,
+        }
+    }
+}
 
 /// A background job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,8 +51,17 @@ pub struct JobRecord {
     pub kind: String,
     /// What it is done with; secrets in it are sealed or redacted by whoever enqueues it.
     pub payload: Json,
-    /// What it is about: the id of a space, for example. Jobs are listed by it.
+    /// What it is about: the id of a space, for example.
     pub subject: String,
+    /// Whether it is listed among the jobs of its subject: work that somebody asked for, not upkeep.
+    #[serde(default)]
+    pub listed: bool,
+    /// Who asked for it.
+    #[serde(default)]
+    pub by: Option<UserId>,
+    /// What tells it from other work of its subject: who wants the same asks for the latest job of that name.
+    #[serde(default)]
+    pub same: Option<String>,
     /// Jobs of one lane run one after the other, in order.
     #[serde(default)]
     pub lane: Option<String>,
@@ -35,15 +76,41 @@ pub struct JobRecord {
     pub attempt: u32,
     /// When it was enqueued.
     pub created_at: Timestamp,
+    /// When it was started for the first time.
+    #[serde(default)]
+    pub started_at: Option<Timestamp>,
+    /// What it does, or did last.
+    #[serde(default)]
+    pub stage: Option<JobStage>,
+    /// How far that is.
+    #[serde(default)]
+    pub progress: Option<JobProgress>,
     /// When it ended.
     #[serde(default)]
     pub ended_at: Option<Timestamp>,
+    /// What came of it.
+    #[serde(default)]
+    pub outcome: JobOutcome,
     /// Why it failed, in a sentence for the user.
     #[serde(default)]
     pub error: Option<String>,
+    /// The kind of its failure.
+    #[serde(default)]
+    pub failure: Option<ErrorKind>,
     /// What happened, at most [`JobRecord::MAX_LOG`] bytes of JSON.
     #[serde(default)]
     pub log: Vec<JobLine>,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobOutcome {
+    /// What is shown of it.
+    #[serde(default)]
+    pub result: Option<JobResult>,
+    /// The object that it made, which goes as all objects do that no revision names.
+    #[serde(default)]
+    pub object: Option<Hash>,
 }
 
 impl Entity for JobRecord {
@@ -55,23 +122,6 @@ impl JobRecord {
     pub const MAX_LOG: usize = 96 * 1024;
     /// Most bytes of one line of a log, and of an error.
     pub const MAX_LINE: usize = 1_000;
-
-    /// The job as it is shown: without what it is done with.
-    #[must_use]
-    pub fn view(&self) -> Job {
-        Job {
-            id: self.id.clone(),
-            kind: self.kind.clone(),
-            subject: self.subject.clone(),
-            state: self.state,
-            attempt: self.attempt,
-            due: self.due,
-            created_at: self.created_at,
-            ended_at: self.ended_at,
-            error: self.error.clone(),
-            log: self.log.clone(),
-        }
-    }
 
     /// The key of a job.
     #[must_use]
@@ -91,10 +141,28 @@ impl JobRecord {
         KeyBuf::new("job.l").part(lane)
     }
 
-    /// Jobs of a subject, by the time they were enqueued.
+    /// Jobs of a subject that are listed, by the time they were enqueued.
     #[must_use]
     pub fn of_subject(subject: &str) -> KeyBuf {
         KeyBuf::new("job.s").part(subject)
+    }
+
+    /// Jobs of a subject for the same work, by the time they were enqueued.
+    #[must_use]
+    pub fn for_the_same(subject: &str, same: &str) -> KeyBuf {
+        KeyBuf::new("job.q").part(subject).part(same)
+    }
+
+    /// Listed jobs of a subject and a kind that have ended, by the time of their end.
+    #[must_use]
+    pub fn ended_of(subject: &str, kind: &str) -> KeyBuf {
+        KeyBuf::new("job.f").part(subject).part(kind)
+    }
+
+    /// How many listed jobs of a kind a subject has.
+    #[must_use]
+    pub fn count_of(subject: &str, kind: &str) -> Key {
+        KeyBuf::new(COUNTERS).part(subject).part("jobs").part(kind).key()
     }
 
     /// Jobs that have ended, by the time of their end.
@@ -111,24 +179,34 @@ impl JobRecord {
 }
 
 impl Indexed for JobRecord {
-    const INDEXES: &'static [&'static str] = &["job.d", "job.e", "job.l", "job.s"];
+    const INDEXES: &'static [&'static str] =
+        &["job.d", "job.e", "job.f", "job.l", "job.q", "job.s", COUNTERS];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
-        let subject = Self::of_subject(&self.subject).time(self.created_at.time()).part(id);
-        let mut rows = vec![Row::Index(subject.key(), Value::Unit)];
+        let unit = |row: KeyBuf| Row::Index(row.part(id).key(), Value::Unit);
+        let mut rows = Vec::new();
         // Whoever waits in a lane is not due: however many there are, they keep nobody else waiting.
         if matches!(self.state, JobState::Queued | JobState::Running) {
-            rows.push(Row::Index(Self::due().time(self.due.time()).part(id).key(), Value::Unit));
+            rows.push(unit(Self::due().time(self.due.time())));
         }
         if let Some(at) = self.ended_at {
-            rows.push(Row::Index(Self::ended().time(at.time()).part(id).key(), Value::Unit));
+            rows.push(unit(Self::ended().time(at.time())));
         }
         if let Some(lane) = self.lane.as_ref().filter(|_| !self.has_ended()) {
-            let place = Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time()).part(id);
-            rows.push(Row::Index(place.key(), Value::Unit));
+            rows.push(unit(Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time())));
+        }
+        if let Some(same) = &self.same {
+            rows.push(unit(Self::for_the_same(&self.subject, same).time(self.created_at.time())));
+        }
+        if self.listed {
+            rows.push(unit(Self::of_subject(&self.subject).time(self.created_at.time())));
+            rows.push(Row::Count(Self::count_of(&self.subject, &self.kind)));
+            if let Some(at) = self.ended_at {
+                rows.push(unit(Self::ended_of(&self.subject, &self.kind).time(at.time())));
+            }
         }
         rows
     }

@@ -16,13 +16,14 @@ use crate::{
         markdown::{PageSource, parse_page},
     },
     model::{
-        ContentRef, FileId, GitBlob, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId, check_page_size,
-        without_nul,
+        ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, PageId, PageTooLong, ReusableId,
+        check_page_size, without_nul,
     },
     platform::{
         Platform,
         cover::{cover_of, web_reference},
         files::NewFile,
+        jobs::Progress,
     },
     ports::{Checkout, RepoEntryKind},
     store::{Hash, records::SpaceRecord},
@@ -92,13 +93,13 @@ impl<'a> Importer<'a> {
     }
 
     /// Reads the documentation below a folder of the repository and builds its content.
-    pub(super) async fn read(&mut self, project: &RepoPath) -> Result<Read> {
+    pub(super) async fn read(&mut self, project: &RepoPath, progress: &mut Progress<'_>) -> Result<Read> {
         let tree = self.tree();
         let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
         let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
         let summary = self.text_at(&tree, &config.summary).await?;
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
-        self.read_texts(&tree, &mut plan).await?;
+        self.read_texts(&tree, &mut plan, progress).await?;
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
         check_size("files", bytes, MAX_FILES_BYTES)?;
         let mut items = Vec::new();
@@ -165,7 +166,12 @@ impl<'a> Importer<'a> {
     }
 
     /// Reads the text of every page and reusable content, and adds the files they refer to.
-    async fn read_texts(&mut self, tree: &RepoTree, plan: &mut ImportPlan) -> Result<()> {
+    async fn read_texts(
+        &mut self,
+        tree: &RepoTree,
+        plan: &mut ImportPlan,
+        progress: &mut Progress<'_>,
+    ) -> Result<()> {
         let mut wanted: Vec<PlannedFile> = plan
             .documents()
             .filter_map(|page| match &page.kind {
@@ -183,12 +189,15 @@ impl<'a> Importer<'a> {
             self.texts.insert(file.path, String::new());
         }
         check_size("pages", wanted.iter().map(|file| file.size).sum(), MAX_TEXT_BYTES)?;
-        for file in wanted {
+        let total = wanted.len() as u64;
+        for (read, file) in wanted.into_iter().enumerate() {
             let text = self.text_of(&file).await?;
             for reference in references(&text, &file.path, &plan.root) {
                 plan.refer(tree, &reference.path).map_err(format_error)?;
             }
             self.texts.insert(file.path, text);
+            let done = read as u64 + 1;
+            progress.count(JobStage::ContentProcess, JobProgress { done, total }).await?;
         }
         Ok(())
     }

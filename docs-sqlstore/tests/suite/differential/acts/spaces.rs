@@ -42,8 +42,11 @@ impl Act<'_> {
             }
             What::GitInfo => told(p.as_actor(&me).space(&space).git_info().await),
             What::JobsOfSpace => {
-                let jobs = p.as_actor(&me).space(&space).list_jobs().await;
-                told(jobs.map(|jobs| jobs.iter().map(|job| json!(job)).collect::<Vec<_>>()))
+                let list = walk(self.list(), |page| {
+                    let (me, space) = (me.clone(), space.clone());
+                    async move { p.as_actor(&me).space(&space).list_jobs(&page).await }
+                });
+                list.await
             }
             _ => {
                 let change: UpdateSpace = read(self.space_change())?;

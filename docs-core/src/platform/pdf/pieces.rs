@@ -1,0 +1,98 @@
+//! A PDF file in pieces among the objects of a space: written as it is made, read as it is sent.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+
+use super::PdfFile;
+use crate::{
+    Error, Result,
+    model::UserId,
+    platform::Platform,
+    ports::{PdfError, PdfSink},
+    store::{Hash, StoreError},
+};
+
+/// Bytes of a piece; the last one may be shorter.
+const PIECE: usize = 1 << 20;
+
+/// What a file consists of, and what it follows from besides the work of its job.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    size: u64,
+    pieces: Arc<[Hash]>,
+    /// The members of the organization, and others, whom its pages name.
+    pub(super) people: Vec<UserId>,
+    /// What people were called when it was made.
+    pub(super) names: Hash,
+}
+
+impl Manifest {
+    pub(super) fn file(self, name: String, domain: &str) -> PdfFile {
+        let all: String = self.pieces.iter().map(Hash::to_string).collect();
+        let tag = Hash::of(all.as_bytes());
+        PdfFile { name, size: self.size, tag, domain: domain.to_owned(), pieces: self.pieces }
+    }
+}
+
+/// The piece that a byte is in, and where it is there; `None` behind the last piece.
+pub(super) fn place(pieces: &[Hash], at: u64) -> Option<(Hash, usize)> {
+    let at = usize::try_from(at).ok()?;
+    pieces.get(at / PIECE).map(|piece| (*piece, at % PIECE))
+}
+
+/// A file that is being made: no more than a piece of it is in memory.
+pub(super) struct Pieces<'p> {
+    platform: &'p Platform,
+    domain: &'p str,
+    next: BytesMut,
+    size: u64,
+    stored: Vec<Hash>,
+}
+
+impl<'p> Pieces<'p> {
+    pub(super) fn new(platform: &'p Platform, domain: &'p str) -> Self {
+        Self { platform, domain, next: BytesMut::new(), size: 0, stored: Vec::new() }
+    }
+
+    async fn store(&mut self) -> std::result::Result<(), StoreError> {
+        let piece = self.next.split().freeze();
+        let hash = Hash::of(&piece);
+        self.size += piece.len() as u64;
+        self.platform.objects().put(self.domain, &[(hash, piece)]).await?;
+        self.stored.push(hash);
+        Ok(())
+    }
+
+    /// Stores what is left; answers the object that names all pieces, and the size of the file.
+    pub(super) async fn finish(mut self, people: Vec<UserId>, names: Hash) -> Result<(Hash, u64)> {
+        if !self.next.is_empty() {
+            self.store().await?;
+        }
+        let size = self.size;
+        let manifest = Manifest { size, pieces: self.stored.into(), people, names };
+        let manifest = Bytes::from(serde_json::to_vec(&manifest).map_err(Error::internal)?);
+        let hash = Hash::of(&manifest);
+        self.platform.objects().put(self.domain, &[(hash, manifest)]).await?;
+        Ok((hash, size))
+    }
+}
+
+#[async_trait]
+impl PdfSink for Pieces<'_> {
+    async fn write(&mut self, mut bytes: Bytes) -> std::result::Result<(), PdfError> {
+        while !bytes.is_empty() {
+            let room = PIECE - self.next.len();
+            self.next.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
+            if self.next.len() == PIECE {
+                self.store().await.map_err(|error| match error {
+                    StoreError::Unavailable(_) => PdfError::Unavailable(error.to_string()),
+                    error => PdfError::Failed(error.to_string()),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,469 @@
+//! The states of a job: random histories against a model that knows the table alone, and servers that die at every step.
+
+use std::{
+    collections::BTreeMap,
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use docs_core::{
+    ErrorKind, Platform,
+    model::{
+        EditMode, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState, Role, SpaceId,
+        Timestamp, UpdateSpace,
+    },
+    platform::Shown,
+    ports::{
+        Clock, ConvertError, ConvertedPage, Converter, Document, Fetched, GitError, Ids, UnpackedFile, Web,
+        WebError,
+    },
+    store::{
+        Entity as _, FeedPos, Key, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreResult, Tx,
+        Txn,
+        jobs::{
+            self, Audience, BeginJob, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, MAX_LISTED,
+            MAX_STARTS, NewJob, RenewJob, TellProgress,
+        },
+        records::{JobRecord, JobState as Stored},
+        run,
+    },
+};
+use docs_memstore::{MemStore, SeededIds};
+use proptest::prelude::*;
+use tokio::sync::Notify;
+
+use crate::{
+    support::{Refused, World},
+};
+
+/// What a server does with jobs.
+#[derive(Clone, Debug)]
+enum Step {
+    Enqueue {
+        in_lane: bool,
+    },
+    Begin,
+    Claim,
+    /// A run, which may be over, ends.
+    Finish(usize, End),
+    Renew(usize),
+    Tell(usize),
+    Wait(i64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Done,
+    Failed,
+    Again,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let end = prop_oneof![Just(End::Done), Just(End::Failed), Just(End::Again)];
+    let step = prop_oneof![
+        3 => any::<bool>().prop_map(|in_lane| Step::Enqueue { in_lane }),
+        1 => Just(Step::Begin),
+        5 => Just(Step::Claim),
+        4 => (0..20_usize, end).prop_map(|(run, end)| Step::Finish(run, end)),
+        1 => (0..20_usize).prop_map(Step::Renew),
+        1 => (0..20_usize).prop_map(Step::Tell),
+        3 => prop_oneof![Just(1), Just(5), Just(LEASE.num_seconds()), Just(3_601)].prop_map(Step::Wait),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+/// The jobs of a store, and all runs that were ever begun.
+struct Desk {
+    w: World,
+    ids: SeededIds,
+    runs: Vec<JobRecord>,
+    /// The records of jobs that have ended.
+    ended: BTreeMap<String, JobRecord>,
+    made: usize,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let ids = SeededIds::new(3);
+        Self { w: World::new().await, ids, runs: Vec::new(), ended: BTreeMap::new(), made: 0 }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.w.clock.now().into()
+    }
+
+    async fn run<O: Operation>(&self, operation: &O) -> docs_core::Result<O::Out> {
+        let receipt = Receipt { at: self.w.clock.now(), id: self.ids.next(), logged: Logged::No };
+        run(self.w.platform.store(), &receipt, operation).await
+    }
+
+    fn job(&mut self, in_lane: bool) -> NewJob {
+        self.made += 1;
+        NewJob {
+            id: format!("job-{}", self.made).parse().expect("an id"),
+            kind: "test",
+            payload: serde_json::Value::Null,
+            subject: "subject".to_owned(),
+            audience: Audience::Subject { by: None, same: Some("same".to_owned()) },
+            lane: in_lane.then(|| ("lane".to_owned(), self.now())),
+            due: self.now(),
+        }
+    }
+
+    async fn all(&self) -> Vec<Arc<JobRecord>> {
+        let tx = Tx::new(self.w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
+        let rows = tx.below(&JobRecord::of_subject("subject"), 1_000).await.expect("read");
+        let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await.expect("read");
+        found.into_iter().map(|job| job.expect("a row leads to a job")).collect()
+    }
+
+    async fn keep_run(&mut self, id: &docs_core::model::JobId) {
+        let job = self.all().await.into_iter().find(|job| job.id == *id).expect("a job");
+        assert_eq!(job.state, Stored::Running);
+        assert!(job.started_at.is_some() && job.attempt > 0);
+        self.runs.push(JobRecord::clone(&job));
+    }
+
+    async fn step(&mut self, step: &Step) {
+        match step {
+            Step::Enqueue { in_lane } => {
+                let (job, now) = (self.job(*in_lane), self.now());
+                let begun = self.w.platform.store().begin(Mode::Write, &[]).await.expect("begins");
+                let mut tx = Tx::new(begun);
+                jobs::enqueue(&mut tx, now, job).await.expect("enqueued");
+                tx.commit().await.expect("stored");
+            }
+            Step::Begin => {
+                let begin = BeginJob { job: self.job(false), now: self.now() };
+                self.run(&begin).await.expect("begun");
+                self.keep_run(&begin.job.id).await;
+            }
+            Step::Claim => {
+                if let Claimed::Job(id) = self.run(&ClaimJob { now: self.now() }).await.expect("claimed") {
+                    self.keep_run(&id).await;
+                }
+            }
+            Step::Finish(at, end) => self.finish(*at, *end).await,
+            Step::Renew(at) => {
+                if let Some(job) = self.runs.get(*at).cloned() {
+                    let is_latest = self.is_latest(&job).await;
+                    let renewed = self.run(&RenewJob { job, now: self.now() }).await.expect("renewed");
+                    assert_eq!(renewed, is_latest);
+                }
+            }
+            Step::Tell(at) => {
+                if let Some(job) = self.runs.get(*at).cloned() {
+                    let is_latest = self.is_latest(&job).await;
+                    let progress = Some(JobProgress { done: 1, total: 2 });
+                    let stage = JobStage::ContentProcess;
+                    let tell = TellProgress { job, now: self.now(), stage, progress };
+                    assert_eq!(self.run(&tell).await.expect("told"), is_latest);
+                }
+            }
+            Step::Wait(seconds) => {
+                self.w.clock.advance(Duration::from_secs(seconds.unsigned_abs()));
+            }
+        }
+    }
+
+    async fn is_latest(&self, run: &JobRecord) -> bool {
+        let now = self.all().await.into_iter().find(|job| job.id == run.id).expect("a job");
+        now.state == Stored::Running && now.attempt == run.attempt
+    }
+
+    async fn finish(&self, at: usize, end: End) {
+        let Some(job) = self.runs.get(at).cloned() else { return };
+        let is_latest = self.is_latest(&job).await;
+        let why = "cannot read https://me:hunter2@git.example/a".to_owned();
+        let end = match end {
+            End::Done => JobEnd::Done(JobOutcome::default()),
+            End::Failed => JobEnd::Failed(ErrorKind::Invalid, why),
+            End::Again => JobEnd::Again(jobs::again_at(self.w.clock.now(), job.attempt), why),
+        };
+        let finish = FinishJob { job, now: self.now(), end, log: Vec::new() };
+        assert_eq!(self.run(&finish).await.expect("finished"), is_latest, "only the latest run ends a job");
+    }
+
+    /// What holds of every job at any time.
+    async fn check(&mut self) {
+        let mut in_lane = 0;
+        for job in self.all().await {
+            assert_eq!(job.has_ended(), job.ended_at.is_some());
+            assert_eq!(job.state == Stored::Failed, job.error.is_some() && job.failure.is_some());
+            assert!(job.attempt <= MAX_STARTS);
+            assert!(!format!("{job:?}").contains("hunter2"));
+            in_lane += u32::from(job.lane.is_some() && job.state == Stored::Running);
+            let before = self.ended.get(job.id.as_str());
+            assert!(before.is_none_or(|before| *before == *job), "what has ended never changes");
+            if job.has_ended() {
+                self.ended.insert(job.id.to_string(), JobRecord::clone(&job));
+            }
+        }
+        assert!(in_lane <= 1, "jobs of a lane run one after the other");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_leaves_an_end_and_nothing_runs_for_ever(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let mut desk = Desk::new().await;
+            for step in &steps {
+                desk.step(step).await;
+                desk.check().await;
+            }
+            // Every server dies with what it has: claimed again and again, all jobs come to an end.
+            for _ in 0..(desk.made + 1) * (MAX_STARTS as usize + 1) {
+                desk.w.clock.advance(Duration::from_secs(3_601));
+                desk.step(&Step::Claim).await;
+            }
+            desk.check().await;
+            assert!(desk.all().await.iter().all(|job| job.has_ended()));
+            desk.w.check().await;
+            desk.w.clock.advance(Duration::from_secs(31 * 24 * 3_600));
+            desk.w.platform.tidy().await.expect("tidied");
+            assert!(desk.all().await.is_empty(), "they are kept for a time only");
+            desk.w.check().await;
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_subject_keeps_so_many_jobs_of_a_kind_and_those_that_ended_first_go() {
+    let mut desk = Desk::new().await;
+    for _ in 0..MAX_LISTED {
+        desk.step(&Step::Begin).await;
+    }
+    let more = BeginJob { job: desk.job(false), now: desk.now() };
+    let error = desk.run(&more).await.refused(ErrorKind::Conflict);
+    assert!(error.message().contains("have not ended"), "{error}");
+    // The second ends before the first.
+    desk.finish(1, End::Failed).await;
+    desk.w.clock.advance(Duration::from_millis(1));
+    desk.finish(0, End::Done).await;
+    desk.step(&Step::Begin).await;
+    let kept: Vec<String> = desk.all().await.iter().map(|job| job.id.to_string()).collect();
+    assert_eq!(kept.len(), MAX_LISTED as usize);
+    assert!(kept.contains(&"job-1".to_owned()) && !kept.contains(&"job-2".to_owned()));
+    // Another kind has room of its own.
+    let other = NewJob { kind: "other", ..desk.job(false) };
+    desk.run(&BeginJob { job: other, now: desk.now() }).await.expect("begun");
+    desk.w.check().await;
+}
+
+/// A store whose server dies when it begins a transaction too many.
+struct Mortal {
+    inner: MemStore,
+    left: AtomicI64,
+    died: Notify,
+}
+
+impl Mortal {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { inner: MemStore::new(), left: AtomicI64::new(i64::MAX), died: Notify::new() })
+    }
+
+    /// Does something until it is done, or its server dies before the transaction after `steps`. Answers whether it was
+    /// done.
+    async fn until_death<T>(&self, steps: i64, doing: impl Future<Output = T>) -> bool {
+        self.left.store(steps, Ordering::SeqCst);
+        let done = tokio::select! {
+            _ = doing => true,
+            () = self.died.notified() => false,
+        };
+        self.left.store(i64::MAX, Ordering::SeqCst);
+        done
+    }
+}
+
+#[async_trait]
+impl Store for Mortal {
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
+            self.died.notify_one();
+            pending::<()>().await;
+        }
+        self.inner.begin(mode, hot).await
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        self.inner.changes(topic, after, max).await
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        self.inner.changed(topic, after, wait).await
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        self.inner.trim(topic, upto).await
+    }
+}
+
+/// The state and the error of the only job of a space.
+async fn only_job(w: &World, space: &SpaceId) -> (JobState, String) {
+    let jobs = w.as_admin().space(space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+    assert_eq!(jobs.len(), 1, "{jobs:?}");
+    (jobs[0].state, jobs[0].error.clone().unwrap_or_default())
+}
+
+async fn page_count(w: &World, space: &SpaceId) -> usize {
+    let pages = w.as_admin().space(space).content().list_pages(Shown::default()).await;
+    pages.expect("read").pages.len()
+}
+
+#[tokio::test]
+async fn an_import_whose_server_dies_at_any_step_ends_as_it_would_have() {
+    for failure in [None, Some(GitError::NoRef("refs/heads/nope".to_owned()))] {
+        let mut deaths = 0;
+        for steps in 1.. {
+            let (store, remote) = (Mortal::new(), MemGit::new());
+            remote.put("README.md", "# Welcome\n");
+            remote.edit(|repository| repository.failure = failure.clone());
+            let git = Arc::new(remote.clone());
+            let w = World::build(Arc::clone(&store) as Arc<dyn Store>, |builder| builder.git(git)).await;
+            let space = w.space().await;
+            let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/nope" });
+            let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
+            w.as_admin().space(&space).import_git(request).await.expect("enqueued");
+            if store.until_death(steps, w.platform.settle()).await {
+                break;
+            }
+            deaths += 1;
+            w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+            w.platform.settle().await.expect("settled");
+            let (state, error) = only_job(&w, &space).await;
+            let pages = page_count(&w, &space).await;
+            match &failure {
+                None => assert_eq!((state, error.as_str(), pages), (JobState::Done, "", 1), "{steps}"),
+                Some(why) => assert_eq!((state, error, pages), (JobState::Failed, why.to_string(), 0)),
+            }
+            w.check().await;
+        }
+        assert!(deaths >= 4, "{deaths}");
+    }
+}
+
+/// A web with one page.
+struct OnePage;
+
+#[async_trait]
+impl Web for OnePage {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        if url.ends_with("/gone") {
+            return Err(WebError::Status(404));
+        }
+        let (bytes, content_type) = (b"Start".as_slice().into(), Some("text/html".to_owned()));
+        Ok(Fetched { bytes, content_type, charset: None, url: url.to_owned() })
+    }
+}
+
+/// Reads every document as a page of one line.
+struct OneLine;
+
+#[async_trait]
+impl Converter for OneLine {
+    async fn convert(&self, _: Document) -> Result<ConvertedPage, ConvertError> {
+        Ok(ConvertedPage { title: "Start".to_owned(), markdown: "Hello.\n".to_owned(), ..Default::default() })
+    }
+
+    async fn unpack(&self, _: bytes::Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+        Err(ConvertError::Unreadable("must be a zip archive".to_owned()))
+    }
+}
+
+async fn with_web(store: Arc<dyn Store>) -> (World, SpaceId) {
+    let w = World::build(store, |builder| builder.web(Arc::new(OnePage)).converter(Arc::new(OneLine))).await;
+    let space = w.space().await;
+    let open = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+    w.as_admin().space(&space).update(open).await.expect("open for edits");
+    (w, space)
+}
+
+fn page_at(url: &str) -> ImportContent {
+    serde_json::from_value(serde_json::json!({ "url": url, "source": "html" })).expect("a request")
+}
+
+#[tokio::test]
+async fn an_import_of_documents_whose_server_dies_is_done_whole_or_has_failed() {
+    let (mut deaths, mut ends) = (0, Vec::new());
+    for steps in 1.. {
+        let store = Mortal::new();
+        let (w, space) = with_web(Arc::clone(&store) as Arc<dyn Store>).await;
+        let (caller, request) = (w.as_admin(), page_at("https://web.example/a"));
+        let import = async { caller.space(&space).content().import(request).await };
+        if store.until_death(steps, import).await {
+            break;
+        }
+        deaths += 1;
+        w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+        w.platform.settle().await.expect("settled");
+        let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+        let state = jobs.first().map(|job| job.state);
+        let pages = page_count(&w, &space).await;
+        assert_eq!(pages, usize::from(state == Some(JobState::Done)), "{steps}: {jobs:?}");
+        assert!(jobs.iter().all(|job| matches!(job.state, JobState::Done | JobState::Failed)), "{jobs:?}");
+        ends.push(state);
+        w.check().await;
+    }
+    assert!(deaths >= 6 && ends.contains(&Some(JobState::Failed)), "{ends:?}");
+}
+
+#[tokio::test]
+async fn an_import_of_documents_is_a_job_with_its_revision_or_its_failure() {
+    let (w, space) = with_web(Arc::new(MemStore::new())).await;
+    let import = async |url: &str| w.as_admin().space(&space).content().import(page_at(url)).await;
+    let done = import("https://web.example/a").await.expect("imported");
+    w.clock.advance(Duration::from_millis(1));
+    let refused = import("https://me:hunter2@web.example/gone").await.refused(ErrorKind::Invalid);
+    let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
+    let [failed, ended] = &jobs[..] else { panic!("{jobs:?}") };
+    assert_eq!((failed.state, failed.error.as_deref()), (JobState::Failed, Some(refused.message())));
+    assert_eq!(ended.state, JobState::Done);
+    assert_eq!(ended.result.as_ref().and_then(|result| result.revision.as_ref()), Some(&done.revision));
+    assert_eq!(ended.created_by.as_ref().map(|user| &user.id), w.admin.user());
+    assert!(jobs.iter().all(|job| job.kind == "content_import" && job.log.is_empty()));
+    let read = w.as_admin().space(&space).get_job(&ended.id).await.expect("a job");
+    assert!(read.log.iter().any(|line| line.text == "read 1 of 1 pages and files"), "{:?}", read.log);
+    assert!(!format!("{jobs:?}").contains("hunter2"));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn whoever_may_edit_a_space_sees_its_jobs_and_nobody_those_of_another() {
+    let (w, space) = with_web(Arc::new(MemStore::new())).await;
+    w.as_admin().space(&space).content().import(page_at("https://web.example/a")).await.expect("imported");
+    let list = async |platform: &Platform, who: &docs_core::Actor, space: &SpaceId| {
+        platform.as_actor(who).space(space).list_jobs(&PageRequest::default()).await
+    };
+    let job = list(&w.platform, &w.admin, &space).await.expect("listed").items.remove(0);
+    for (name, role, seen) in [
+        ("Eve", Some(Role::Edit), Ok(())),
+        ("Rob", Some(Role::Comment), Err(ErrorKind::Forbidden)),
+        ("Gus", None, Err(ErrorKind::NotFound)),
+    ] {
+        let who = w.member(name, role).await;
+        let listed = list(&w.platform, &who, &space).await.map(drop).map_err(|error| error.kind());
+        let read = w.platform.as_actor(&who).space(&space).get_job(&job.id).await;
+        assert_eq!((listed, read.map(drop).map_err(|error| error.kind())), (seen, seen), "{name}");
+    }
+    let other = w.space().await;
+    assert!(list(&w.platform, &w.admin, &other).await.expect("listed").items.is_empty());
+    w.as_admin().space(&other).get_job(&job.id).await.refused(ErrorKind::NotFound);
+    // Upkeep is not among them: the space that was deleted is marked by a job.
+    w.as_admin().space(&other).delete().await.expect("deleted");
+    w.as_admin().space(&other).restore().await.expect("restored");
+    assert!(list(&w.platform, &w.admin, &other).await.expect("listed").items.is_empty());
+}
