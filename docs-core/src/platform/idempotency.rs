@@ -130,7 +130,7 @@ impl Platform {
     /// ```
     #[must_use]
     pub fn with_idempotency(&self, request: IdempotentRequest) -> Self {
-        Self { inner: Arc::clone(&self.inner), request: Some(request) }
+        Self { request: Some(request), ..self.clone() }
     }
 
     /// Does an operation, unless the request was answered before: then answers the same.

@@ -12,6 +12,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -117,11 +118,17 @@ impl Comments {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         change: Strict<UpdateComment>,
     ) -> Answer<Reply<Comment>> {
-        Ok(Reply(auth.caller(&self.0).comment(&thread(of_space(&space), &comment)?).update(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0))
+                .comment(&thread(of_space(&space), &comment)?)
+                .update(change.0)
+                .await?,
+        ))
     }
 
     /// Delete a comment of a space
@@ -220,13 +227,16 @@ impl Comments {
     async fn update_reply(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         #[oai(name = "commentReplyId")] reply: Path<String>,
         change: Strict<UpdateCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_space(&space), &comment)?, id(&reply, "reply")?);
-        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0)).comment(&thread).reply(&reply).update(change.0).await?,
+        ))
     }
 
     /// Delete a reply to a comment of a space
@@ -369,13 +379,14 @@ impl Comments {
     async fn request_update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
         change: Strict<UpdateComment>,
     ) -> Answer<Reply<Comment>> {
         Ok(Reply(
-            auth.caller(&self.0)
+            auth.caller(&condition.platform(&self.0))
                 .comment(&thread(of_request(&space, &request), &comment)?)
                 .update(change.0)
                 .await?,
@@ -484,6 +495,7 @@ impl Comments {
     async fn request_update_reply(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "commentId")] comment: Path<String>,
@@ -491,7 +503,9 @@ impl Comments {
         change: Strict<UpdateCommentReply>,
     ) -> Answer<Reply<CommentReply>> {
         let (thread, reply) = (thread(of_request(&space, &request), &comment)?, id(&reply, "reply")?);
-        Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0)).comment(&thread).reply(&reply).update(change.0).await?,
+        ))
     }
 
     /// Delete a reply to a comment of a change request

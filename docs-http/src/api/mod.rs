@@ -16,6 +16,7 @@ mod pdf;
 mod permissions;
 mod platform_info;
 mod reviews;
+mod revisions;
 mod saml;
 mod search;
 mod site_settings;
@@ -71,7 +72,7 @@ pub type Api = (
     spaces::Spaces,
     collections::Collections,
     content::Content,
-    links::Links,
+    (links::Links, revisions::Revisions),
     imports::Imports,
     change_requests::ChangeRequests,
     reviews::Reviews,
@@ -95,7 +96,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         spaces::Spaces(platform.clone()),
         collections::Collections(platform.clone()),
         content::content(platform),
-        links::Links(platform.clone()),
+        (links::Links(platform.clone()), revisions::Revisions(platform.clone())),
         imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),

@@ -2,6 +2,7 @@
 
 pub mod error;
 mod fault;
+pub(crate) mod kept;
 pub mod params;
 pub mod payload;
 pub mod reply;

@@ -19,6 +19,8 @@ pub(crate) struct Op {
     pub(crate) body: Option<Value>,
     /// Whether the document says that it takes an idempotency key.
     pub(crate) takes_key: bool,
+    /// Whether the document says that it takes a condition.
+    pub(crate) takes_condition: bool,
 }
 
 /// Where the site is published.
@@ -105,8 +107,10 @@ impl World {
                 let id = op["operationId"].as_str().expect("an id").to_owned();
                 let body = op.get("requestBody").map(|_| self.body(&id));
                 let parameters = op["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
-                let takes_key = parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
-                Op { id, method: method.to_uppercase(), template: template.clone(), body, takes_key }
+                let takes = |name: &str| parameters.iter().any(|parameter| parameter["name"] == name);
+                let (takes_key, takes_condition) = (takes("Idempotency-Key"), takes("If-Match"));
+                let (method, template) = (method.to_uppercase(), template.clone());
+                Op { id, method, template, body, takes_key, takes_condition }
             })
         });
         ops.collect()
