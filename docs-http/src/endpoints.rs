@@ -11,6 +11,7 @@ use poem::{
 
 use crate::{
     metrics::Metrics,
+    representation::{Asked, Tagging},
     wire::{
         error::{ApiError, answer},
         reply::JSON,
@@ -74,7 +75,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
         if method != Method::GET && method != Method::HEAD {
             return Err(ApiError::method_not_allowed(allow).into());
         }
-        let mut response = answer(self.0.call(request).await);
+        let asked = Asked::of(&request);
+        let response = answer(self.0.call(request).await);
+        let mut response = asked.represent(response, Tagging::Given).await;
         if method == Method::HEAD {
             response.set_body(());
         }
@@ -140,13 +143,9 @@ pub(crate) fn is_known(request: &Request, tag: &str) -> bool {
 impl Endpoint for Fixed {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, _: Request) -> poem::Result<Response> {
         let response =
             Response::builder().header(header::ETAG, &self.tag).header(header::CACHE_CONTROL, "no-cache");
-        Ok(if is_known(&request, &self.tag) {
-            response.status(StatusCode::NOT_MODIFIED).finish()
-        } else {
-            response.content_type(self.media_type).body(self.bytes.clone())
-        })
+        Ok(response.content_type(self.media_type).body(self.bytes.clone()))
     }
 }

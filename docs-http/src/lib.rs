@@ -66,7 +66,9 @@
 
 mod api;
 pub mod auth;
+mod conditions;
 mod cors;
+mod encoding;
 mod endpoints;
 #[cfg(feature = "explorer")]
 mod explorer;
@@ -78,6 +80,7 @@ mod mount;
 pub mod openapi;
 mod pdf;
 mod rate;
+mod representation;
 mod sign_in;
 #[cfg(feature = "tower")]
 pub mod tower;

@@ -10,6 +10,8 @@ mod clients;
 mod collections;
 #[path = "http/comments.rs"]
 mod comments;
+#[path = "http/conditions.rs"]
+mod conditions;
 #[path = "http/contract.rs"]
 mod contract;
 #[path = "http/cors.rs"]
@@ -20,12 +22,16 @@ mod counts;
 mod document;
 #[path = "http/edits.rs"]
 mod edits;
+#[path = "http/encoding.rs"]
+mod encoding;
 #[path = "http/errors.rs"]
 mod errors;
 #[path = "http/files.rs"]
 mod files;
 #[path = "http/flags.rs"]
 mod flags;
+#[path = "http/history.rs"]
+mod history;
 #[path = "http/hosts.rs"]
 mod hosts;
 #[path = "http/idempotency.rs"]

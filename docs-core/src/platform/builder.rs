@@ -178,6 +178,6 @@ impl Builder {
             audit,
             urls,
         };
-        Platform { inner: Arc::new(inner), request: None }
+        Platform { inner: Arc::new(inner), request: None, precondition: None }
     }
 }

@@ -248,6 +248,7 @@ impl<'p> ChangeRequestHandle<'p> {
                     let revision = RevisionRecord {
                         id: id.clone(),
                         space: space.clone(),
+                        number: None,
                         parents: vec![main.head.clone(), request.head.clone()],
                         root: merged.root,
                         kind: RevisionKind::Merge(request.id.clone()),
@@ -316,6 +317,7 @@ impl<'p> ChangeRequestHandle<'p> {
                     let revision = RevisionRecord {
                         id: id.clone(),
                         space: space.clone(),
+                        number: None,
                         parents: vec![request.head.clone(), main.head.clone()],
                         root: merged.root,
                         kind: RevisionKind::Update,
@@ -365,8 +367,10 @@ impl Platform {
         space: &SpaceId,
         name: &str,
     ) -> Result<ChangeRequest> {
-        self.write_and_show(actor, operation, |done| Box::pin(self.request_seen(done.tx, actor, space, name)))
-            .await
+        self.change_and_show(actor, operation, |done| {
+            Box::pin(self.request_seen(done.tx, actor, space, name))
+        })
+        .await
     }
 
     /// Reads a request and its space as a merge needs them.

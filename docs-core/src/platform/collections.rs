@@ -243,7 +243,9 @@ impl<'p> CollectionHandle<'p> {
                 now: platform.now(),
                 job: platform.id(),
             };
-            Error::existed(platform.write(actor, &operation).await)
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.collection_seen(seen.tx, actor, id)));
+            Error::existed(done.await)
         })
     }
 
@@ -338,7 +340,8 @@ impl Platform {
         operation: &O,
         id: &CollectionId,
     ) -> Result<Collection> {
-        self.write_and_show(actor, operation, |done| Box::pin(self.collection_seen(done.tx, actor, id))).await
+        self.change_and_show(actor, operation, |done| Box::pin(self.collection_seen(done.tx, actor, id)))
+            .await
     }
 
     pub(super) fn collection_view(&self, access: &CollectionAccess) -> Collection {

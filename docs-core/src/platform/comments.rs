@@ -501,7 +501,7 @@ impl<'p> ReplyHandle<'p> {
             };
             let of = ReplyLookup { thread, id, format: ContentFormat::default() };
             platform
-                .write_and_show(actor, &operation, |done| Box::pin(platform.reply_seen(done.tx, actor, of)))
+                .change_and_show(actor, &operation, |done| Box::pin(platform.reply_seen(done.tx, actor, of)))
                 .await
         })
     }
@@ -548,7 +548,7 @@ impl Platform {
         thread: &Thread,
         pages: &PagesNow,
     ) -> Result<Comment> {
-        let show = self.write_and_show(actor, operation, |done| {
+        let show = self.change_and_show(actor, operation, |done| {
             Box::pin(self.comment_seen(done.tx, actor, thread, pages))
         });
         show.await

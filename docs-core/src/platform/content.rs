@@ -3,6 +3,7 @@
 mod changes;
 mod documents;
 mod pages;
+mod tags;
 mod view;
 
 pub(super) use self::view::page_base;

@@ -71,14 +71,8 @@ impl<'p> ChangeRequestHandle<'p> {
                 let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
                 let mut plan = Plan::new(platform, update.changes)?;
                 for _ in 0..MAX_MOVES {
-                    let (space_record, request) = {
-                        let tx = platform.read().await?;
-                        let access = access::space(&tx, actor, space).await?;
-                        let proof = access.require(SpaceAction::Edit)?;
-                        let request = find(&tx, space, name).await?;
-                        require_living(&request)?;
-                        (Arc::clone(proof.space()), request)
-                    };
+                    let EditTarget { space: space_record, request, condition } =
+                        platform.edit_target(actor, space, name).await?;
                     plan.store_files(platform, &space_record.domain).await?;
                     let edits = plan.edits(platform, &space_record, &request).await?;
                     let now = platform.now();
@@ -89,6 +83,8 @@ impl<'p> ChangeRequestHandle<'p> {
                         .map_err(|error| edits.name(error))?;
                     let inserted = platform.inserted((actor, &space_record), &plan, &edited).await?;
                     let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
+                    // An edit that is refused anyway is refused for its own reason.
+                    condition?;
                     if edited.root == request.root {
                         let tx = platform.read().await?;
                         return platform.update_seen(&tx, actor, &show).await;
@@ -96,6 +92,7 @@ impl<'p> ChangeRequestHandle<'p> {
                     let record = RevisionRecord {
                         id: revision.clone(),
                         space: space.clone(),
+                        number: None,
                         parents: vec![request.head.clone()],
                         root: edited.root,
                         kind: RevisionKind::Edits,
@@ -126,6 +123,22 @@ impl<'p> ChangeRequestHandle<'p> {
 }
 
 impl Platform {
+    /// Finds the content of a change request, with the right and the state to edit it.
+    async fn edit_target(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<EditTarget> {
+        let tx = self.read().await?;
+        let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
+        let request = find(&tx, space, name).await?;
+        require_living(&request)?;
+        let condition = match self.precondition() {
+            Some(condition) => {
+                let of = (actor, &**proof.space());
+                condition.check(Some(&self.tag_of_revision(&tx, of, &request.head).await?))
+            }
+            None => Ok(()),
+        };
+        Ok(EditTarget { space: Arc::clone(proof.space()), request, condition })
+    }
+
     async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {
         let Shows { space, name, plan, edited, inserted } = *show;
         let change_request = self.request_seen(tx, actor, space, name).await?;
@@ -172,6 +185,14 @@ impl Platform {
         }
         Ok(Inserted { files, reusables })
     }
+}
+
+/// The content of a change request that is to be edited, as it was on one snapshot.
+struct EditTarget {
+    space: Arc<SpaceRecord>,
+    request: Arc<ChangeRequestRecord>,
+    /// Whether it is what the condition of the request admits. The edit is stored only where it is still that.
+    condition: Result<()>,
 }
 
 /// What an edit inserted beside pages.

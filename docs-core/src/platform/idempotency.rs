@@ -138,7 +138,7 @@ impl Platform {
     /// ```
     #[must_use]
     pub fn with_idempotency(&self, request: IdempotentRequest) -> Self {
-        Self { inner: Arc::clone(&self.inner), request: Some(request) }
+        Self { request: Some(request), ..self.clone() }
     }
 
     /// Tells whether a request is served that may be sent again.

@@ -210,7 +210,7 @@ impl Platform {
 
     async fn set_member(&self, actor: &Actor, org: &OrgId, user: &UserId, set: Set) -> Result<Member> {
         let set = SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set };
-        self.write_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, org, user))).await
+        self.change_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, org, user))).await
     }
 
     async fn member_view(&self, tx: &Tx, member: Arc<MemberRecord>) -> Result<Member> {

@@ -32,7 +32,9 @@ mod orgs;
 mod pdf;
 mod people;
 mod permissions;
+mod precondition;
 mod reviews;
+mod revisions;
 mod saml;
 mod search;
 mod setup;
@@ -66,12 +68,13 @@ pub use members::MemberFilter;
 pub use nouns::{
     Caller, ChangeRequestHandle, ChangeRequests, CollectionHandle, Collections, CommentHandle, Comments,
     ContentHandle, InviteHandle, Invites, MemberHandle, Members, OrgHandle, Orgs, Permissions,
-    RedirectHandle, Redirects, ReplyHandle, SamlProviderHandle, SamlProviders, SectionGroupHandle,
+    RedirectHandle, Redirects, ReplyHandle, Revisions, SamlProviderHandle, SamlProviders, SectionGroupHandle,
     SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle,
     SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, UserHandle, Users,
 };
 pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
 pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
+pub use precondition::{EntityTag, Precondition, Tags};
 pub use setup::{SetUp, SetUpDone, stored_sealing_key};
 pub use sites::{SiteFilter, SiteSpaceFilter};
 pub use spaces::RESTORE_WINDOW;
@@ -158,6 +161,8 @@ pub struct Platform {
     inner: Arc<Inner>,
     /// The request that is served, where it may be sent again.
     request: Option<IdempotentRequest>,
+    /// The condition of the request that is served.
+    precondition: Option<Precondition>,
 }
 
 struct Inner {

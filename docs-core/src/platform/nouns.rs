@@ -264,6 +264,20 @@ nouns! {
     /// # }
     /// ```
     SpaceHandle { space: &'p SpaceId }
+    /// The history of a space: the revisions that were its live content.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let history = me.space(space).revisions();
+    /// for revision in history.list(&PageRequest::default()).await?.items {
+    ///     println!("{} by {}", revision.created_at, revision.created_by.display_name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    Revisions { space: &'p SpaceId }
     /// The roles that users and teams have in a space or a collection.
     ///
     /// # Example

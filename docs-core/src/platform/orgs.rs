@@ -200,7 +200,7 @@ impl<'p> OrgHandle<'p> {
             actor.require_platform()?;
             let update = OrgAccountUpdate { id: id.clone(), change };
             platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
+                .change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
                 .await
         })
     }
@@ -253,7 +253,7 @@ impl<'p> OrgHandle<'p> {
             }
             let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
             platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
+                .change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
                 .await
         })
     }

@@ -156,7 +156,7 @@ impl<'p> SamlProviderHandle<'p> {
             let update =
                 SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
             platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
+                .change_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
                 .await
         })
     }
@@ -181,7 +181,9 @@ impl<'p> SamlProviderHandle<'p> {
             let Self { caller, org, provider: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let operation = SamlProviderDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
-            Error::existed(platform.write(actor, &operation).await)
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
+            Error::existed(done.await)
         })
     }
 }

@@ -177,6 +177,7 @@ impl<'p> Sites<'p> {
                         };
                         let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
                         Some(SpaceRecord {
+                            revisions: 1,
                             id: platform.id(),
                             organization: org.clone(),
                             parent: None,
@@ -296,7 +297,9 @@ impl<'p> SiteHandle<'p> {
                 job: platform.id(),
                 now: platform.now(),
             };
-            Error::existed(platform.write(actor, &operation).await)
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.site_seen(seen.tx, actor, org, id)));
+            Error::existed(done.await)
         })
     }
 
@@ -403,7 +406,7 @@ impl Platform {
         org: &OrgId,
         id: &SiteId,
     ) -> Result<Site> {
-        self.write_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
+        self.change_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
     }
 
     /// A site, its published address led through the share link it is read by.

@@ -34,7 +34,7 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
         ChangeRequestStatus, ContentTarget, CreateSpace, DefaultLevel, Emoji, MoveContent, OrgId, Patch,
-        SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceTitle, SpaceType, SpaceUrls,
+        SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceTitle, SpaceType, SpaceUrls, Timestamp,
         TransferContent, UpdateSpace, UserId, Visibility, VisitorAuth, VisitorAuthBackend,
     },
     policy::{OrgAction, SpaceAccess, SpaceProof},
@@ -235,7 +235,9 @@ impl<'p> SpaceHandle<'p> {
                 job: platform.id(),
                 mark: platform.id(),
             };
-            Error::existed(platform.write(actor, &operation).await)
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, (id, None))));
+            Error::existed(done.await)
         })
     }
 
@@ -354,7 +356,7 @@ impl<'p> SpaceHandle<'p> {
 impl Platform {
     /// Runs a write, and answers with a space as the write leaves it.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
-        self.write_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, (id, None))))
+        self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, (id, None))))
             .await
     }
 
@@ -386,6 +388,7 @@ impl Platform {
             purging: false,
             head: self.id(),
             root,
+            revisions: 1,
             git: None,
         })
     }
@@ -477,6 +480,7 @@ impl Platform {
             created_at: space.created_at,
             updated_at: space.updated_at,
             deleted_at: space.deleted_at,
+            restorable_until: space.deleted_at.map(|at| Timestamp::new(at.time() + RESTORE_WINDOW)),
             edit_mode: space.edit_mode,
             urls: SpaceUrls { location, app, published, public, icon: space.icon.clone() },
             organization: space.organization.clone(),
@@ -525,6 +529,7 @@ fn first_revision(space: &SpaceRecord, by: &UserId) -> RevisionRecord {
     RevisionRecord {
         id: space.head.clone(),
         space: space.id.clone(),
+        number: Some(1),
         parents: Vec::new(),
         root: space.root,
         kind: RevisionKind::Edits,
@@ -537,6 +542,7 @@ fn first_revision(space: &SpaceRecord, by: &UserId) -> RevisionRecord {
 
 /// Stores a new space with its first revision.
 pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<SpaceRecord> {
+    let record = SpaceRecord { revisions: 1, ..record };
     tx.create(first_revision(&record, by));
     tx.feed(topic::HEAD, KeyBuf::new("head").part(record.id.as_str()).key());
     tx.create(record)
@@ -562,7 +568,8 @@ pub(super) fn move_head_to(
     revision: RevisionRecord,
 ) -> Result<()> {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(new.id.as_str()).key());
-    tx.create(revision);
-    tx.put(&**proof.space(), new)?;
+    let number = proof.space().revisions + 1;
+    tx.create(RevisionRecord { number: Some(number), ..revision });
+    tx.put(&**proof.space(), SpaceRecord { revisions: number, ..new })?;
     Ok(())
 }

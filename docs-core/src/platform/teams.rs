@@ -172,7 +172,7 @@ impl<'p> TeamHandle<'p> {
             let (platform, actor) = (caller.platform, &caller.actor());
             let update = TeamUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
             platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
+                .change_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
                 .await
         })
     }
@@ -204,7 +204,9 @@ impl<'p> TeamHandle<'p> {
                 job: platform.id(),
                 now: platform.now(),
             };
-            Error::existed(platform.write(actor, &operation).await)
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.team_seen(seen.tx, actor, org, id)));
+            Error::existed(done.await)
         })
     }
 

@@ -83,6 +83,11 @@ impl Urls {
         self.app(format_args!("/s/{space}/~/revisions/{id}"))
     }
 
+    /// Where a revision is in this API.
+    pub(crate) fn revision_location(&self, space: &SpaceId, id: &RevisionId) -> String {
+        self.api(format_args!("/spaces/{space}/revisions/{id}"))
+    }
+
     pub(crate) fn page(&self, space: &SpaceId, path: &str) -> String {
         self.app(format_args!("/s/{space}/{path}"))
     }
@@ -93,7 +98,7 @@ impl Urls {
         let space = &of.space;
         match &of.version {
             Version::Live => self.api(format_args!("/spaces/{space}/content")),
-            Version::Revision(id) => self.api(format_args!("/spaces/{space}/revisions/{id}")),
+            Version::Revision(id) => self.revision_location(space, id),
             Version::Request(request) => {
                 // By the name that the caller has for it, which may be any text.
                 let request = percent_encoded(request);

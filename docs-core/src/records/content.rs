@@ -23,6 +23,8 @@ pub enum RevisionKind {
     Merge(ChangeRequestId),
     /// A change request was brought up to date.
     Update,
+    /// The space went back to this revision.
+    Rollback(RevisionId),
 }
 
 /// A revision. Never changed once written.
@@ -32,6 +34,10 @@ pub struct RevisionRecord {
     pub id: RevisionId,
     /// The space.
     pub space: SpaceId,
+    /// Its place in the history of the space: 1, 2, 3 … without gaps. Revisions that were never live have none: those of
+    /// change requests, and imports that stand alone.
+    #[serde(default)]
+    pub number: Option<u64>,
     /// The revisions it was made from.
     pub parents: Vec<RevisionId>,
     /// The root of its content.
@@ -69,15 +75,22 @@ impl RevisionRecord {
     pub fn of_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(space.as_str())
     }
+
+    /// The revisions that were the live content of a space, by number.
+    #[must_use]
+    pub fn history_of(space: &SpaceId) -> KeyBuf {
+        KeyBuf::new("rev.h").part(space.as_str())
+    }
 }
 
 impl Indexed for RevisionRecord {
-    const INDEXES: &'static [&'static str] = &[];
+    const INDEXES: &'static [&'static str] = &["rev.h"];
     fn key(&self) -> Key {
         Self::at(&self.space, &self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        Vec::new()
+        let row = |number| Self::history_of(&self.space).number(number).part(self.id.as_str());
+        self.number.map(|number| Row::Index(row(number).key(), Value::Unit)).into_iter().collect()
     }
     fn owner(&self) -> Owner {
         Owner::As(SpaceRecord::at(&self.space))

@@ -56,6 +56,9 @@ pub struct SpaceRecord {
     pub head: RevisionId,
     /// The root of the active revision's content.
     pub root: Hash,
+    /// How many revisions its history has: the number of the active one.
+    #[serde(default)]
+    pub revisions: u64,
     /// The repository it is in sync with.
     #[serde(default)]
     pub git: Option<GitState>,
@@ -108,6 +111,12 @@ impl SpaceRecord {
         KeyBuf::new("spc.d").part(parent.as_str())
     }
 
+    /// The deleted spaces of an organization, by when they were deleted.
+    #[must_use]
+    pub fn deleted_of(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("spc.t").part(organization.as_str())
+    }
+
     /// Its place among what it lies beside.
     #[must_use]
     pub fn rank(&self) -> Rank {
@@ -129,14 +138,16 @@ impl SpaceRecord {
 }
 
 impl Indexed for SpaceRecord {
-    const INDEXES: &'static [&'static str] = &["spc.o", "spc.c", "spc.d", CHILDREN, "ctr"];
+    const INDEXES: &'static [&'static str] = &["spc.o", "spc.c", "spc.d", "spc.t", CHILDREN, "ctr"];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        if self.deleted_at.is_some() {
-            let row = self.parent.iter().map(|parent| Self::deleted_in(parent).part(self.id.as_str()));
-            return row.map(|row| Row::Index(row.key(), Value::Unit)).collect();
+        if let Some(at) = self.deleted_at {
+            let of_parent = self.parent.as_ref().map(Self::deleted_in);
+            let of_org = Self::deleted_of(&self.organization).time(at.time());
+            let rows = of_parent.into_iter().chain([of_org]).map(|row| row.part(self.id.as_str()));
+            return rows.map(|row| Row::Index(row.key(), Value::Unit)).collect();
         }
         let parent = Parent::of(&self.organization, self.parent.as_ref());
         let mut rows = child_rows(parent, &self.rank(), &ContentTarget::Space(self.id.clone()));

@@ -7,6 +7,7 @@ mod edits;
 mod faults;
 mod git;
 mod git_merge;
+mod history;
 mod imports;
 mod intersection;
 mod invites;

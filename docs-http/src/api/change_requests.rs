@@ -12,6 +12,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -88,12 +89,19 @@ impl ChangeRequests {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         change: Strict<UpdateChangeRequest>,
     ) -> Answer<Reply<ChangeRequest>> {
         let space = id(&space, "space")?;
-        Ok(Reply(auth.caller(&self.0).space(&space).change_request(&request).update(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0))
+                .space(&space)
+                .change_request(&request)
+                .update(change.0)
+                .await?,
+        ))
     }
 
     /// Merge a change request
@@ -142,6 +150,7 @@ impl ChangeRequests {
     async fn edit(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "changeRequestId")] request: Path<String>,
@@ -151,7 +160,7 @@ impl ChangeRequests {
     ) -> Answer<Reply<ContentAnswer>> {
         let space = id(&space, "space")?;
         let done = auth
-            .caller(&idempotency.platform(&self.0))
+            .caller(&condition.platform(&idempotency.platform(&self.0)))
             .space(&space)
             .change_request(&request)
             .edit(changes.0)

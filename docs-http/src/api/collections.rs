@@ -9,6 +9,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -81,11 +82,14 @@ impl Collections {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "collectionId")] collection: Path<String>,
         change: Strict<UpdateCollection>,
     ) -> Answer<Conditional<Collection>> {
         let collection = id(&collection, "collection")?;
-        Ok(Conditional(auth.caller(&self.0).collection(&collection).update(change.0).await?))
+        Ok(Conditional(
+            auth.caller(&condition.platform(&self.0)).collection(&collection).update(change.0).await?,
+        ))
     }
 
     /// Delete a collection
@@ -95,10 +99,11 @@ impl Collections {
     async fn delete(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "collectionId")] collection: Path<String>,
     ) -> Answer<NoContent> {
         if let Ok(collection) = collection.parse() {
-            auth.caller(&self.0).collection(&collection).delete().await?;
+            auth.caller(&condition.platform(&self.0)).collection(&collection).delete().await?;
         }
         Ok(Empty)
     }

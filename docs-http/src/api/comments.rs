@@ -16,6 +16,7 @@ use super::{
     id,
 };
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -132,11 +133,12 @@ macro_rules! mount {
             async fn update(
                 &self,
                 auth: Auth,
+                #[oai(name = "If-Match")] condition: Condition,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "commentId")] comment: Path<String>,
                 change: Strict<UpdateComment>,
             ) -> Answer<Reply<Comment>> {
-                Ok(Reply(auth.caller(&self.0).comment(&thread($content, &comment)?).update(change.0).await?))
+                Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread($content, &comment)?).update(change.0).await?))
             }
 
             #[doc = $delete_title]
@@ -214,13 +216,14 @@ macro_rules! mount {
             async fn update_reply(
                 &self,
                 auth: Auth,
+                #[oai(name = "If-Match")] condition: Condition,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "commentId")] comment: Path<String>,
                 #[oai(name = "commentReplyId")] reply: Path<String>,
                 change: Strict<UpdateCommentReply>,
             ) -> Answer<Reply<CommentReply>> {
                 let (thread, reply) = (thread($content, &comment)?, id(&reply, "reply")?);
-                Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).update(change.0).await?))
+                Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread).reply(&reply).update(change.0).await?))
             }
 
             #[doc = $delete_reply_title]

@@ -1,21 +1,27 @@
 //! Content as it is read: each operation written once, mounted for spaces, change requests and revisions.
 
+use std::future::Future;
+
 use docs_core::{
-    Platform,
+    Platform, Result,
     content::Evaluated,
     model::{
         ContentFormat, Document, List, Pages, ReusableContent, Revision, RevisionFile, RevisionPage,
         RevisionSemanticChanges,
     },
-    platform::{ContentOf, Shown},
+    platform::{ContentHandle, ContentOf, Shown},
 };
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Reader, Tag, id};
-use crate::wire::{
-    error::Answer,
-    params::{Limit, PageQuery, Query},
-    reply::Reply,
+use crate::{
+    conditions::Known,
+    wire::{
+        error::Answer,
+        kept::{Kept, Use},
+        params::{Limit, PageQuery, Query},
+        reply::Reply,
+    },
 };
 
 /// Operations of this noun.
@@ -63,6 +69,34 @@ enum DocumentSchema {
     Next,
 }
 
+/// Answers what is read of content. What never changes is not read for a client that has it, nor asked for again.
+async fn kept<T: Send>(
+    content: ContentHandle<'_>,
+    known: Known,
+    read: impl Future<Output = Result<T>> + Send,
+) -> Answer<Kept<T>> {
+    Ok(match content.lasting_tag().await? {
+        Some(tag) if known.has(&tag) => Kept::known(tag, Use::Lasting),
+        Some(tag) => Kept::new(read.await?, Some(tag), Use::Lasting),
+        None => Kept::new(read.await?, None, Use::Asking),
+    })
+}
+
+/// Answers a revision as a whole. Its content is not read for a client that has it; where it is published, and what is
+/// told of the change request that it merged, may change, so it is asked for again.
+async fn whole_revision(content: ContentHandle<'_>, known: Known, shown: Shown) -> Answer<Kept<Revision>> {
+    Ok(match content.revision_tag().await? {
+        Some(tag) if known.has(&tag) => Kept::known(tag, Use::Asking),
+        Some(_) => {
+            // Of what is answered, which may be newer by now.
+            let revision = content.get(shown).await?;
+            let tag = content.tag_of(&revision)?;
+            Kept::new(revision, Some(tag), Use::Asking)
+        }
+        None => Kept::new(content.get(shown).await?, None, Use::Asking),
+    })
+}
+
 /// Declares the operations that read content, at one place where it is mounted.
 ///
 /// An invocation says where that is, which parameters lead there and to what content, and gives each operation its id
@@ -90,14 +124,16 @@ macro_rules! mount {
             async fn revision(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
                 /// Computed pages and contents are answered as they were written, whatever is asked.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<Revision>> {
-                Ok(Reply(auth.caller(&self.0).content(&$content).get(shown(metadata)).await?))
+            ) -> Answer<Kept<Revision>> {
+                let of = $content;
+                whole_revision(auth.caller(&self.0).content(&of), known, shown(metadata)).await
             }
 
             #[doc = $pages_title]
@@ -107,14 +143,17 @@ macro_rules! mount {
             async fn pages(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 /// `false` leaves out what Git knows of pages and files.
                 metadata: Query<bool>,
                 /// Computed pages and contents are answered as they were written, whatever is asked.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<Pages>> {
-                Ok(Reply(auth.caller(&self.0).content(&$content).list_pages(shown(metadata)).await?))
+            ) -> Answer<Kept<Pages>> {
+                let of = $content;
+                let content = auth.caller(&self.0).content(&of);
+                kept(content, known, content.list_pages(shown(metadata))).await
             }
 
             #[doc = $files_title]
@@ -122,6 +161,7 @@ macro_rules! mount {
             async fn files(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 page: PageQuery,
                 /// `false` leaves out what Git knows of pages and files.
@@ -129,8 +169,11 @@ macro_rules! mount {
                 /// Nothing about files is computed, so nothing changes.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<List<RevisionFile>>> {
-                Ok(Reply(auth.caller(&self.0).content(&$content).list_files(shown(metadata), &page.0).await?.into()))
+            ) -> Answer<Kept<List<RevisionFile>>> {
+                let of = $content;
+                let content = auth.caller(&self.0).content(&of);
+                let files = async { Ok(content.list_files(shown(metadata), &page.0).await?.into()) };
+                kept(content, known, files).await
             }
 
             #[doc = $file_title]
@@ -138,6 +181,7 @@ macro_rules! mount {
             async fn file(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "fileId")] file: Path<String>,
                 /// `false` leaves out what Git knows of pages and files.
@@ -145,9 +189,10 @@ macro_rules! mount {
                 /// Nothing about files is computed, so nothing changes.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<RevisionFile>> {
+            ) -> Answer<Kept<RevisionFile>> {
                 let (of, file) = ($content, id(&file, "file")?);
-                Ok(Reply(auth.caller(&self.0).content(&of).get_file(&file, shown(metadata)).await?))
+                let content = auth.caller(&self.0).content(&of);
+                kept(content, known, content.get_file(&file, shown(metadata))).await
             }
 
             #[doc = $page_title]
@@ -157,6 +202,7 @@ macro_rules! mount {
             async fn page(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "pageId")] page: Path<String>,
                 /// How the content is written; `markdown` when absent.
@@ -168,9 +214,10 @@ macro_rules! mount {
                 /// Computed pages and contents are answered as they were written, whatever is asked.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<RevisionPage>> {
+            ) -> Answer<Kept<RevisionPage>> {
                 let (of, page) = ($content, id(&page, "page")?);
-                Ok(Reply(auth.caller(&self.0).content(&of).get_page(&page, written(metadata, format, evaluated)).await?))
+                let content = auth.caller(&self.0).content(&of);
+                kept(content, known, content.get_page(&page, written(metadata, format, evaluated))).await
             }
 
             #[doc = $path_title]
@@ -180,6 +227,7 @@ macro_rules! mount {
             async fn path(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// How the content is written; `markdown` when absent.
@@ -191,9 +239,10 @@ macro_rules! mount {
                 /// Computed pages and contents are answered as they were written, whatever is asked.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<RevisionPage>> {
-                let how = written(metadata, format, evaluated);
-                Ok(Reply(auth.caller(&self.0).content(&$content).get_page_by_path(&path, how).await?))
+            ) -> Answer<Kept<RevisionPage>> {
+                let (of, how) = ($content, written(metadata, format, evaluated));
+                let content = auth.caller(&self.0).content(&of);
+                kept(content, known, content.get_page_by_path(&path, how)).await
             }
 
             #[doc = $reusable_title]
@@ -201,6 +250,7 @@ macro_rules! mount {
             async fn reusable_content(
                 &self,
                 auth: $auth,
+                known: Known,
                 $(#[oai(name = $name)] $parameter: Path<String>,)+
                 #[oai(name = "reusableContentId")] reusable: Path<String>,
                 /// `false` leaves out what Git knows of it.
@@ -208,9 +258,10 @@ macro_rules! mount {
                 /// A computed content is answered as it was written, whatever is asked.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Reply<ReusableContent>> {
+            ) -> Answer<Kept<ReusableContent>> {
                 let (of, reusable) = ($content, id(&reusable, "reusable content")?);
-                Ok(Reply(auth.caller(&self.0).content(&of).get_reusable_content(&reusable, shown(metadata)).await?))
+                let content = auth.caller(&self.0).content(&of);
+                kept(content, known, content.get_reusable_content(&reusable, shown(metadata))).await
             }
         }
     };
@@ -338,19 +389,16 @@ impl Documents {
     async fn page_document(
         &self,
         auth: Reader,
+        known: Known,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
         /// What is decided and computed of conditions and expressions; nothing when absent.
         evaluated: Query<Evaluated>,
-    ) -> Answer<Reply<Document>> {
+    ) -> Answer<Kept<Document>> {
         let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
-        Ok(Reply(
-            auth.caller(&self.0)
-                .content(&of)
-                .get_page_document(&page, evaluated.0.unwrap_or_default())
-                .await?,
-        ))
+        let content = auth.caller(&self.0).content(&of);
+        kept(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default())).await
     }
 
     /// Get the document of a reusable content of a revision
@@ -362,18 +410,16 @@ impl Documents {
     async fn reusable_document(
         &self,
         auth: Reader,
+        known: Known,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "revisionId")] revision: Path<String>,
         #[oai(name = "reusableContentId")] reusable: Path<String>,
         /// What is decided and computed of conditions and expressions; nothing when absent.
         evaluated: Query<Evaluated>,
-    ) -> Answer<Reply<Document>> {
+    ) -> Answer<Kept<Document>> {
         let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
-        Ok(Reply(
-            auth.caller(&self.0)
-                .content(&of)
-                .get_reusable_document(&reusable, evaluated.0.unwrap_or_default())
-                .await?,
-        ))
+        let content = auth.caller(&self.0).content(&of);
+        let document = content.get_reusable_document(&reusable, evaluated.0.unwrap_or_default());
+        kept(content, known, document).await
     }
 }

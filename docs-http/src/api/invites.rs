@@ -11,6 +11,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -109,12 +110,13 @@ impl Invites {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "inviteId")] invite: Path<String>,
         change: Strict<UpdateLinkInvite>,
     ) -> Answer<Reply<LinkInvite>> {
         let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).update(change.0).await?))
+        Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).invite(&invite).update(change.0).await?))
     }
 
     /// Delete an invite

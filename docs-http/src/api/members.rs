@@ -8,11 +8,14 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
-use crate::wire::{
-    error::Answer,
-    params::{PageQuery, Query},
-    payload::Strict,
-    reply::{NoContent, Reply},
+use crate::{
+    conditions::Condition,
+    wire::{
+        error::Answer,
+        params::{PageQuery, Query},
+        payload::Strict,
+        reply::{NoContent, Reply},
+    },
 };
 
 /// Operations of this noun.
@@ -69,12 +72,13 @@ impl Members {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "userId")] user: Path<String>,
         change: Strict<UpdateMember>,
     ) -> Answer<Reply<Member>> {
         let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).member(&user).update(change.0).await?))
+        Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).member(&user).update(change.0).await?))
     }
 
     /// Remove a member from an organization

@@ -18,6 +18,7 @@ mod pdf;
 mod permissions;
 mod platform_info;
 mod reviews;
+mod revisions;
 mod saml;
 mod search;
 mod site_settings;
@@ -74,7 +75,7 @@ pub type Api = (
     (spaces::Spaces, jobs::Jobs),
     collections::Collections,
     (content::Content, uploads::Uploads),
-    links::Links,
+    (links::Links, revisions::Revisions),
     imports::Imports,
     change_requests::ChangeRequests,
     reviews::Reviews,
@@ -99,7 +100,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         (spaces::Spaces(platform.clone()), jobs::Jobs(platform.clone())),
         collections::Collections(platform.clone()),
         (content::content(platform), uploads::Uploads(platform.clone())),
-        links::Links(platform.clone()),
+        (links::Links(platform.clone()), revisions::Revisions(platform.clone())),
         imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),

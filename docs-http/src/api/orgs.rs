@@ -7,7 +7,10 @@ use docs_core::{
 use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
-use crate::wire::{error::Answer, params::PageQuery, payload::Strict, reply::Reply};
+use crate::{
+    conditions::Condition,
+    wire::{error::Answer, params::PageQuery, payload::Strict, reply::Reply},
+};
 
 /// Operations of this noun.
 #[derive(Debug)]
@@ -38,10 +41,16 @@ impl Orgs {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         change: Strict<UpdateOrganization>,
     ) -> Answer<Reply<Organization>> {
-        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).update(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0))
+                .org(&id(&org, "organization")?)
+                .update(change.0)
+                .await?,
+        ))
     }
 
     /// Tell that the member who asks is there

@@ -8,6 +8,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -75,12 +76,19 @@ impl Saml {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "samlProviderId")] provider: Path<String>,
         change: Strict<UpdateSamlProvider>,
     ) -> Answer<Reply<SamlProvider>> {
         let (org, provider) = (id(&org, "organization")?, id(&provider, "SAML provider")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).saml_provider(&provider).update(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0))
+                .org(&org)
+                .saml_provider(&provider)
+                .update(change.0)
+                .await?,
+        ))
     }
 
     /// Delete a SAML provider
@@ -90,11 +98,12 @@ impl Saml {
     async fn delete(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "samlProviderId")] provider: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(provider)) = (org.parse(), provider.parse()) {
-            auth.caller(&self.0).org(&org).saml_provider(&provider).delete().await?;
+            auth.caller(&condition.platform(&self.0)).org(&org).saml_provider(&provider).delete().await?;
         }
         Ok(Empty)
     }

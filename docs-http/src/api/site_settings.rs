@@ -12,6 +12,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -47,12 +48,15 @@ impl SiteSettings {
     async fn set_customization(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         look: Strict<Customization>,
     ) -> Answer<Reply<Customization>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).set_customization(look.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0)).org(&org).site(&site).set_customization(look.0).await?,
+        ))
     }
 
     /// Get how a space on a site looks
@@ -89,6 +93,7 @@ impl SiteSettings {
     async fn override_customization(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         #[oai(name = "siteSpaceId")] place: Path<String>,
@@ -96,7 +101,8 @@ impl SiteSettings {
     ) -> Answer<Reply<Customization>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let id_of_place = id(&place, "site space")?;
-        let place = auth.caller(&self.0).org(&org).site(&site).space(&id_of_place);
+        let platform = condition.platform(&self.0);
+        let place = auth.caller(&platform).org(&org).site(&site).space(&id_of_place);
         Ok(Reply(place.override_customization(change.0).await?))
     }
 
@@ -109,12 +115,18 @@ impl SiteSettings {
     async fn delete_customization(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         #[oai(name = "siteSpaceId")] place: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site), Ok(place)) = (org.parse(), site.parse(), place.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).space(&place).delete_customization().await?;
+            auth.caller(&condition.platform(&self.0))
+                .org(&org)
+                .site(&site)
+                .space(&place)
+                .delete_customization()
+                .await?;
         }
         Ok(Empty)
     }
@@ -211,12 +223,19 @@ impl SiteSettings {
     async fn update_auth(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         change: Strict<UpdatePublishingAuth>,
     ) -> Answer<Reply<PublishingAuth>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).update_publishing_auth(change.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0))
+                .org(&org)
+                .site(&site)
+                .update_publishing_auth(change.0)
+                .await?,
+        ))
     }
 
     /// Give a site another signing key
@@ -349,12 +368,19 @@ impl SiteSettings {
     async fn set_adaptive_schema(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         new: Strict<UpdateAdaptiveSchema>,
     ) -> Answer<Reply<SiteAdaptiveSchema>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).set_adaptive_schema(new.0).await?))
+        Ok(Reply(
+            auth.caller(&condition.platform(&self.0))
+                .org(&org)
+                .site(&site)
+                .set_adaptive_schema(new.0)
+                .await?,
+        ))
     }
 
     /// List conditions that follow from the adaptive schema

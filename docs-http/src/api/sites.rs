@@ -9,6 +9,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -91,12 +92,13 @@ impl Sites {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
         change: Strict<UpdateSite>,
     ) -> Answer<Reply<Site>> {
         let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).update(change.0).await?))
+        Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).site(&site).update(change.0).await?))
     }
 
     /// Delete a site
@@ -106,11 +108,12 @@ impl Sites {
     async fn delete(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "siteId")] site: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(site)) = (org.parse(), site.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).delete().await?;
+            auth.caller(&condition.platform(&self.0)).org(&org).site(&site).delete().await?;
         }
         Ok(Empty)
     }

@@ -8,6 +8,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Reader, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -39,6 +40,25 @@ impl Spaces {
     ) -> Answer<Reply<List<Space>>> {
         let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).spaces().list(&page.0).await?.into()))
+    }
+
+    /// List the deleted spaces of an organization
+    ///
+    /// Those that the user may restore, deleted last first. `restorableUntil` says until when; then they are removed for
+    /// good.
+    #[oai(
+        path = "/orgs/:organizationId/deleted-spaces",
+        method = "get",
+        operation_id = "listDeletedSpacesInOrganizationById"
+    )]
+    async fn list_deleted(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<String>,
+        page: PageQuery,
+    ) -> Answer<Reply<List<Space>>> {
+        let org = id(&org, "organization")?;
+        Ok(Reply(auth.caller(&self.0).org(&org).spaces().list_deleted(&page.0).await?.into()))
     }
 
     /// Create a space
@@ -84,19 +104,27 @@ impl Spaces {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<String>,
         change: Strict<UpdateSpace>,
     ) -> Answer<Conditional<Space>> {
-        Ok(Conditional(auth.caller(&self.0).space(&id(&space, "space")?).update(change.0).await?))
+        Ok(Conditional(
+            auth.caller(&condition.platform(&self.0)).space(&id(&space, "space")?).update(change.0).await?,
+        ))
     }
 
     /// Delete a space
     ///
     /// It can be restored for a while. A space that is missing is no error.
     #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpaceById")]
-    async fn delete(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<NoContent> {
+    async fn delete(
+        &self,
+        auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
+        #[oai(name = "spaceId")] space: Path<String>,
+    ) -> Answer<NoContent> {
         if let Ok(space) = space.parse() {
-            auth.caller(&self.0).space(&space).delete().await?;
+            auth.caller(&condition.platform(&self.0)).space(&space).delete().await?;
         }
         Ok(Empty)
     }

@@ -11,6 +11,7 @@ use poem_openapi::{OpenApi, param::Path};
 
 use super::{AsCaller as _, Auth, Tag, id};
 use crate::{
+    conditions::Condition,
     idempotency::Idempotency,
     wire::{
         error::Answer,
@@ -80,12 +81,13 @@ impl Teams {
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "teamId")] team: Path<String>,
         change: Strict<UpdateTeam>,
     ) -> Answer<Reply<Team>> {
         let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
-        Ok(Reply(auth.caller(&self.0).org(&org).team(&team).update(change.0).await?))
+        Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).team(&team).update(change.0).await?))
     }
 
     /// Delete a team
@@ -95,11 +97,12 @@ impl Teams {
     async fn delete(
         &self,
         auth: Auth,
+        #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<String>,
         #[oai(name = "teamId")] team: Path<String>,
     ) -> Answer<NoContent> {
         if let (Ok(org), Ok(team)) = (org.parse(), team.parse()) {
-            auth.caller(&self.0).org(&org).team(&team).delete().await?;
+            auth.caller(&condition.platform(&self.0)).org(&org).team(&team).delete().await?;
         }
         Ok(Empty)
     }

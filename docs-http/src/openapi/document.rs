@@ -15,7 +15,7 @@ use poem_openapi::{
 
 use super::operation_layer::OperationLayer;
 use crate::{
-    idempotency,
+    conditions, idempotency,
     wire::{
         error::ErrorBody,
         params::PageQuery,
@@ -71,7 +71,7 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     for mut path in apis.into_iter().flat_map(|api| api.paths) {
         path.path = template(&path.path);
         path.operations.iter_mut().for_each(|operation| PageQuery::document(&mut operation.params));
-        path.operations.iter_mut().for_each(describe_key);
+        path.operations.iter_mut().for_each(describe_headers);
         path.operations.iter_mut().for_each(add_failures);
         match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
             Some(known) => {
@@ -176,11 +176,20 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
     }
 }
 
-/// Says what the key of a request is for, in the same words wherever there is one.
-fn describe_key(operation: &mut MetaOperation) {
-    for parameter in operation.params.iter_mut().filter(|parameter| is_key(parameter)) {
-        parameter.description = Some(idempotency::description());
+/// Says what the key and the condition of a request are for, in the same words wherever there is one.
+fn describe_headers(operation: &mut MetaOperation) {
+    for parameter in &mut operation.params {
+        if is_key(parameter) {
+            parameter.description = Some(idempotency::description());
+        } else if is_condition(parameter) {
+            parameter.description = Some(conditions::DESCRIPTION.to_owned());
+        }
     }
+}
+
+/// Tells whether a parameter is the condition of a request.
+pub(super) fn is_condition(parameter: &MetaOperationParam) -> bool {
+    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(conditions::IF_MATCH)
 }
 
 fn is_key(parameter: &MetaOperationParam) -> bool {
@@ -196,12 +205,17 @@ fn add_failures(operation: &mut MetaOperation) {
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();
     let has_key = operation.params.iter().any(is_key);
+    let has_condition = operation.params.iter().any(is_condition);
+    if !writes {
+        name_states(operation);
+    }
     for (applies, status, description) in [
         (true, 400, "The request is wrong; the message names the field"),
         (signed_in, 401, "No token, or one that is not valid"),
         (signed_in, 403, "The object is visible, but this is not allowed"),
         (has_place || is_open, 404, "The object does not exist, or is not visible"),
         (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
+        (has_condition || !writes, 412, "What `If-Match` names is not the current state"),
         (has_body, 413, "The body is larger than a limit"),
         (has_body, 415, "The body is not JSON"),
         (has_key, 422, "Another request was sent with the same `Idempotency-Key`"),
@@ -228,6 +242,17 @@ fn add_failures(operation: &mut MetaOperation) {
         };
         operation.responses.responses.push(response);
     }
+}
+
+/// Says that what is read has a tag, and is not sent to who has it.
+fn name_states(operation: &mut MetaOperation) {
+    let tag = || text_header("ETag", "Names the state that is answered: for `If-None-Match` and `If-Match`");
+    for response in operation.responses.responses.iter_mut().filter(|response| response.status == Some(200)) {
+        response.headers.push(tag());
+    }
+    let mut known = bare(304, "It is what `If-None-Match` names; there is no body");
+    known.headers.push(tag());
+    operation.responses.responses.push(known);
 }
 
 /// Walks from schema to schema, and notes the references that lead nowhere.

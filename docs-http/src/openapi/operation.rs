@@ -14,8 +14,10 @@ use tracing::Instrument;
 
 use crate::{
     auth::Challenge,
+    conditions,
     idempotency::{KEY, REPLAYED, Served},
     metrics::{Metrics, Series},
+    representation::{Asked, Tagging},
     wire::error::{ApiError, BEARER, answer},
 };
 
@@ -39,7 +41,18 @@ pub(super) struct Operation {
     inner: Arc<BoxEndpoint<'static>>,
     id: &'static str,
     task: Task,
+    conditions: Conditions,
+    tagging: Tagging,
     series: Arc<Series>,
+}
+
+/// Whether a write takes conditions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conditions {
+    /// It has them decided.
+    Taken,
+    /// It would ignore them, so it refuses them.
+    Refused,
 }
 
 /// Who runs an operation.
@@ -54,18 +67,27 @@ enum Task {
 impl Operation {
     pub(super) fn new(
         inner: BoxEndpoint<'static>,
-        id: &'static str,
+        (id, conditions): (&'static str, Conditions),
         method: &Method,
         metrics: &Metrics,
     ) -> Self {
         let task = if method.is_safe() { Task::OfConnection } else { Task::Own };
-        Self { inner: Arc::new(inner), id, task, series: metrics.series(id) }
+        // A patch that takes the state of something as a condition answers its new state.
+        let is_patch = *method == Method::PATCH && conditions == Conditions::Taken;
+        let tagging = if method.is_safe() || is_patch { Tagging::All } else { Tagging::Given };
+        Self { inner: Arc::new(inner), id, task, conditions, tagging, series: metrics.series(id) }
     }
 
     async fn run(&self, mut request: Request) -> poem::Result<Response> {
         // Stores cannot keep NUL, and no name holds it.
         if request.uri().path().contains("%00") {
             return Err(ApiError::unreadable_path().into());
+        }
+        if matches!(self.task, Task::Own)
+            && self.conditions == Conditions::Refused
+            && let Some(refused) = conditions::unwanted(request.headers())
+        {
+            return Err(refused.into());
         }
         let served = request.headers().contains_key(KEY).then(Served::default);
         if let Some(served) = &served {
@@ -101,7 +123,9 @@ impl Endpoint for Operation {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
         let challenge = Challenge::of(&request);
-        let mut response = answer(self.run(request).await);
+        let asked = Asked::of(&request);
+        let response = answer(self.run(request).await);
+        let mut response = asked.represent(response, self.tagging).await;
         if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (response.status(), challenge) {
             // What the authenticator itself said stands.
             let headers = response.headers_mut();

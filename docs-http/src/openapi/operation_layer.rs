@@ -16,8 +16,8 @@ use poem_openapi::{
 };
 
 use super::{
-    document::{complete, open_ended, positional, shape},
-    operation::{Operation, known_methods},
+    document::{complete, is_condition, open_ended, positional, shape},
+    operation::{Conditions, Operation, known_methods},
 };
 use crate::{
     metrics::Metrics,
@@ -71,7 +71,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 
     fn add_routes(self, table: &mut HashMap<String, Methods>) {
-        let ids = operation_ids::<T>();
+        let known = known_operations::<T>();
         let mut inner: HashMap<String, Methods> = HashMap::new();
         self.api.add_routes(&mut inner);
         // One path may be written in two ways: poem-openapi names a parameter by its position, but not in a prefix.
@@ -83,8 +83,9 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         for (path, methods) in paths {
             let shape = shape(&path);
             let methods = methods.into_iter().map(|(method, endpoint)| {
-                let id = ids.get(&(shape.clone(), method.clone())).copied().unwrap_or("unnamed");
-                let operation = Operation::new(endpoint, id, &method, &self.metrics);
+                let known = known.get(&(shape.clone(), method.clone())).copied();
+                let known = known.unwrap_or(("unnamed", Conditions::Refused));
+                let operation = Operation::new(endpoint, known, &method, &self.metrics);
                 (method, operation.boxed())
             });
             let methods = refuse_others(methods.collect());
@@ -98,14 +99,16 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 }
 
-/// Operation ids by shape of the path and method.
-fn operation_ids<T: OpenApi>() -> HashMap<(String, Method), &'static str> {
+/// Operation ids, and whether the operations take conditions, by shape of the path and method.
+fn known_operations<T: OpenApi>() -> HashMap<(String, Method), (&'static str, Conditions)> {
     let paths = T::meta().into_iter().flat_map(|api| api.paths);
     paths
         .flat_map(|path| {
             let shape = shape(&path.path);
             path.operations.into_iter().filter_map(move |operation| {
-                operation.operation_id.map(|id| ((shape.clone(), operation.method), id))
+                let takes = operation.params.iter().any(is_condition);
+                let conditions = if takes { Conditions::Taken } else { Conditions::Refused };
+                operation.operation_id.map(|id| ((shape.clone(), operation.method), (id, conditions)))
             })
         })
         .collect()

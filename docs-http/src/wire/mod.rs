@@ -3,6 +3,7 @@
 pub mod error;
 mod fault;
 mod form;
+pub(crate) mod kept;
 pub mod params;
 pub mod payload;
 pub mod reply;

@@ -149,6 +149,23 @@ async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
     ]
 }
 
+/// Deletes spaces; answers the path of one that has a history.
+async fn gone(s: &Server) -> String {
+    let space = format!("/v1/spaces/{}", s.space().await);
+    s.patch(&space, json!({ "editMode": "live" })).await;
+    for n in 0..7 {
+        s.clock.advance(std::time::Duration::from_millis(1));
+        let deleted = s.space().await;
+        s.ask("DELETE", &format!("/v1/spaces/{deleted}"), &s.admin, None).await.is(204, &deleted);
+        let path = space.rsplit('/').next().expect("an id");
+        let request = s.request(path).await;
+        let page = json!({ "operation": "insert_page", "title": format!("Page {n}"), "document": { "markdown": "" } });
+        s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
+        s.post(&format!("{request}/merge"), 200, json!({})).await;
+    }
+    space
+}
+
 /// A server on which every list has several items, and the lists.
 async fn filled() -> (Server, Vec<String>) {
     let s = Server::new().await;
@@ -177,8 +194,11 @@ async fn filled() -> (Server, Vec<String>) {
     lists.extend(people(&s, &org, &me).await);
     let requests = format!("/v1/spaces/{space}/change-requests");
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
+    let gone = gone(&s).await;
     lists.extend([
         "/v1/orgs".to_owned(),
+        format!("{gone}/revisions"),
+        format!("{org}/deleted-spaces"),
         format!("{org}/spaces"),
         format!("{org}/collections"),
         format!("{org}/collections?nested=false"),

@@ -152,6 +152,11 @@ pub(crate) async fn ready(w: &World, op: &Op) {
         "importContent" | "applyTemplateToSpace" | "uploadFile" => {
             drop(w.s.patch(&space, json!({ "editMode": "live" })).await);
         }
+        // The space is at the revision that paths name.
+        "rollbackSpaceToRevision" => {
+            w.s.patch(&space, json!({ "editMode": "live" })).await;
+            w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
+        }
         // What is up to date needs no update.
         "updateChangeRequest" => {
             w.s.patch(&space, json!({ "editMode": "live" })).await;

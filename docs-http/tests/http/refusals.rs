@@ -21,6 +21,8 @@ pub(crate) struct Op {
     takes_json: bool,
     /// Whether the document says that it takes an idempotency key.
     pub(crate) takes_key: bool,
+    /// Whether the document says that it takes a condition.
+    pub(crate) takes_condition: bool,
 }
 
 /// A server with one of everything that a path can name.
@@ -111,10 +113,11 @@ impl World {
                 let id = op["operationId"].as_str().expect("an id").to_owned();
                 let body = op.get("requestBody").map(|_| self.body(&id));
                 let parameters = op["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
-                let takes_key = parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
+                let takes = |name: &str| parameters.iter().any(|parameter| parameter["name"] == name);
+                let (takes_key, takes_condition) = (takes("Idempotency-Key"), takes("If-Match"));
                 let takes_json = op["requestBody"]["content"].get("application/json").is_some();
                 let (method, template) = (method.to_uppercase(), template.clone());
-                Op { id, method, template, body, takes_json, takes_key }
+                Op { id, method, template, body, takes_json, takes_key, takes_condition }
             })
         });
         ops.collect()

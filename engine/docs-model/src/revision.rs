@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ChangeRequest, Dimensions, FileId, GitBlob, GitCommit, ReusableId, RevisionId, RevisionPage, Timestamp,
-    Variables, list::constants,
+    User, Variables, list::constants,
 };
 
 constants! {
@@ -14,7 +14,7 @@ constants! {
     RevisionObject = "revision",
 }
 
-/// How a revision came to be; a merge tells of which request.
+/// How a revision came to be; a merge tells of which request, a rollback to which revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -27,8 +27,12 @@ pub enum RevisionType {
         /// The request.
         merged_from: Box<ChangeRequest>,
     },
-    /// An earlier revision was taken back.
-    Rollback,
+    /// The space went back to an earlier revision.
+    #[serde(rename_all = "camelCase")]
+    Rollback {
+        /// The revision whose content it has.
+        restored_from: RevisionId,
+    },
     /// A change request was brought up to date.
     Update,
     /// Made by computation.
@@ -65,6 +69,43 @@ pub struct Revision {
     pub git: Option<GitCommit>,
     /// Addresses of the revision.
     pub urls: RevisionUrls,
+}
+
+/// A revision in the history of its space: who made it, when and how, without its content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RevisionSummary {
+    /// Always `revision`.
+    pub object: RevisionObject,
+    /// The revision's id.
+    pub id: RevisionId,
+    /// Its number in the history of the space: 1, 2, 3 …
+    pub number: u64,
+    /// The revisions it was made from, that of the space first.
+    pub parents: Vec<RevisionId>,
+    /// How it came to be.
+    #[serde(flatten)]
+    pub kind: RevisionType,
+    /// Who made it.
+    pub created_by: User,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// The commit it came from, with its message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitCommit>,
+    /// Addresses of the revision.
+    pub urls: RevisionSummaryUrls,
+}
+
+/// Addresses of a revision in the history of its space.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct RevisionSummaryUrls {
+    /// The revision in this API, with its content.
+    pub location: String,
+    /// The revision for people.
+    pub app: String,
 }
 
 /// Addresses of a revision.

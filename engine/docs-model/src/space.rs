@@ -76,6 +76,9 @@ pub struct Space {
     /// When it was deleted; it can be restored for a while.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
+    /// Until when a deleted space can be restored; then it is removed for good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restorable_until: Option<Timestamp>,
     /// Whether live content may be edited.
     pub edit_mode: EditMode,
     /// Addresses of the space.

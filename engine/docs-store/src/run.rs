@@ -91,6 +91,14 @@ pub struct Written<'t, 'e, T> {
     outlives: PhantomData<&'t &'e ()>,
 }
 
+impl<'t, T> Written<'t, '_, T> {
+    /// What a transaction sees, with what an operation answered.
+    #[must_use]
+    pub const fn new(tx: &'t Tx, out: T) -> Self {
+        Self { tx, out, outlives: PhantomData }
+    }
+}
+
 impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Written").field("tx", self.tx).field("out", &self.out).finish()
@@ -270,7 +278,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         if self.certainty == Certainty::Unknown
             && let Some(out) = recover(&tx, self.receipt).await?
         {
-            return answered(show(Written { tx: &tx, out, outlives: PhantomData }).await);
+            return answered(show(Written::new(&tx, out)).await);
         }
         if let Some(answers) = self.answers
             && let Some(answer) = answers.find(&tx).await?
@@ -279,7 +287,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         }
         let out = self.operation.apply(&mut tx).await?;
         let json = serde_json::to_vec(&out).map_err(Error::internal)?;
-        let answer = answered(show(Written { tx: &tx, out, outlives: PhantomData }).await)?;
+        let answer = answered(show(Written::new(&tx, out)).await)?;
         if !tx.is_empty() {
             audit::log(&mut tx, self.kinds, self.receipt, O::NAME).await?;
             tx.create_value(self.receipt.key(), Value::Json(Bytes::from(json)));

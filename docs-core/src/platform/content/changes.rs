@@ -115,7 +115,7 @@ impl Platform {
         };
         let merged = match &record.kind {
             RevisionKind::Merge(id) => tx.get(&ChangeRequestRecord::at(id)).await?,
-            RevisionKind::Edits | RevisionKind::Update => None,
+            RevisionKind::Edits | RevisionKind::Update | RevisionKind::Rollback(_) => None,
         };
         Ok(Compared { access, before, after: record.root, merged })
     }

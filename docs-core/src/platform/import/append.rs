@@ -109,6 +109,7 @@ impl Platform {
             let revision = RevisionRecord {
                 id: id.clone(),
                 space: of.space.clone(),
+                number: None,
                 parents: vec![head.clone()],
                 root: edited.root,
                 kind: RevisionKind::Edits,
@@ -143,7 +144,7 @@ impl Platform {
 }
 
 /// Refuses live content that only change requests may change.
-fn require_live(proof: &SpaceProof) -> Result<()> {
+pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
     match proof.space().edit_mode {
         EditMode::Live => Ok(()),
         EditMode::Locked => Err(Error::conflict(

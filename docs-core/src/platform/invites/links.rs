@@ -164,7 +164,7 @@ impl<'p> InviteHandle<'p> {
             let (platform, actor) = (caller.platform, &caller.actor());
             let update = LinkInviteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
             platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
+                .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
                 .await
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{
     ChangeRequestHandle, ChangeRequests, CommentHandle, Comments, ContentAddress, ContentHandle, GrantTarget,
-    Permissions, ReplyHandle, RequestRef, SpaceHandle,
+    Permissions, ReplyHandle, RequestRef, Revisions, SpaceHandle,
 };
 use crate::model::{CommentId, CommentReplyId, RevisionId};
 
@@ -53,6 +53,22 @@ impl<'p> SpaceHandle<'p> {
     #[must_use]
     pub const fn revision(self, revision: &'p RevisionId) -> ContentHandle<'p> {
         ContentHandle { caller: self.caller, of: ContentAddress::Revision(self.space, revision) }
+    }
+
+    /// The history: the revisions that were its live content.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let page = me.space(space).revisions().list(&PageRequest::default()).await?;
+    /// println!("{:?} revisions", page.count);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn revisions(self) -> Revisions<'p> {
+        Revisions { caller: self.caller, space: self.space }
     }
 
     /// The change requests.

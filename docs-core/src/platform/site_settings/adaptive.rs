@@ -36,12 +36,10 @@ impl<'p> SiteHandle<'p> {
     /// ```
     pub fn get_adaptive_schema(self) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
         Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let Self { caller, at, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::View).await?;
-            let record = schema(&tx, site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
-            Ok(view(&record))
+            schema_seen(&tx, actor, at).await
         })
     }
 
@@ -66,7 +64,7 @@ impl<'p> SiteHandle<'p> {
     /// ```
     pub fn set_adaptive_schema(self, new: UpdateAdaptiveSchema) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
         Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site }, .. } = self;
+            let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let operation = SetAdaptiveSchema {
                 actor: actor.clone(),
@@ -75,7 +73,8 @@ impl<'p> SiteHandle<'p> {
                 schema: new.json_schema,
                 now: platform.now(),
             };
-            Ok(view(&*platform.write(actor, &operation).await?))
+            let set = platform.change(actor, &operation, |seen| Box::pin(schema_seen(seen.tx, actor, at)));
+            Ok(view(&*set.await?))
         })
     }
 
@@ -141,6 +140,13 @@ pub(in crate::platform) async fn claims(tx: &Tx, site: &SiteId) -> Result<Claims
 /// The schema of a site's visitors.
 async fn schema(tx: &Tx, site: &SiteId) -> Result<Option<Arc<AdaptiveRecord>>> {
     Ok(tx.get(&AdaptiveRecord::at(site)).await?)
+}
+
+/// The schema of a site's visitors, as a transaction sees it.
+async fn schema_seen(tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<SiteAdaptiveSchema> {
+    access::site(tx, actor, at, SiteAction::View).await?;
+    let record = schema(tx, at.site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
+    Ok(view(&record))
 }
 
 fn view(record: &AdaptiveRecord) -> SiteAdaptiveSchema {

@@ -12,7 +12,7 @@ use crate::{
         VisitorAuthBackend, web_url,
     },
     platform::{
-        Actor, Platform, access, at_once,
+        Actor, Platform, access,
         nouns::{Caller, SiteHandle, SiteRef},
     },
     policy::SiteAction,
@@ -141,16 +141,23 @@ impl Platform {
     async fn change_auth(
         &self,
         actor: &Actor,
-        SiteRef { org, site }: SiteRef<'_>,
+        at @ SiteRef { org, site }: SiteRef<'_>,
         change: Change,
     ) -> Result<PublishingAuth> {
         let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
         let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
-        let (actor, org, site) = (actor.clone(), org.clone(), site.clone());
-        let operation = ChangeAuth { actor, org, site, change, sealed, secrets: self.secrets() };
-        let show =
-            self.write_and_show(&operation.actor, &operation, |done| at_once(self.auth_view(&done.out)));
-        show.await
+        let secrets = self.secrets();
+        let (org, site) = (org.clone(), site.clone());
+        let operation = ChangeAuth { actor: actor.clone(), org, site, change, sealed, secrets };
+        self.change_and_show(actor, &operation, |done| Box::pin(self.auth_seen(done.tx, actor, at))).await
+    }
+
+    /// The settings of a site for its visitors, as a transaction sees them.
+    async fn auth_seen(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
+        access::site(tx, actor, at, SiteAction::Manage).await?;
+        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(at.site)).await?;
+        let record = record.ok_or_else(|| Error::not_found("publishing auth"))?;
+        self.auth_view(&record)
     }
 
     fn auth_view(&self, record: &SiteAuthRecord) -> Result<PublishingAuth> {

@@ -42,11 +42,10 @@ impl<'p> SiteHandle<'p> {
     /// ```
     pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let Self { caller, at, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::View).await?;
-            own(&tx, site).await
+            site_look(&tx, actor, at).await
         })
     }
 
@@ -69,7 +68,7 @@ impl<'p> SiteHandle<'p> {
     /// ```
     pub fn set_customization(self, look: Customization) -> BoxFuture<'p, Result<Customization>> {
         Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site }, .. } = self;
+            let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             check_favicon(&look.favicon)?;
             check_size(&look)?;
@@ -79,7 +78,7 @@ impl<'p> SiteHandle<'p> {
                 site: site.clone(),
                 look: look.clone(),
             };
-            platform.write(actor, &operation).await?;
+            platform.change(actor, &operation, |seen| Box::pin(site_look(seen.tx, actor, at))).await?;
             Ok(look)
         })
     }
@@ -143,7 +142,7 @@ impl<'p> SiteSpaceHandle<'p> {
             }
             let change = OverrideCustomization::new(actor, at, id, Some(change));
             let look =
-                platform.write_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, at, id)));
+                platform.change_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, at, id)));
             look.await
         })
     }
@@ -170,9 +169,17 @@ impl<'p> SiteSpaceHandle<'p> {
         Box::pin(async move {
             let Self { caller, at: of, site_space: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
-            Error::existed(platform.write(actor, &OverrideCustomization::new(actor, of, id, None)).await)
+            let remove = OverrideCustomization::new(actor, of, id, None);
+            let done = platform.change(actor, &remove, |seen| Box::pin(place_look(seen.tx, actor, of, id)));
+            Error::existed(done.await)
         })
     }
+}
+
+/// How a site looks, as a transaction sees it.
+async fn site_look(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<Customization> {
+    access::site(tx, actor, of, SiteAction::View).await?;
+    own(tx, of.site).await
 }
 
 /// How a space on a site looks, as a transaction sees it.

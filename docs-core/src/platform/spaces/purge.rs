@@ -15,7 +15,7 @@ use crate::{
         reviews, site_settings, sites, tree,
     },
     store::{
-        Operation, Scan, Tx, id_of,
+        Key, Operation, Scan, Tx, id_of,
         records::{ChangeRequestRecord, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -125,9 +125,9 @@ impl PurgeStep {
             invites::drop_links(tx, id).await?;
         }
         if tx.is_empty() {
-            for (row, _) in tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK).await? {
-                tx.delete_value(row);
-            }
+            let rows = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK / 2).await?;
+            let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
+            tx.delete_all::<RevisionRecord>(&keys).await?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! What counts of spaces leave out: roles by name on deleted spaces, and their places on sites.
+//! Deleted spaces: their list, and what counts of spaces leave out.
 //!
-//! Each such record knows whether its space is deleted, so that counters follow from records alone. Deleting and
+//! Roles by name on deleted spaces and their places on sites do not count. Each such record knows whether its space is deleted, so that counters follow from records alone. Deleting and
 //! restoring marks what fits into their own transaction; a job marks what is left.
 
 use std::sync::Arc;
@@ -8,21 +8,72 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::RESTORE_WINDOW;
 use crate::{
-    Result,
-    model::{ContentTarget, JobId, SpaceId, Timestamp},
+    BoxFuture, Result,
+    model::{ContentTarget, JobId, Space, SpaceId, Timestamp},
     platform::{
         Actor, Platform,
+        access::{self, AccessResolver},
         jobs::{Effect, Job, Run},
+        list_identities::tag,
+        nouns::Spaces,
     },
+    policy::{SpaceAccess, SpaceAction},
     store::{
-        Entity, Key, KeyBuf, Operation, Scan, Tx, decode, jobs, key,
+        Entity, Key, KeyBuf, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, decode,
+        jobs, key,
         records::{GrantRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
 
 /// Records of one kind that one transaction looks at.
 const MARK_CHUNK: u32 = 200;
+
+impl<'p> Spaces<'p> {
+    /// Lists the deleted spaces of an organization that the actor may restore, those deleted last first, each with
+    /// until when that is possible.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member; `Invalid` for a wrong page or limit.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller, store::PageRequest};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// for space in me.org(org).spaces().list_deleted(&PageRequest::default()).await?.items {
+    ///     println!("{} can be restored until {:?}", space.title, space.restorable_until);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_deleted(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
+            let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));
+            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+            // Those whose time is over are gone, even if the job that removes them is late.
+            let oldest = platform.now().time() - RESTORE_WINDOW;
+            list.not_below(&SpaceRecord::deleted_of(org).time(oldest).key());
+            while let Some(rows) = list.rows(&tx).await? {
+                let found = tx.get_many::<SpaceRecord>(&SpaceRecord::named_by_all(&rows)).await?;
+                let seen = resolver.spaces(&tx, found).await?;
+                list.offer_all(&rows, seen.into_iter().map(|space| space.filter(is_restorable)));
+            }
+            let page = list.finish(&tx, None).await?;
+            let items = platform.space_views(&tx, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+}
+
+/// Tells whether the actor of an access may restore the space.
+fn is_restorable(access: &SpaceAccess) -> bool {
+    !access.space().purging && access.require(SpaceAction::Manage).is_ok()
+}
 
 /// What marking on works on.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -59,6 +59,7 @@ impl Operation for StoreImport {
         let revision = RevisionRecord {
             id: self.revision.clone(),
             space: old.id.clone(),
+            number: None,
             parents: vec![old.head.clone()],
             root: self.root,
             kind: RevisionKind::Edits,

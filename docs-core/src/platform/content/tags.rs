@@ -1,0 +1,118 @@
+//! The tags of content: told by its revision, without reading what it holds.
+
+use std::sync::Arc;
+
+use super::{Located, Version};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{Revision, RevisionId},
+    platform::{Actor, EntityTag, Platform, nouns::ContentHandle},
+    store::{
+        Tx,
+        records::{RevisionRecord, SpaceRecord},
+    },
+};
+
+impl<'p> ContentHandle<'p> {
+    /// The tag of what [`get`](Self::get) answers now, told without reading pages or files. `None` for visitors, whose
+    /// answers depend on more than the revision.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, EntityTag}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, seen: Option<EntityTag>) -> Result<()> {
+    /// if me.space(space).change_request("3").content().revision_tag().await? == seen {
+    ///     println!("nobody has changed it since");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn revision_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let tx = platform.read().await?;
+            let at = platform.locate_read(&tx, actor, &self.of.to_content_of()).await?;
+            match at.placement {
+                Some(_) => Ok(None),
+                None => platform.tag_of_revision(&tx, (actor, at.space()), &at.revision).await.map(Some),
+            }
+        })
+    }
+
+    /// The tag of an answer of [`get`](Self::get) to a member, which [`revision_tag`](Self::revision_tag) told before.
+    ///
+    /// # Errors
+    /// `Internal` for what cannot be written as JSON.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
+    /// let content = me.space(space).content();
+    /// let revision = content.get(Shown::default()).await?;
+    /// println!("{}", content.tag_of(&revision)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tag_of(self, revision: &Revision) -> Result<EntityTag> {
+        self.caller.platform.frame_tag(&self.caller.actor(), revision)
+    }
+
+    /// The tag of all that is read of a revision by its id, told without reading it: what a member reads of it never
+    /// changes. `None` where it may: for visitors, and for the content of a space or a change request.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{RevisionId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, revision: &RevisionId) -> Result<()> {
+    /// assert!(me.space(space).revision(revision).lasting_tag().await?.is_some());
+    /// assert!(me.space(space).content().lasting_tag().await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lasting_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = self.of.to_content_of();
+            let Version::Revision(id) = &of.version else { return Ok(None) };
+            let tx = platform.read().await?;
+            let Located { placement, .. } = platform.locate_read(&tx, actor, &of).await?;
+            match placement {
+                Some(_) => Ok(None),
+                None => platform.own_tag(actor, id).map(Some),
+            }
+        })
+    }
+}
+
+impl Platform {
+    /// The tag of what a member reads of a revision as a whole, as a transaction sees it.
+    pub(in crate::platform) async fn tag_of_revision(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        id: &RevisionId,
+    ) -> Result<EntityTag> {
+        let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(&space.id, id)).await?;
+        let record = record.ok_or_else(|| Error::not_found("revision"))?;
+        self.frame_tag(actor, &self.bare_revision(tx, (actor, space), &record).await?)
+    }
+
+    /// What a revision holds follows from its id; what is told of it beside that may change.
+    fn frame_tag(&self, actor: &Actor, revision: &Revision) -> Result<EntityTag> {
+        let Revision { id, kind, urls, .. } = revision;
+        EntityTag::of(&(self.own_tag(actor, id)?.as_str(), kind, urls))
+    }
+
+    /// Whoever reads content gets addresses of files of their own, at the address of this server; another version of it
+    /// may write content in another way.
+    fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
+        EntityTag::of(&(env!("CARGO_PKG_VERSION"), self.urls().base(), actor.user(), id))
+    }
+}

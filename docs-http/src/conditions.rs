@@ -1,0 +1,287 @@
+//! Conditions of requests: `If-Match` and `If-None-Match`, as RFC 9110 says (8.8.3, 13.1).
+//!
+//! A handler that changes or deletes one thing takes a [`Condition`] behind who asks, and calls the operation on the
+//! platform that [`Condition::platform`] gives: the condition is decided in the transaction of the change. Conditions of
+//! reads are decided where answers are [represented](crate::representation).
+
+use docs_core::{
+    Platform,
+    platform::{EntityTag, Precondition, Tags},
+};
+use poem::{
+    FromRequest, Request, RequestBody,
+    http::{HeaderMap, HeaderName, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+};
+
+use crate::{encoding, wire::error::ApiError};
+
+/// The header by which the document says that an operation takes a condition.
+pub(crate) const IF_MATCH: &str = "If-Match";
+
+/// What the document says of the header.
+pub(crate) const DESCRIPTION: &str = "The `ETag` of what is changed, as it was read last; several, separated by commas, or \
+    `*` for any. If it is another by now, nothing is changed, and the answer is 412. `If-None-Match` is the opposite.";
+
+/// The tags that a header lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// `*`.
+    Any,
+    /// These.
+    Tags(Vec<ListedTag>),
+}
+
+/// A tag in a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedTag {
+    text: String,
+    is_weak: bool,
+}
+
+impl Listed {
+    /// Reads a header, of which there may be several lines.
+    ///
+    /// # Errors
+    /// 400 that names the header, when it is no list of tags.
+    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Self>, ApiError> {
+        let mut listed = Vec::new();
+        let mut lines = headers.get_all(name).iter().peekable();
+        if lines.peek().is_none() {
+            return Ok(None);
+        }
+        for line in lines {
+            let line = line.as_bytes();
+            if line.trim_ascii() == b"*" && headers.get_all(name).iter().count() == 1 {
+                return Ok(Some(Self::Any));
+            }
+            if !read_tags(line, &mut listed) {
+                let name = if *name == header::IF_MATCH { IF_MATCH } else { "If-None-Match" };
+                return Err(ApiError::invalid(format!(
+                    "{name}: must be `*`, or tags as `ETag` names them, in quotes and separated by commas"
+                )));
+            }
+        }
+        Ok(Some(Self::Tags(listed)))
+    }
+
+    /// The tag that is in the list, in the form in which it is: that of the answer as it is, or of its encoded form for
+    /// who takes that. Weak tags count.
+    pub(crate) fn find(&self, tag: &EntityTag, encoded: encoding::Taken) -> Option<EntityTag> {
+        let Self::Tags(tags) = self else { return Some(tag.clone()) };
+        let is_listed = |wanted: &EntityTag| tags.iter().any(|listed| listed.text == wanted.as_str());
+        let forms = [Some(tag.clone()), encoded.is_gzip().then(|| encoding::encoded_tag(tag))];
+        forms.into_iter().flatten().find(is_listed)
+    }
+
+    /// The states that they name by the strong comparison: weak tags name none.
+    pub(crate) fn strong(&self) -> Tags {
+        self.states(|tag| !tag.is_weak)
+    }
+
+    /// The states that they name by the weak comparison.
+    fn weak(&self) -> Tags {
+        self.states(|_| true)
+    }
+
+    fn states(&self, counts: impl Fn(&ListedTag) -> bool) -> Tags {
+        match self {
+            Self::Any => Tags::Any,
+            Self::Tags(tags) => {
+                let counted = tags.iter().filter(|tag| counts(tag));
+                Tags::OneOf(counted.map(|tag| encoding::plain_tag(&tag.text)).collect())
+            }
+        }
+    }
+}
+
+/// Reads one line of a list of tags; answers whether it is one.
+fn read_tags(line: &[u8], tags: &mut Vec<ListedTag>) -> bool {
+    let mut rest = line;
+    loop {
+        // Empty elements of a list are none.
+        while let Some((b' ' | b'\t' | b',', after)) = rest.split_first() {
+            rest = after;
+        }
+        if rest.is_empty() {
+            return true;
+        }
+        let (is_weak, quoted) = match rest.strip_prefix(b"W/") {
+            Some(quoted) => (true, quoted),
+            None => (false, rest),
+        };
+        let Some(text) = quoted.strip_prefix(b"\"") else { return false };
+        let Some(end) = text.iter().position(|byte| *byte == b'"') else { return false };
+        let (text, after) = text.split_at(end);
+        if text.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+            return false;
+        }
+        tags.push(ListedTag { text: String::from_utf8_lossy(text).into_owned(), is_weak });
+        rest = after[1..].trim_ascii_start();
+        if !(rest.is_empty() || rest.starts_with(b",")) {
+            return false;
+        }
+    }
+}
+
+/// The condition of a request that changes something.
+///
+/// Make it a parameter behind the actor, before the body.
+///
+/// # Errors
+/// 400 that names the header, when it is no list of tags.
+pub(crate) struct Condition(Option<Precondition>);
+
+impl Condition {
+    /// The platform for this request.
+    pub(crate) fn platform(&self, platform: &Platform) -> Platform {
+        match &self.0 {
+            Some(condition) => platform.with_precondition(condition.clone()),
+            None => platform.clone(),
+        }
+    }
+}
+
+/// Tells which condition a request has that takes none; `None` where it has none.
+pub(crate) fn unwanted(headers: &HeaderMap) -> Option<ApiError> {
+    let of = |name: &HeaderName, shown: &str| {
+        headers.contains_key(name).then(|| {
+            ApiError::invalid(format!("{shown}: this operation takes no condition; leave the header out"))
+        })
+    };
+    of(&header::IF_MATCH, IF_MATCH).or_else(|| of(&header::IF_NONE_MATCH, "If-None-Match"))
+}
+
+impl<'a> ApiExtractor<'a> for Condition {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = false;
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))))
+    }
+
+    fn param_raw_type(&self) -> Option<&String> {
+        None
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        let if_match = Listed::read(request.headers(), &header::IF_MATCH)?;
+        let if_none_match = Listed::read(request.headers(), &header::IF_NONE_MATCH)?;
+        let has_condition = if_match.is_some() || if_none_match.is_some();
+        Ok(Self(has_condition.then(|| Precondition {
+            if_match: if_match.map(|listed| listed.strong()),
+            if_none_match: if_none_match.map(|listed| listed.weak()),
+        })))
+    }
+}
+
+/// What its client says that it has already.
+pub(crate) struct Known {
+    listed: Option<Listed>,
+    encoded: encoding::Taken,
+}
+
+impl Known {
+    /// Tells whether the client has what this tag names.
+    pub(crate) fn has(&self, tag: &EntityTag) -> bool {
+        self.listed.as_ref().is_some_and(|listed| listed.find(tag, self.encoded).is_some())
+    }
+}
+
+impl<'a> FromRequest<'a> for Known {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let listed = Listed::read(request.headers(), &header::IF_NONE_MATCH)?;
+        Ok(Self { listed, encoded: encoding::Taken::by(request.headers()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    fn read(lines: &[&str]) -> Result<Option<Listed>, String> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::IF_MATCH, HeaderValue::from_bytes(line.as_bytes()).expect("a header"));
+        }
+        Listed::read(&headers, &header::IF_MATCH).map_err(|error| error.message().to_owned())
+    }
+
+    fn tags(tags: &[(&str, bool)]) -> Result<Option<Listed>, String> {
+        let tag = |(text, is_weak): &(&str, bool)| ListedTag { text: (*text).to_owned(), is_weak: *is_weak };
+        Ok(Some(Listed::Tags(tags.iter().map(tag).collect())))
+    }
+
+    #[test]
+    fn a_list_of_tags_is_read_as_the_standard_says() {
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&["*"]), Ok(Some(Listed::Any)));
+        assert_eq!(read(&[" * "]), Ok(Some(Listed::Any)));
+        for (lines, expected) in [
+            (&[r#""a""#][..], &[("a", false)][..]),
+            (&[r#"W/"a""#], &[("a", true)]),
+            (&[r#""a", W/"b" ,"c""#], &[("a", false), ("b", true), ("c", false)]),
+            (&[r#", ,"a",,"#], &[("a", false)]),
+            (&[r#""a""#, r#""b""#], &[("a", false), ("b", false)]),
+            (&[r#""a,b""#], &[("a,b", false)]),
+            (&[r#""""#], &[("", false)]),
+            (&[r#""ü""#], &[("ü", false)]),
+            (&[""], &[]),
+        ] {
+            assert_eq!(read(lines), tags(expected), "{lines:?}");
+        }
+        for wrong in [
+            "a",
+            "\"a",
+            "a\"",
+            "w/\"a\"",
+            "W/a",
+            "W/ \"a\"",
+            "\"a\" \"b\"",
+            "\"a b\"",
+            "\"a\"b",
+            "*, \"a\"",
+            "**",
+        ] {
+            let message = read(&[wrong]).expect_err(wrong);
+            assert!(message.starts_with("If-Match: must be `*`, or tags"), "{message}");
+        }
+        assert!(read(&["*", "*"]).is_err(), "any is said once");
+    }
+
+    #[test]
+    fn a_weak_tag_names_no_state_and_an_encoded_form_the_same_as_the_plain_one() {
+        let listed = read(&[r#"W/"a", "b", "c-gzip""#]).expect("tags").expect("some");
+        let tags = |texts: &[&str]| Tags::OneOf(texts.iter().copied().map(EntityTag::new).collect());
+        assert_eq!(listed.strong(), tags(&["b", "c"]));
+        assert_eq!(listed.weak(), tags(&["a", "b", "c"]));
+        assert_eq!(Listed::Any.strong(), Tags::Any);
+    }
+
+    #[test]
+    fn what_a_client_has_is_found_in_the_forms_that_it_takes() {
+        let listed = read(&[r#"W/"a", "b-gzip""#]).expect("tags").expect("some");
+        let (plain, gzip) = (encoding::Taken::Plain, encoding::Taken::Gzip);
+        let (a, b) = (EntityTag::new("a"), EntityTag::new("b"));
+        assert_eq!(listed.find(&a, plain), Some(a.clone()));
+        assert_eq!(listed.find(&b, plain), None, "it does not take the form that it has");
+        assert_eq!(listed.find(&b, gzip), Some(EntityTag::new("b-gzip")));
+        assert_eq!(listed.find(&EntityTag::new("c"), gzip), None);
+        assert_eq!(Listed::Any.find(&b, plain), Some(b));
+    }
+}

@@ -1,0 +1,185 @@
+//! Answers in fewer bytes: gzip, for those who take it.
+//!
+//! Text is encoded from [`LEAST_BYTES`] on; pictures, films and archives are compressed already. An encoded answer is
+//! another form of the same state, so it has a tag of its own, made of that of the plain one (RFC 9110, 8.8.3.3).
+
+use std::io::{self, Write as _};
+
+use bytes::Bytes;
+use docs_core::platform::EntityTag;
+use flate2::{Compression, write::GzEncoder};
+use poem::http::{HeaderMap, header};
+use tokio::runtime::Handle;
+
+/// Fewest bytes that are encoded: below, a packet of the network is not saved.
+pub(crate) const LEAST_BYTES: usize = 1024;
+/// Most bytes that are encoded on the task of the connection: more would keep others waiting.
+const MAX_INLINE: usize = 64 * 1024;
+/// What the tag of an encoded answer ends in.
+const SUFFIX: &str = "-gzip";
+/// How hard it tries: most of the gain for a part of the time.
+const LEVEL: Compression = Compression::new(4);
+
+/// The name of the encoding.
+pub(crate) const GZIP: &str = "gzip";
+
+/// The encodings that a client takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// None.
+    Plain,
+    /// gzip.
+    Gzip,
+}
+
+impl Taken {
+    /// What the headers of a request say.
+    pub(crate) fn by(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+        let (mut gzip, mut identity, mut others) = (None, None, None);
+        for element in lines.flat_map(|line| line.split(',')) {
+            let (coding, weight) = element.split_once(';').unwrap_or((element, ""));
+            let weight = weight_of(weight);
+            match coding.trim().to_ascii_lowercase().as_str() {
+                "gzip" | "x-gzip" => gzip = Some(weight),
+                "identity" => identity = Some(weight),
+                "*" => others = Some(weight),
+                _ => {}
+            }
+        }
+        let gzip = gzip.or(others).unwrap_or(0);
+        if gzip > 0 && gzip >= identity.unwrap_or(0) { Self::Gzip } else { Self::Plain }
+    }
+
+    pub(crate) fn is_gzip(self) -> bool {
+        self == Self::Gzip
+    }
+}
+
+/// The weight of an element, in thousandths; that of one whose weight cannot be read is 0.
+fn weight_of(parameters: &str) -> u16 {
+    let Some((name, value)) = parameters.split_once('=') else {
+        return if parameters.trim().is_empty() { 1000 } else { 0 };
+    };
+    let weight = value.trim().parse::<f32>().ok().filter(|_| name.trim().eq_ignore_ascii_case("q"));
+    let weight = weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0);
+    // Within 0 to 1000, so nothing is cut.
+    (weight * 1000.0) as u16
+}
+
+/// The tag of the encoded form of an answer.
+pub(crate) fn encoded_tag(plain: &EntityTag) -> EntityTag {
+    EntityTag::new(format!("{plain}{SUFFIX}"))
+}
+
+/// The tag of the state that a tag names, whichever form it is of.
+pub(crate) fn plain_tag(text: &str) -> EntityTag {
+    EntityTag::new(text.strip_suffix(SUFFIX).unwrap_or(text))
+}
+
+/// Tells whether answers of a media type get smaller.
+pub(crate) fn is_compressible(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let known = ["application/json", "application/javascript", "application/xml", "image/svg+xml"];
+    essence.starts_with("text/")
+        || known.contains(&essence.as_str())
+        || (essence.starts_with("application/") && (essence.ends_with("+json") || essence.ends_with("+xml")))
+}
+
+/// The bytes in fewer bytes; `None` where they get no smaller.
+pub(crate) async fn gzipped(bytes: Bytes) -> Option<Bytes> {
+    let length = bytes.len();
+    let encoded = match Handle::try_current() {
+        Ok(runtime) if length > MAX_INLINE => runtime
+            .spawn_blocking(move || gzip(&bytes))
+            .await
+            .unwrap_or_else(|stop| Err(io::Error::other(stop))),
+        _ => gzip(&bytes),
+    };
+    match encoded {
+        Ok(encoded) => (encoded.len() < length).then(|| encoded.into()),
+        Err(error) => {
+            tracing::warn!(error = ?error, "an answer is sent as it is, not encoded");
+            None
+        }
+    }
+}
+
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), LEVEL);
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_client_takes_what_it_says() {
+        for (lines, taken) in [
+            (&[][..], Taken::Plain),
+            (&["gzip"], Taken::Gzip),
+            (&["GZIP"], Taken::Gzip),
+            (&["x-gzip"], Taken::Gzip),
+            (&["deflate, gzip, br"], Taken::Gzip),
+            (&["br", "gzip;q=0.5"], Taken::Gzip),
+            (&["br"], Taken::Plain),
+            (&["*"], Taken::Gzip),
+            (&["*;q=0"], Taken::Plain),
+            (&["gzip;q=0, *"], Taken::Plain),
+            (&["gzip;q=0"], Taken::Plain),
+            (&["gzip; q=0.000"], Taken::Plain),
+            (&["gzip;q=0.001"], Taken::Gzip),
+            (&["gzip;q=0.5, identity"], Taken::Plain),
+            (&["gzip, identity;q=0.5"], Taken::Gzip),
+            (&["identity"], Taken::Plain),
+            (&["gzip;q=two"], Taken::Plain),
+            (&["gzip;q=-1"], Taken::Plain),
+            (&["gzip;level=3"], Taken::Plain),
+            (&[""], Taken::Plain),
+            (&[",;=, ;q"], Taken::Plain),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::ACCEPT_ENCODING, HeaderValue::from_static(line));
+            }
+            assert_eq!(Taken::by(&headers), taken, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn text_is_encoded_and_what_is_compressed_already_is_not() {
+        for text in [
+            "application/json",
+            "text/plain; version=0.0.4; charset=utf-8",
+            "Text/HTML",
+            "image/svg+xml",
+            "application/ld+json",
+        ] {
+            assert!(is_compressible(text), "{text}");
+        }
+        for other in
+            ["image/png", "application/zip", "application/pdf", "video/mp4", "font/woff2", "", "json"]
+        {
+            assert!(!is_compressible(other), "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_encoded_is_the_same_again() {
+        for length in [LEAST_BYTES, MAX_INLINE, MAX_INLINE + 1, 1_000_000] {
+            let bytes: Vec<u8> = b"{\"title\":\"Start\"},".iter().copied().cycle().take(length).collect();
+            let encoded = gzipped(bytes.clone().into()).await.expect("smaller");
+            assert!(encoded.len() < length / 2, "{length}: {}", encoded.len());
+            let mut decoded = Vec::new();
+            io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&encoded[..]), &mut decoded)
+                .expect("gzip");
+            assert_eq!(decoded, bytes);
+        }
+        let noise: Vec<u8> = (0..200_u32).flat_map(|n| *blake3::hash(&n.to_be_bytes()).as_bytes()).collect();
+        assert_eq!(gzipped(noise.into()).await, None, "it would get larger");
+    }
+}

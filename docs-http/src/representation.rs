@@ -1,0 +1,147 @@
+//! How an answer is sent: its tag, whether the client has it already, and its encoding.
+//!
+//! This is the one place where conditions of reads are decided and answers are encoded, for operations and for what
+//! stands beside them.
+
+use bytes::Bytes;
+use docs_core::platform::{EntityTag, Precondition};
+use poem::{
+    IntoResponse as _, Request, Response,
+    http::{HeaderValue, Method, StatusCode, header},
+};
+
+use crate::{
+    conditions::Listed,
+    encoding::{self, GZIP, LEAST_BYTES, Taken},
+    wire::error::ApiError,
+};
+
+/// Which answers have a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tagging {
+    /// Those that have one already.
+    Given,
+    /// All: that of an answer without one is made of its bytes.
+    All,
+}
+
+/// What of a request decides how its answer is sent.
+pub(crate) struct Asked {
+    reads: bool,
+    if_match: Result<Option<Listed>, ApiError>,
+    if_none_match: Option<Listed>,
+    encoded: Taken,
+}
+
+impl Asked {
+    pub(crate) fn of(request: &Request) -> Self {
+        let headers = request.headers();
+        Self {
+            reads: matches!(*request.method(), Method::GET | Method::HEAD),
+            if_match: Listed::read(headers, &header::IF_MATCH),
+            // What is no tag names nothing that the client has.
+            if_none_match: Listed::read(headers, &header::IF_NONE_MATCH).ok().flatten(),
+            encoded: Taken::by(headers),
+        }
+    }
+
+    /// The answer as it is sent.
+    pub(crate) async fn represent(self, response: Response, tagging: Tagging) -> Response {
+        let outcome = match self.reads {
+            true => self.read(response, tagging).await,
+            false => self.written(response, tagging).await,
+        };
+        outcome.unwrap_or_else(|error| error.into_response())
+    }
+
+    /// The answer to a read.
+    async fn read(self, mut response: Response, tagging: Tagging) -> Result<Response, ApiError> {
+        let status = response.status();
+        if status != StatusCode::OK && status != StatusCode::NOT_MODIFIED {
+            return self.encode(response, None).await;
+        }
+        let tag = match given_tag(&response) {
+            None if tagging == Tagging::All => Some(EntityTag::of_bytes(&body(&mut response).await?)),
+            given => given,
+        };
+        let if_match =
+            self.if_match.as_ref().map_err(|error| ApiError::invalid(error.message().to_owned()))?;
+        let condition = Precondition { if_match: if_match.as_ref().map(Listed::strong), if_none_match: None };
+        condition.check(tag.as_ref())?;
+        let known = tag.as_ref().and_then(|tag| self.if_none_match.as_ref()?.find(tag, self.encoded));
+        match known {
+            Some(known) => Ok(not_modified(response, &known)),
+            None => self.encode(response, tag).await,
+        }
+    }
+
+    /// The answer to a write: where it shows the new state of what was changed, with the tag of that.
+    async fn written(self, mut response: Response, tagging: Tagging) -> Result<Response, ApiError> {
+        if tagging == Tagging::All && response.status() == StatusCode::OK {
+            let tag = EntityTag::of_bytes(&body(&mut response).await?);
+            set_tag(&mut response, &tag);
+        }
+        self.encode(response, None).await
+    }
+
+    /// Encodes an answer where that is worth it and the client takes it, and gives it the tag of its form.
+    async fn encode(self, mut response: Response, tag: Option<EntityTag>) -> Result<Response, ApiError> {
+        let mut tag = tag;
+        if is_encodable(&response) {
+            let plain = body(&mut response).await?;
+            if plain.len() >= LEAST_BYTES {
+                response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+                if self.encoded.is_gzip()
+                    && let Some(encoded) = encoding::gzipped(plain).await
+                {
+                    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(GZIP));
+                    response.headers_mut().remove(header::CONTENT_LENGTH);
+                    response.set_body(encoded);
+                    tag = tag.map(|tag| encoding::encoded_tag(&tag));
+                }
+            }
+        }
+        if let Some(tag) = tag {
+            set_tag(&mut response, &tag);
+        }
+        Ok(response)
+    }
+}
+
+/// The bytes of an answer, which keeps them.
+async fn body(response: &mut Response) -> Result<Bytes, ApiError> {
+    let bytes = response.take_body().into_bytes().await.map_err(ApiError::internal)?;
+    response.set_body(bytes.clone());
+    Ok(bytes)
+}
+
+/// Tells whether an answer may be encoded: a text as a whole, which is in memory. Files are sent in the parts that are
+/// asked for.
+fn is_encodable(response: &Response) -> bool {
+    let headers = response.headers();
+    let bare = [header::CONTENT_ENCODING, header::CONTENT_RANGE, header::ACCEPT_RANGES];
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    media_type.is_some_and(encoding::is_compressible) && !bare.iter().any(|name| headers.contains_key(name))
+}
+
+fn given_tag(response: &Response) -> Option<EntityTag> {
+    let quoted = response.headers().get(header::ETAG)?.to_str().ok()?;
+    Some(EntityTag::new(quoted.strip_prefix('"')?.strip_suffix('"')?))
+}
+
+fn set_tag(response: &mut Response, tag: &EntityTag) {
+    if let Ok(value) = HeaderValue::from_str(&format!("\"{tag}\"")) {
+        response.headers_mut().insert(header::ETAG, value);
+    }
+}
+
+/// The answer to who has it already, in a form of this tag.
+fn not_modified(mut response: Response, known: &EntityTag) -> Response {
+    let _ = response.take_body();
+    response.set_status(StatusCode::NOT_MODIFIED);
+    for of_body in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_DISPOSITION] {
+        response.headers_mut().remove(of_body);
+    }
+    set_tag(&mut response, known);
+    response
+}

@@ -1,0 +1,249 @@
+//! Conditions of requests: what is read has a tag, and what is changed on a condition is what was read.
+
+use std::sync::Arc;
+
+use docs_core::Platform;
+use docs_http::HttpConfig;
+use docs_memstore::MemObjects;
+use poem::test::TestClient;
+use serde_json::{Value, json};
+
+use crate::{
+    matrix::ready,
+    refusals::{Op, World, bearer},
+    server::{Answer, Server, id},
+};
+
+/// What makes something new at each reading.
+const NEW_EACH_TIME: [&str; 2] = ["getChangeRequestPDF", "getSpacePDF"];
+
+async fn send(w: &World, op: &Op, headers: &[(&str, &str)]) -> Answer {
+    let authorization = bearer(&w.s.both);
+    let headers = [&[("authorization", authorization.as_str())][..], headers].concat();
+    let body = op.body.as_ref().map(|body| ("application/json", body.to_string()));
+    w.s.send_with(&op.method, &w.path(op), &headers, body).await
+}
+
+/// Reads what the operation changes.
+async fn read(s: &Server, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let authorization = bearer(&s.both);
+    s.send_with("GET", path, &[&[("authorization", authorization.as_str())][..], headers].concat(), None)
+        .await
+}
+
+fn tag(answer: &Answer) -> String {
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.header("etag").expect("a tag").to_owned()
+}
+
+#[tokio::test]
+async fn every_settable_thing_that_can_be_read_takes_a_condition() {
+    let w = World::new().await;
+    let ops = w.ops();
+    let reads: Vec<String> = ops.iter().filter(|op| op.method == "GET").map(|op| w.path(op)).collect();
+    for op in ops.iter().filter(|op| ["PATCH", "PUT"].contains(&op.method.as_str())) {
+        // Lists have no state of their own that is replaced.
+        let is_read =
+            reads.contains(&w.path(op)) && !op.id.contains("Team") || op.id == "updateTeamInOrganizationById";
+        assert_eq!(op.takes_condition, is_read, "{} {}", op.method, op.id);
+    }
+    let edit = ops.iter().find(|op| op.id == "updateChangeRequestContent").expect("the operation");
+    assert!(edit.takes_condition, "the content of a change request is read at the same path");
+}
+
+#[tokio::test]
+async fn a_change_on_a_condition_is_made_where_the_state_is_what_was_read_and_nowhere_else() {
+    let w = World::new().await;
+    let start = w.s.store.save();
+    let mut taken = 0;
+    for op in w.ops().iter().filter(|op| op.takes_condition) {
+        taken += 1;
+        w.s.store.rewind(&start);
+        ready(&w, op).await;
+        let ready = w.s.store.save();
+        let path = w.path(op);
+        let seen = tag(&read(&w.s, &path, &[]).await);
+        let before = w.s.stored().await;
+        let weak = format!("W/{seen}");
+        for (header, value, status) in [
+            ("if-match", "\"another\"", 412),
+            ("if-match", weak.as_str(), 412),
+            ("if-match", "\"another\", \"third\"", 412),
+            ("if-match", "", 412),
+            ("if-none-match", &seen, 412),
+            ("if-none-match", &weak, 412),
+            ("if-none-match", "*", 412),
+            ("if-match", "unquoted", 400),
+            ("if-match", "*, \"a\"", 400),
+            ("if-none-match", "\"open", 400),
+        ] {
+            let what = format!("{} {header}: {value}", op.id);
+            let message = send(&w, op, &[(header, value)]).await.refused(status, &what).to_owned();
+            assert!(message.to_lowercase().starts_with(header), "{what}: {message}");
+        }
+        assert_eq!(w.s.stored().await, before, "{}: nothing is changed", op.id);
+        let encoded = format!("{}-gzip\"", seen.trim_end_matches('"'));
+        let several = format!("\"another\", {seen}");
+        for (header, value) in [
+            ("if-match", "*"),
+            ("if-match", several.as_str()),
+            ("if-match", &encoded),
+            ("if-none-match", "\"another\""),
+            ("if-match", &seen),
+        ] {
+            w.s.store.rewind(&ready);
+            let done = send(&w, op, &[(header, value)]).await;
+            assert!(done.status < 300, "{} {header}: {value}: {done:?}", op.id);
+            if let Some(new) = done.header("etag") {
+                assert_eq!(new, tag(&read(&w.s, &path, &[]).await), "{}: the tag of the new state", op.id);
+            }
+        }
+        // The second of two who have seen the same is refused.
+        if op.method != "DELETE" {
+            assert_ne!(tag(&read(&w.s, &path, &[]).await), seen, "{}: it is another state", op.id);
+            let answer = send(&w, op, &[("if-match", &seen)]).await;
+            assert!([409, 412].contains(&answer.status), "{}: {answer:?}", op.id);
+        }
+    }
+    assert!(taken >= 20, "{taken} operations take a condition");
+}
+
+#[tokio::test]
+async fn who_may_not_change_something_is_refused_for_that_whatever_the_condition() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    let path = format!("/v1/spaces/{}", w.name("spaceId"));
+    for (who, status) in [(&w.s.reader, 403), (&w.s.stranger, 404)] {
+        let authorization = bearer(who);
+        let headers = [("authorization", authorization.as_str()), ("if-match", "\"another\"")];
+        let body = Some(("application/json", json!({ "title": "New" }).to_string()));
+        w.s.send_with("PATCH", &path, &headers, body).await.refused(status, who);
+    }
+    assert_eq!(w.s.stored().await, before);
+}
+
+#[tokio::test]
+async fn a_condition_is_refused_where_it_would_be_ignored() {
+    let w = World::new().await;
+    let before = w.s.stored().await;
+    for op in w.ops().iter().filter(|op| op.method != "GET" && !op.takes_condition) {
+        for header in ["if-match", "if-none-match"] {
+            let message = send(&w, op, &[(header, "*")]).await.refused(400, &op.id).to_owned();
+            assert!(message.contains("takes no condition"), "{}: {message}", op.id);
+        }
+    }
+    assert_eq!(w.s.stored().await, before);
+}
+
+#[tokio::test]
+async fn what_is_read_is_not_sent_to_who_has_it() {
+    let w = World::new().await;
+    for op in w.ops().iter().filter(|op| op.method == "GET") {
+        let path = w.path(op);
+        let first = read(&w.s, &path, &[]).await;
+        let seen = tag(&first);
+        if NEW_EACH_TIME.contains(&op.id.as_str()) {
+            continue;
+        }
+        let weak = format!("W/{seen}");
+        let several = format!("\"another\" , {seen}");
+        for known in [seen.as_str(), &weak, &several, "*"] {
+            let answer = read(&w.s, &path, &[("if-none-match", known)]).await;
+            assert_eq!((answer.status, &answer.body), (304, &Value::Null), "{} {known}", op.id);
+            assert_eq!(answer.header("etag"), Some(seen.as_str()), "{}", op.id);
+            assert_eq!(answer.header("cache-control"), first.header("cache-control"), "{}", op.id);
+            assert_eq!(answer.header("content-type"), None, "{}", op.id);
+        }
+        for unknown in ["\"another\"", "unquoted", "\"another\", W/\"third\""] {
+            let answer = read(&w.s, &path, &[("if-none-match", unknown)]).await;
+            assert_eq!((answer.status, &answer.body), (200, &first.body), "{} {unknown}", op.id);
+        }
+        read(&w.s, &path, &[("if-match", "\"another\"")]).await.refused(412, &op.id);
+        assert_eq!(tag(&read(&w.s, &path, &[("if-match", &seen)]).await), seen, "{}", op.id);
+        let head = w.s.client.head(&path).header("authorization", bearer(&w.s.both)).send().await.0;
+        assert_eq!(head.header("etag"), Some(seen.as_str()), "{}", op.id);
+    }
+}
+
+#[tokio::test]
+async fn a_revision_lasts_and_is_not_read_for_who_has_it() {
+    let w = World::new().await;
+    // A server that has the records and none of the content.
+    let builder = Platform::builder(Arc::clone(w.s.platform.store()), Arc::new(MemObjects::new()));
+    let blind = builder.clock(w.s.clock.clone()).base_url("https://docs.example").build();
+    let blind = TestClient::new(docs_http::routes(&blind, HttpConfig::default()).expect("routes"));
+    let mut lasting = 0;
+    for op in w.ops().iter().filter(|op| op.method == "GET" && w.path(op).contains("/revisions/")) {
+        if op.id == "getRevisionSemanticChanges" {
+            continue;
+        }
+        let path = w.path(op);
+        let answer = read(&w.s, &path, &[]).await;
+        let seen = tag(&answer);
+        let kept = answer.header("cache-control").expect("how long it lasts").to_owned();
+        let is_whole = op.id == "getRevisionById";
+        let expected = if is_whole { "private, no-cache" } else { "private, max-age=31536000, immutable" };
+        assert_eq!(kept, expected, "{}", op.id);
+        assert_eq!(answer.header("vary"), Some("Authorization"), "{}", op.id);
+        let ask = |known: &'static str| {
+            let request = blind.get(&path).header("authorization", bearer(&w.s.both));
+            if known.is_empty() {
+                request.header("if-none-match", seen.clone())
+            } else {
+                request.header("if-none-match", known)
+            }
+        };
+        let known = ask("").send().await.0;
+        assert_eq!(known.status().as_u16(), 304, "{}", op.id);
+        assert_eq!(known.header("cache-control"), Some(expected), "{}", op.id);
+        assert_ne!(
+            ask("\"another\"").send().await.0.status().as_u16(),
+            200,
+            "{}: the content is not there",
+            op.id
+        );
+        lasting += usize::from(!is_whole);
+    }
+    assert!(lasting >= 8, "{lasting} operations read what never changes");
+    // Whoever may not read it any more is refused, whatever they have.
+    let path = format!("/v1/spaces/{}/revisions/{}/pages", w.name("spaceId"), w.name("revisionId"));
+    let seen = tag(&read(&w.s, &path, &[]).await);
+    let authorization = bearer(&w.s.both);
+    w.s.ask("DELETE", &format!("/v1/spaces/{}", w.name("spaceId")), &w.s.admin, None)
+        .await
+        .is(204, "deleted");
+    let headers = [("authorization", authorization.as_str()), ("if-none-match", &seen)];
+    w.s.send_with("GET", &path, &headers, None).await.refused(404, &path);
+}
+
+#[tokio::test]
+async fn the_same_revision_has_another_tag_for_another_reader() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
+    let path = format!("/v1/spaces/{space}/revisions/{head}/files");
+    let of = async |token: &str| {
+        let answer = s.ask("GET", &path, token, None).await;
+        answer.header("etag").expect("a tag").to_owned()
+    };
+    assert_eq!(of(&s.admin).await, of(&s.admin).await);
+    assert_ne!(of(&s.admin).await, of(&s.reader).await, "addresses of files are made for one of them");
+}
+
+#[tokio::test]
+async fn of_two_who_change_what_they_have_seen_at_the_same_time_one_is_refused() {
+    let s = Server::new().await;
+    let path = format!("/v1/spaces/{}", s.space().await);
+    let seen = tag(&read(&s, &path, &[]).await);
+    let change = async |title: &str| {
+        let authorization = bearer(&s.both);
+        let headers = [("authorization", authorization.as_str()), ("if-match", seen.as_str())];
+        let body = Some(("application/json", json!({ "title": title }).to_string()));
+        s.send_with("PATCH", &path, &headers, body).await.status
+    };
+    let change = &change;
+    let all = (0..8).map(|n| async move { change(&format!("Title {n}")).await });
+    let mut statuses: Vec<u16> = futures_util::future::join_all(all).await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [&[200][..], &[412; 7]].concat());
+}
