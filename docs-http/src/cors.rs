@@ -16,6 +16,7 @@ use url::{Origin as UrlOrigin, Url};
 
 use crate::{
     idempotency::REPLAYED,
+    ignored,
     middleware::REQUEST_ID,
     rate::{LIMIT, REMAINING, RESET},
     wire::error::answer,
@@ -39,13 +40,15 @@ const REQUEST_HEADERS: [HeaderName; 6] = [
 ];
 
 /// The headers of answers that a page may read, beside those it always may.
-const RESPONSE_HEADERS: [HeaderName; 9] = [
+const RESPONSE_HEADERS: [HeaderName; 11] = [
     header::LOCATION,
     header::ETAG,
     header::RETRY_AFTER,
     header::CONTENT_DISPOSITION,
     REQUEST_ID,
     REPLAYED,
+    ignored::PARAMETERS,
+    ignored::FIELDS,
     LIMIT,
     REMAINING,
     RESET,

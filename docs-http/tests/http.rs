@@ -18,6 +18,8 @@ mod document;
 mod edits;
 #[path = "http/errors.rs"]
 mod errors;
+#[path = "http/examples.rs"]
+mod examples;
 #[path = "http/files.rs"]
 mod files;
 #[path = "http/flags.rs"]
@@ -26,12 +28,16 @@ mod flags;
 mod hosts;
 #[path = "http/idempotency.rs"]
 mod idempotency;
+#[path = "http/ignored.rs"]
+mod ignored;
 #[path = "http/imports.rs"]
 mod imports;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/links.rs"]
 mod links;
+#[path = "http/lint.rs"]
+mod lint;
 #[path = "http/lists.rs"]
 mod lists;
 #[path = "http/matrix.rs"]
@@ -40,6 +46,8 @@ mod matrix;
 mod meta;
 #[path = "http/metrics.rs"]
 mod metrics;
+#[path = "http/nulls.rs"]
+mod nulls;
 #[path = "http/pdf.rs"]
 mod pdf;
 #[path = "http/people.rs"]

@@ -93,6 +93,8 @@ impl Comments {
     }
 
     /// Get a comment of a space
+    ///
+    /// With its text in the form that is asked for. Its replies are listed beside it.
     #[oai(path = "/spaces/:spaceId/comments/:commentId", method = "get", operation_id = "getCommentInSpace")]
     async fn get(
         &self,
@@ -167,6 +169,8 @@ impl Comments {
     }
 
     /// Reply to a comment of a space
+    ///
+    /// Replies have no replies of their own: they stand behind each other.
     #[oai(
         path = "/spaces/:spaceId/comments/:commentId/replies",
         method = "post",
@@ -190,6 +194,8 @@ impl Comments {
     }
 
     /// Get a reply to a comment of a space
+    ///
+    /// With its text in the form that is asked for.
     #[oai(
         path = "/spaces/:spaceId/comments/:commentId/replies/:commentReplyId",
         method = "get",
@@ -340,6 +346,8 @@ impl Comments {
     }
 
     /// Get a comment of a change request
+    ///
+    /// With its text in the form that is asked for. Its replies are listed beside it.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId",
         method = "get",
@@ -427,6 +435,8 @@ impl Comments {
     }
 
     /// Reply to a comment of a change request
+    ///
+    /// Replies have no replies of their own: they stand behind each other.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies",
         method = "post",
@@ -453,6 +463,8 @@ impl Comments {
     }
 
     /// Get a reply to a comment of a change request
+    ///
+    /// With its text in the form that is asked for.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/comments/:commentId/replies/:commentReplyId",
         method = "get",

@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use crate::{
     idempotency::{KEY, REPLAYED, Served},
+    ignored::{self, IgnoredFields},
     metrics::{Metrics, Series},
     wire::error::{ApiError, answer},
 };
@@ -37,6 +38,8 @@ pub(crate) fn known_methods() -> [Method; 9] {
 pub(super) struct Operation {
     inner: Arc<BoxEndpoint<'static>>,
     id: &'static str,
+    /// The parameters of the query that it knows.
+    parameters: Vec<String>,
     task: Task,
     series: Arc<Series>,
 }
@@ -53,12 +56,12 @@ enum Task {
 impl Operation {
     pub(super) fn new(
         inner: BoxEndpoint<'static>,
-        id: &'static str,
+        (id, parameters): (&'static str, Vec<String>),
         method: &Method,
         metrics: &Metrics,
     ) -> Self {
         let task = if method.is_safe() { Task::OfConnection } else { Task::Own };
-        Self { inner: Arc::new(inner), id, task, series: metrics.series(id) }
+        Self { inner: Arc::new(inner), id, parameters, task, series: metrics.series(id) }
     }
 
     async fn run(&self, mut request: Request) -> poem::Result<Response> {
@@ -97,10 +100,22 @@ impl Operation {
 impl Endpoint for Operation {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
+        let parameters = ignored::parameters(request.uri().query(), &self.parameters);
+        let fields = matches!(self.task, Task::Own).then(IgnoredFields::default);
+        if let Some(fields) = &fields {
+            request.set_data(fields.clone());
+        }
         let mut response = answer(self.run(request).await);
         running.end(response.status().as_u16());
+        let headers = response.headers_mut();
+        if let Some(parameters) = parameters {
+            headers.insert(ignored::PARAMETERS, parameters);
+        }
+        if let Some(fields) = fields {
+            fields.tell(headers);
+        }
         response.set_data(OperationId(self.id));
         Ok(response)
     }

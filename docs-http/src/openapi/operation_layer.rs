@@ -12,7 +12,7 @@ use poem::{
 };
 use poem_openapi::{
     OpenApi,
-    registry::{MetaApi, Registry},
+    registry::{MetaApi, MetaParamIn, Registry},
 };
 
 use super::{
@@ -23,6 +23,7 @@ use crate::{
     metrics::Metrics,
     wire::{
         error::{ApiError, ErrorBody},
+        params::PageQuery,
         schema::{self, Direction},
     },
 };
@@ -36,6 +37,8 @@ use crate::{
 /// - a method that a path does not know is answered with 405 and `Allow`, `OPTIONS` with 204 and `Allow`;
 /// - a path that nobody knows is answered with a JSON 404;
 /// - each operation is counted and timed under its id;
+/// - parameters and fields that an operation does not know are ignored, and named in the headers `Ignored-Parameters` and
+///   `Ignored-Fields` of its answer;
 /// - an operation that writes runs as a task of its own. A host may drop the future of a request at any time, when
 ///   the client goes away or a timeout strikes. The platform survives that, as an operation commits once or not at
 ///   all; but a client that goes away should not decide which of the two it was, and what follows a commit, such as
@@ -71,7 +74,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 
     fn add_routes(self, table: &mut HashMap<String, Methods>) {
-        let ids = operation_ids::<T>();
+        let mut known = known::<T>();
         let mut inner: HashMap<String, Methods> = HashMap::new();
         self.api.add_routes(&mut inner);
         // One path may be written in two ways: poem-openapi names a parameter by its position, but not in a prefix.
@@ -83,8 +86,9 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         for (path, methods) in paths {
             let shape = shape(&path);
             let methods = methods.into_iter().map(|(method, endpoint)| {
-                let id = ids.get(&(shape.clone(), method.clone())).copied().unwrap_or("unnamed");
-                let operation = Operation::new(endpoint, id, &method, &self.metrics);
+                let known = known.remove(&(shape.clone(), method.clone()));
+                let known = known.unwrap_or_else(|| ("unnamed", Vec::new()));
+                let operation = Operation::new(endpoint, known, &method, &self.metrics);
                 (method, operation.boxed())
             });
             let methods = refuse_others(methods.collect());
@@ -98,14 +102,17 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 }
 
-/// Operation ids by shape of the path and method.
-fn operation_ids<T: OpenApi>() -> HashMap<(String, Method), &'static str> {
+/// The id of each operation and the parameters of the query that it knows, by shape of the path and method.
+fn known<T: OpenApi>() -> HashMap<(String, Method), (&'static str, Vec<String>)> {
     let paths = T::meta().into_iter().flat_map(|api| api.paths);
     paths
         .flat_map(|path| {
             let shape = shape(&path.path);
-            path.operations.into_iter().filter_map(move |operation| {
-                operation.operation_id.map(|id| ((shape.clone(), operation.method), id))
+            path.operations.into_iter().filter_map(move |mut operation| {
+                PageQuery::document(&mut operation.params);
+                let queries = operation.params.into_iter().filter(|it| it.in_type == MetaParamIn::Query);
+                let names = queries.map(|parameter| parameter.name).collect();
+                operation.operation_id.map(|id| ((shape.clone(), operation.method), (id, names)))
             })
         })
         .collect()
